@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""gazeveil: the privacy layer for eye tracking."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+# Where each public name lives. Loaded on first use, so that `import gazeveil` costs next to nothing.
+_HOME = {
+    "Eye": "gazeveil.gaze.recording",
+    "GazeveilError": "gazeveil.errors",
+    "Geometry": "gazeveil.gaze.geometry",
+    "Recording": "gazeveil.gaze.recording",
+    "headset": "gazeveil.gaze.geometry",
+    "normalised": "gazeveil.gaze.geometry",
+    "screen": "gazeveil.gaze.geometry",
+}
+
+if TYPE_CHECKING:
+    from gazeveil.errors import GazeveilError
+    from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
+    from gazeveil.gaze.recording import Eye, Recording
+
+__all__ = ["Eye", "GazeveilError", "Geometry", "Recording", "headset", "normalised", "screen"]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        home = _HOME[name]
+    except KeyError:
+        raise AttributeError(f"module 'gazeveil' has no attribute {name!r}") from None
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

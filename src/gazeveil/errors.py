@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every error gazeveil raises on purpose.
+
+::
+
+    GazeveilError
+    ├── InputError (ValueError)        what the user handed in is wrong
+    │   ├── FileFormatError            a file: where, what was expected, what was found, what to do
+    │   ├── UnknownName                no format, mechanism, … is registered under that name
+    │   ├── GeometryError              a screen or headset that cannot exist, or a conversion it cannot do
+    │   └── OptionError                a parameter out of range
+    ├── OutputError (OSError)          a result could not be written; nothing half written stays behind
+    ├── MissingExtra (ImportError)     an optional package is needed: says what to install
+    └── InternalError (RuntimeError)   our fault, never the user's
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class GazeveilError(Exception):
+    """Base of all errors of this package; ``hint`` says what to do next."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+
+    def details(self) -> dict[str, object]:
+        """Return the error as plain values, for ``--json`` output."""
+        return {"error": type(self).__name__, "message": self.message, "hint": self.hint}
+
+
+class InputError(GazeveilError, ValueError):
+    """What the user handed in is wrong."""
+
+
+class FileFormatError(InputError):
+    """A file does not hold what its format promises."""
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        expected: str,
+        found: str,
+        line: int | None = None,
+        column: str | None = None,
+        hint: str = "",
+    ) -> None:
+        where = str(path)
+        if line is not None:
+            where += f", line {line:,}"
+        if column is not None:
+            where += f", column {column}"
+        super().__init__(f"{where}: expected {expected}, found {found}", hint=hint)
+        self.path = Path(path)
+        self.line = line
+        self.column = column
+        self.expected = expected
+        self.found = found
+
+    def details(self) -> dict[str, object]:
+        """Return the error as plain values, for ``--json`` output."""
+        return {
+            **super().details(),
+            "path": str(self.path),
+            "line": self.line,
+            "column": self.column,
+            "expected": self.expected,
+            "found": self.found,
+        }
+
+
+class UnknownName(InputError):  # noqa: N818  (reads as what it is)
+    """No format, mechanism, attack, … is registered under that name."""
+
+
+class GeometryError(InputError):
+    """A screen or headset that cannot exist, or a conversion it cannot do."""
+
+
+class OptionError(InputError):
+    """A parameter is out of range."""
+
+
+class OutputError(GazeveilError, OSError):
+    """A result could not be written; nothing half written stays behind."""
+
+
+class MissingExtra(GazeveilError, ImportError):  # noqa: N818
+    """An optional package is needed for this; the message says what to install."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed",
+            hint=f"pip install 'gazeveil[{extra}]'",
+        )
+        self.package = package
+        self.extra = extra
+
+
+class InternalError(GazeveilError, RuntimeError):
+    """Something that cannot happen happened: our fault, please report it."""

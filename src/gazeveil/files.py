@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Write files and folders so that they are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gazeveil.errors import OutputError
+
+
+@contextmanager
+def replacing(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
+    """Give a temporary path beside ``target``; on success fsync it and rename it to ``target``.
+
+    Works for a file or a folder, whichever the caller creates. On any error the temporary path is removed and
+    ``target`` stays what it was.
+
+    Raises:
+        OutputError: If the target exists and may not be overwritten, or cannot be written.
+    """
+    target = Path(target)
+    if target.exists() and not overwrite:
+        raise OutputError(f"{target} exists already", hint="choose another name, or allow overwriting")
+    temporary = target.parent / f".{target.name}.{uuid.uuid4().hex[:12]}.partial"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        _sync_tree(temporary)
+        if target.is_dir() and not target.is_symlink():
+            _replace_folder(temporary, target)
+        else:
+            temporary.replace(target)
+        _sync(target.parent)
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {target}: {error.strerror or error}", hint="check free space and permissions"
+        ) from error
+    finally:
+        _remove(temporary)
+
+
+def _replace_folder(new: Path, target: Path) -> None:
+    """Swap in a new folder; the old one is set aside first, so one of the two is always whole."""
+    aside = target.parent / f".{target.name}.{uuid.uuid4().hex[:12]}.old"
+    target.rename(aside)
+    try:
+        new.rename(target)
+    except OSError:
+        aside.rename(target)
+        raise
+    _remove(aside)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync_tree(path: Path) -> None:
+    if path.is_dir():
+        for child in path.iterdir():
+            _sync_tree(child)
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a file format is: it recognises its files, reads them chunk by chunk, and some write.
+
+A new vendor export is one new file in this package::
+
+    @file_format("acme-csv")
+    class AcmeCsv:
+        title = "Acme Glasses export"
+        suffixes = (".csv",)
+
+        def sniff(self, path: Path, head: bytes) -> bool: ...
+        def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]: ...
+
+Readers are generators that hold one chunk in memory, so files larger than memory stream through. They raise
+`FileFormatError` by way of ``report.bad(...)``, which counts instead of raising when the user asked to skip bad
+lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, Protocol, runtime_checkable
+
+import polars as pl
+
+from gazeveil.errors import FileFormatError
+from gazeveil.gaze import schema
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.recording import Key
+from gazeveil.registry import Registry
+
+HEAD_BYTES = 65_536
+"""How much of a file's beginning `sniff` gets to see."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read a file; every field has a default that fits most files.
+
+    Attributes:
+        observer: Who looked, if the file does not say (default: from the file, else its name).
+        stimulus: At what, if the file does not say.
+        session: Which session, if the file does not say.
+        trial: Which trial, if the file does not say.
+        geometry: The screen or headset, if the file does not say; what the file says about units wins.
+        eye: Which eye makes the combined gaze: both (their mean), left or right.
+        columns: Our column name → the file's column name, for generic tables.
+        time_unit: Unit of the time column, for files that do not say.
+        delimiter: Field separator, for generic tables (default: found by looking).
+        decimal: Decimal mark, for generic tables (default: found by looking).
+        encoding: Text encoding.
+        y_up: Whether the file's y grows upwards (ours grows downwards).
+        skip_bad: Drop bad lines and count them instead of stopping.
+        chunk_rows: How many samples to hold in memory at once.
+    """
+
+    observer: str | None = None
+    stimulus: str | None = None
+    session: str | None = None
+    trial: str | None = None
+    geometry: Geometry | None = None
+    eye: Literal["both", "left", "right"] = "both"
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    time_unit: Literal["s", "ms", "us", "ns"] | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str = "utf-8"
+    y_up: bool = False
+    skip_bad: bool = False
+    chunk_rows: int = 250_000
+
+    def key(self, path: Path, *, observer: str = "", stimulus: str = "", session: str = "", trial: str = "") -> Key:
+        """Return the recording's key: what the file says, else the option, else a default from the file's name."""
+        name = path.name.split(".", 1)[0] or path.name
+        return Key(
+            observer or self.observer or name,
+            stimulus or self.stimulus or "",
+            session or self.session or "1",
+            trial or self.trial or "1",
+        )
+
+
+@dataclass(slots=True)
+class ReadReport:
+    """What reading found: counts, the first bad lines, and remarks for the user."""
+
+    skip_bad: bool = False
+    samples: int = 0
+    bad_lines: int = 0
+    first_bad: list[FileFormatError] = field(default_factory=list)
+    time_backwards: int = 0
+    time_repeated: int = 0
+    remarks: Counter[str] = field(default_factory=Counter)
+
+    def bad(self, error: FileFormatError, lines: int = 1) -> None:
+        """Raise ``error``, or count it when bad lines are to be skipped."""
+        if not self.skip_bad:
+            if not error.hint:
+                error.hint = "mend the line, or drop such lines with --skip-bad"
+            raise error
+        self.bad_lines += lines
+        if len(self.first_bad) < 10:
+            self.first_bad.append(error)
+
+    def remark(self, text: str, times: int = 1) -> None:
+        """Note something the user should know that is no error."""
+        self.remarks[text] += times
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the report as plain values, for ``--json`` output."""
+        return {
+            "samples": self.samples,
+            "bad_lines": self.bad_lines,
+            "first_bad": [error.details() for error in self.first_bad],
+            "time_backwards": self.time_backwards,
+            "time_repeated": self.time_repeated,
+            "remarks": dict(self.remarks),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of one recording. Chunks of one recording follow one another and share their key.
+
+    ``samples`` is in `schema.SAMPLES` (required columns and whichever optional ones there are; nulls where a value
+    is missing), ``events`` in `schema.EVENTS`.
+    """
+
+    key: Key
+    samples: pl.DataFrame
+    geometry: Geometry
+    events: pl.DataFrame = field(default_factory=schema.no_events)
+    rate_hz: float | None = None
+    pupil_unit: str = ""
+
+
+@runtime_checkable
+class Format(Protocol):
+    """What every format can do."""
+
+    title: str
+    suffixes: tuple[str, ...]
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether a file that begins with ``head`` is of this format."""
+        ...
+
+    def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+        """Yield the file's recordings chunk by chunk."""
+        ...
+
+
+@runtime_checkable
+class WritableFormat(Format, Protocol):
+    """What formats that write can do besides."""
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> None:
+        """Write all chunks; on any error nothing stays behind."""
+        ...
+
+
+FORMATS: Registry[Format] = Registry("format", package="gazeveil.gaze.formats")
+
+
+def file_format(name: str) -> Callable[[type], type]:
+    """Enter a format class under ``name``; the class gets ``name`` as an attribute."""
+
+    def enter(cls: type) -> type:
+        cls.name = name  # type: ignore[attr-defined]
+        FORMATS.register(name)(cls())
+        return cls
+
+    return enter

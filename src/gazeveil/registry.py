@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Things found by name: formats, detectors, mechanisms, attacks, metrics.
+
+Each kind has one `Registry`; each thing lives in one file and enters by a decorator. A registry that is given
+a package imports that package's modules on first use, so a new file is found without editing a list.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from gazeveil.errors import InternalError, UnknownName
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Names and what they stand for."""
+
+    def __init__(self, kind: str, package: str | None = None) -> None:
+        self.kind = kind
+        self._package = package
+        self._entries: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that enters what it decorates under ``name``."""
+
+        def enter(thing: T) -> T:
+            if name in self._entries:
+                raise InternalError(f"two {self.kind}s are called {name!r}")
+            self._entries[name] = thing
+            return thing
+
+        return enter
+
+    def __getitem__(self, name: str) -> T:
+        self._discover()
+        try:
+            return self._entries[name]
+        except KeyError:
+            close = difflib.get_close_matches(name, self._entries, n=1)
+            guess = f"did you mean {close[0]!r}? " if close else ""
+            raise UnknownName(
+                f"no {self.kind} is called {name!r}", hint=f"{guess}known: {', '.join(self.names())}"
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        self._discover()
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[T]:
+        self._discover()
+        return iter([self._entries[name] for name in self.names()])
+
+    def __len__(self) -> int:
+        self._discover()
+        return len(self._entries)
+
+    def names(self) -> list[str]:
+        """Return all names, sorted."""
+        self._discover()
+        return sorted(self._entries)
+
+    def _discover(self) -> None:
+        if self._package is None:
+            return
+        package, self._package = importlib.import_module(self._package), None
+        for module in pkgutil.iter_modules(package.__path__):
+            if not module.name.startswith("_"):
+                importlib.import_module(f"{package.__name__}.{module.name}")
