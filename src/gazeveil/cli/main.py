@@ -9,12 +9,12 @@ that runs is imported, so the program starts quickly.
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
 import sys
+from typing import Annotated, Any
 
-import click
 import typer
+from typer.core import TyperGroup
 
 from gazeveil import __version__, cli
 from gazeveil.cli._output import print_error
@@ -32,15 +32,15 @@ EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 
 
-class _Commands(click.Group):
+class _Commands(TyperGroup):
     """The commands are the modules of `gazeveil.cli`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Return all command names."""
         modules = (module.name for module in pkgutil.iter_modules(cli.__path__))
         return sorted(name.replace("_", "-") for name in modules if not name.startswith("_") and name != "main")
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the command's file and return the command."""
         if cmd_name not in self.list_commands(ctx):
             return None
@@ -50,46 +50,53 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="gazeveil")
-def program() -> None:
+program = typer.Typer(
+    cls=_Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gazeveil {__version__}")
+        raise typer.Exit
+
+
+@program.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_say_version)
+    ] = False,
+) -> None:
     """The privacy layer for eye tracking: gaze in, a veiled release out, with the promise that was kept."""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    sys.exit(run(arguments))
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def run(arguments: list[str]) -> int:
-    """Run the program and return its exit code."""
-    as_json = "--json" in arguments
+    """Run the program and return its exit code. Usage errors are told by typer itself, with exit code 2."""
     try:
-        result = program.main(arguments, prog_name="gazeveil", standalone_mode=False)
-    except click.ClickException as error:
-        if as_json:
-            print_error(InputError(error.format_message()), as_json=True)
-        else:
-            error.show()
-        return EXIT_USAGE
-    except (click.Abort, KeyboardInterrupt):
+        program(arguments, prog_name="gazeveil")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else EXIT_OK
+    except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # the reader of our output went away (`gazeveil … | head`); nothing more can be said to it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_OK
-    except InternalError as error:
-        print_error(error, as_json=as_json)
-        return EXIT_INTERNAL
     except GazeveilError as error:
-        print_error(error, as_json=as_json)
+        print_error(error, as_json="--json" in arguments)
         return exit_code(error)
-    return result if isinstance(result, int) else EXIT_OK
+    return EXIT_OK
 
 
 def exit_code(error: GazeveilError) -> int:
     """Return the exit code that stands for an error."""
+    if isinstance(error, InternalError):
+        return EXIT_INTERNAL
     if isinstance(error, InputError):
         return EXIT_INPUT
     if isinstance(error, OutputError):

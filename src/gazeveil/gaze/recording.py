@@ -152,7 +152,7 @@ class Recording:
         if unit is self.geometry.unit:
             return self
         x, y = self.geometry.convert(self.x, self.y, unit)
-        eyes: dict[str, Eye | None] = {}
+        eyes: dict[str, Any] = {}
         for name, eye in (("left", self.left), ("right", self.right)):
             if eye is not None:
                 eye_x, eye_y = self.geometry.convert(eye.x, eye.y, unit)
@@ -176,7 +176,7 @@ class Recording:
     def take(self, chosen: NDArray[Any]) -> Recording:
         """Return the samples that a mask or an index array chooses; events stay as they are."""
         pupil = None if self.pupil is None else self.pupil[chosen]
-        eyes = {
+        eyes: dict[str, Any] = {
             name: Eye(
                 eye.x[chosen], eye.y[chosen], eye.tracked[chosen], None if eye.pupil is None else eye.pupil[chosen]
             )
@@ -218,7 +218,7 @@ class Recording:
         missing = [name for name in schema.REQUIRED if name not in samples.columns]
         if missing:
             raise InputError(f"the sample table lacks {', '.join(missing)}", hint="see the schema in the reference")
-        eyes = {
+        eyes: dict[str, Any] = {
             name: Eye(
                 _floats(samples, f"{name}_x"),
                 _floats(samples, f"{name}_y"),
@@ -233,7 +233,7 @@ class Recording:
             _floats(samples, "x"),
             _floats(samples, "y"),
             geometry,
-            *key,
+            **key._asdict(),
             valid=samples["valid"].fill_null(False).to_numpy(),
             pupil=_floats(samples, "pupil") if "pupil" in samples.columns else None,
             **eyes,
@@ -249,7 +249,7 @@ class Recording:
             x,
             y,
             geometry,
-            *key,
+            **key._asdict(),
             valid=valid,
             pupil=pupil,
             left=left,

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze.formats.base import HEAD_BYTES, ReadReport
@@ -61,8 +61,8 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
         packed = raw.read(2) == _GZIP_MAGIC
         raw.seek(0)
         if packed:
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield unpacked
+            with gzip.open(raw, "rb") as unpacked:
+                yield cast("IO[bytes]", unpacked)
         else:
             yield raw
 
