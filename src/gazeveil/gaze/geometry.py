@@ -88,6 +88,13 @@ class Geometry:
         return self.unit is Unit.DEGREE or self.fov_x_deg is not None or self._is_measured_screen
 
     @property
+    def y_span(self) -> float:
+        """What turns a y that grows upwards into ours: ``y_span - y``."""
+        if self.unit is Unit.DEGREE:
+            return 0.0
+        return 1.0 if self.unit is Unit.FRACTION else self._size_px(1)
+
+    @property
     def _is_measured_screen(self) -> bool:
         return self.width_mm is not None and self.distance_mm is not None
 

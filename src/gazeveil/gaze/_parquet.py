@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gaze tables as Parquet files that say what they hold: schema version, geometry, units, rate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from gazeveil.errors import FileFormatError, GeometryError
+from gazeveil.gaze import schema
+from gazeveil.gaze.geometry import Geometry
+
+METADATA_KEY = "gazeveil"
+MAGIC = b"PAR1"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TableLabel:
+    """What all rows of one Parquet file share."""
+
+    geometry: Geometry
+    rate_hz: float | None = None
+    pupil_unit: str = ""
+
+    def to_metadata(self) -> dict[str, str]:
+        """Return the label as Parquet key-value metadata."""
+        label = {
+            "schema": schema.VERSION,
+            "geometry": self.geometry.to_dict(),
+            "rate_hz": self.rate_hz,
+            "pupil_unit": self.pupil_unit,
+            "units": schema.units(str(self.geometry.unit), self.pupil_unit),
+        }
+        return {METADATA_KEY: json.dumps(label)}
+
+
+def read_label(path: Path) -> TableLabel | None:
+    """Return a file's label, or None if it is somebody else's Parquet file.
+
+    Raises:
+        FileFormatError: If the file is damaged, or was written by a newer gazeveil.
+    """
+    text = guarded(path, lambda: pl.read_parquet_metadata(path)).get(METADATA_KEY)
+    if text is None:
+        return None
+    try:
+        label: dict[str, Any] = json.loads(text)
+        version = label["schema"]
+        if version != schema.VERSION:
+            raise FileFormatError(
+                path,
+                expected=f"gaze table schema {schema.VERSION}",
+                found=f"schema {version}",
+                hint="read it with the gazeveil version that wrote it",
+            )
+        return TableLabel(Geometry.from_dict(label["geometry"]), label["rate_hz"], label["pupil_unit"])
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        found = error.message if isinstance(error, GeometryError) else repr(error)
+        raise FileFormatError(path, expected="gazeveil's label in the metadata", found=found) from None
+
+
+def guarded(path: Path, read: Callable[[], T]) -> T:
+    """Run a polars read and turn its complaints into ours."""
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        found = "nothing there" if not path.exists() else f"a damaged one ({str(error).splitlines()[0][:200]})"
+        raise FileFormatError(
+            path, expected="a Parquet file", found=found, hint="check the path, or copy the file again"
+        ) from None
+
+
+def conform(table: pl.DataFrame, columns: list[str], types: dict[str, Any]) -> pl.DataFrame:
+    """Return ``table`` with exactly ``columns``; those it lacks are null."""
+    return table.select(
+        (pl.col(name) if name in table.columns else pl.lit(None)).cast(types[name]).alias(name) for name in columns
+    )

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Write a corpus folder chunk by chunk, in bounded memory; it is there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import polars as pl
+
+from gazeveil.errors import InputError, OutputError
+from gazeveil.files import replacing
+from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import TableLabel, conform
+from gazeveil.gaze.corpus import EVENTS_FOLDER, MANIFEST, NO_STIMULUS
+from gazeveil.gaze.formats.base import Chunk
+from gazeveil.gaze.recording import Key, Recording
+
+PART_ROWS = 1_000_000
+HELD_ROWS = 4_000_000
+MAX_NAME_BYTES = 240
+
+_Bucket = tuple[str, TableLabel]
+
+
+class CorpusWriter:
+    """Takes chunks and puts them into part files by stimulus. Make one with `writing_corpus`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._held: dict[_Bucket, list[Chunk]] = {}
+        self._rows: dict[_Bucket, int] = {}
+        self._part = 0
+        self._open: Key | None = None
+        self._closed: set[Key] = set()
+        self.samples = 0
+        folder.mkdir(parents=True)
+
+    @property
+    def recordings(self) -> int:
+        """How many recordings were taken."""
+        return len(self._closed) + (self._open is not None)
+
+    def add(self, chunk: Chunk) -> None:
+        """Take the next chunk; chunks of one recording follow one another.
+
+        Raises:
+            InputError: If the chunk's recording was ended before, so that two recordings would become one.
+        """
+        if chunk.key != self._open:
+            self.end_recording()
+            if chunk.key in self._closed:
+                raise InputError(
+                    f"two recordings are called {chunk.key}",
+                    hint="give each its own label with --observer, --session or --trial",
+                )
+            self._open = chunk.key
+        bucket = (chunk.key.stimulus, TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit))
+        self._held.setdefault(bucket, []).append(chunk)
+        self._rows[bucket] = self._rows.get(bucket, 0) + len(chunk.samples)
+        self.samples += len(chunk.samples)
+        if self._rows[bucket] >= PART_ROWS:
+            self._flush(bucket)
+        while sum(self._rows.values()) > HELD_ROWS:
+            self._flush(max(self._rows, key=self._rows.__getitem__))
+
+    def end_recording(self) -> None:
+        """Say that the current recording is complete."""
+        if self._open is not None:
+            self._closed.add(self._open)
+            self._open = None
+
+    def finish(self) -> None:
+        """Write what is still held, and the manifest."""
+        self.end_recording()
+        for bucket in list(self._held):
+            self._flush(bucket)
+        manifest = {"schema": schema.VERSION, "recordings": self.recordings, "samples": self.samples}
+        (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+
+    def _flush(self, bucket: _Bucket) -> None:
+        chunks, _ = self._held.pop(bucket), self._rows.pop(bucket)
+        stimulus, label = bucket
+        name = f"part-{self._part:05d}.parquet"
+        self._part += 1
+        write_samples(chunks, self._folder / partition(stimulus) / name, label, with_stimulus=False)
+        write_events(chunks, self._folder / EVENTS_FOLDER / partition(stimulus) / name, label, with_stimulus=False)
+
+
+@contextmanager
+def writing_corpus(folder: Path | str) -> Iterator[CorpusWriter]:
+    """Write a corpus folder; it appears when the block ends well, and not at all otherwise."""
+    folder = Path(folder)
+    if folder.exists() and not (folder / MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputError(f"{folder} exists and is no corpus", hint="choose another name for the corpus folder")
+    with replacing(folder) as temporary:
+        writer = CorpusWriter(temporary)
+        yield writer
+        writer.finish()
+
+
+def write_corpus(recordings: Iterable[Recording], folder: Path | str) -> None:
+    """Write recordings as a corpus folder."""
+    with writing_corpus(folder) as writer:
+        for recording in recordings:
+            writer.add(chunk_of(recording))
+            writer.end_recording()
+
+
+def chunk_of(recording: Recording) -> Chunk:
+    """Return a whole recording as one chunk."""
+    return Chunk(
+        recording.key,
+        recording.to_frame(),
+        recording.geometry,
+        recording.events,
+        recording.rate_hz,
+        recording.pupil_unit,
+    )
+
+
+def partition(stimulus: str) -> str:
+    """Return the folder name for a stimulus; any text can be one."""
+    name = f"stimulus={quote(stimulus, safe='') if stimulus else NO_STIMULUS}".replace("=.", "=%2E")
+    if len(name) > MAX_NAME_BYTES:
+        raise OutputError(
+            f"the stimulus name {stimulus[:40]!r}… is too long for a folder name ({len(name)} bytes)",
+            hint=f"shorten it to at most {MAX_NAME_BYTES} bytes",
+        )
+    return name
+
+
+def write_samples(chunks: list[Chunk], path: Path, label: TableLabel, *, with_stimulus: bool) -> None:
+    """Write the chunks' samples as one Parquet file."""
+    present = {column for chunk in chunks for column in chunk.samples.columns}
+    columns = [column for column in schema.SAMPLES if column in present]
+    tables = [
+        _keyed(conform(chunk.samples, columns, dict(schema.SAMPLES)), chunk.key, with_stimulus) for chunk in chunks
+    ]
+    _write(tables, path, label)
+
+
+def write_events(chunks: list[Chunk], path: Path, label: TableLabel, *, with_stimulus: bool) -> None:
+    """Write the chunks' events as one Parquet file; none is written where there are no events."""
+    tables = [
+        _keyed(schema.event_table(chunk.events), chunk.key, with_stimulus) for chunk in chunks if len(chunk.events)
+    ]
+    if tables:
+        _write(tables, path, label)
+
+
+def _keyed(table: pl.DataFrame, key: Key, with_stimulus: bool) -> pl.DataFrame:
+    keys = [pl.lit(value).alias(name) for name, value in key._asdict().items() if with_stimulus or name != "stimulus"]
+    return table.select(*keys, pl.all())
+
+
+def _write(tables: list[pl.DataFrame], path: Path, label: TableLabel) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pl.concat(tables).write_parquet(path, metadata=label.to_metadata(), compression="zstd")

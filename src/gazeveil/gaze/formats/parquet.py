@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parquet: our own tables and corpus folders, and anybody's table with a column mapping."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import polars as pl
+
+from gazeveil.errors import FileFormatError, InputError
+from gazeveil.files import replacing
+from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label
+from gazeveil.gaze.corpus import Corpus, is_corpus
+from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
+from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
+from gazeveil.gaze.recording import Key
+
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+@file_format("parquet")
+class Parquet:
+    """One Parquet file, or a folder of them; the fastest format, and the only one that keeps everything."""
+
+    title = "Parquet (gazeveil's own)"
+    suffixes = (".parquet",)
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether it is a Parquet file or a corpus folder."""
+        return is_corpus(path) if path.is_dir() else head.startswith(MAGIC)
+
+    def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+        """Yield the samples chunk by chunk."""
+        if path.is_dir():
+            for part in Corpus.open(path).parts:
+                yield from _chunks(part.samples, part.events, part.label, path, options)
+            return
+        label = read_label(path)
+        if label is None:
+            yield from _foreign_chunks(path, options)
+            return
+        events_path = events_beside(path)
+        events = (
+            guarded(events_path, lambda: pl.scan_parquet(events_path, glob=False))
+            if events_path.exists()
+            else pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
+        )
+        samples = guarded(path, lambda: pl.scan_parquet(path, glob=False))
+        _check_columns(path, samples, [*schema.KEYS, *schema.REQUIRED])
+        yield from _chunks(samples, events, label, path, options)
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> None:
+        """Write one file if the path ends in .parquet, else a corpus folder."""
+        if path.suffix == ".parquet":
+            _write_file(chunks, path)
+            return
+        with writing_corpus(path) as writer:
+            for chunk in chunks:
+                writer.add(chunk)
+
+
+def events_beside(path: Path) -> Path:
+    """Return where the events of a single Parquet file lie."""
+    return path.with_name(f"{path.stem}.events.parquet")
+
+
+def _chunks(
+    samples: pl.LazyFrame, events: pl.LazyFrame, label: TableLabel, path: Path, options: ReadOptions
+) -> Iterator[Chunk]:
+    """Cut a table into runs of one recording. Events go with the first chunk of their recording."""
+    events_of = events.collect().partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
+    for key, run in _runs(samples, path, options):
+        mine = events_of.pop(tuple(key), None)
+        yield Chunk(
+            key,
+            run.select(name for name in schema.SAMPLES if name in run.columns),
+            label.geometry,
+            schema.no_events() if mine is None else schema.event_table(mine),
+            label.rate_hz,
+            label.pupil_unit,
+        )
+
+
+def _runs(samples: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[tuple[Key, pl.DataFrame]]:
+    """Yield stretches of rows that belong to one recording, none longer than a chunk."""
+    ended: set[Key] = set()
+    current: Key | None = None
+    for batch in _batches(samples, path, options.chunk_rows):
+        numbered = batch.with_columns(pl.struct(schema.KEYS).rle_id().alias("_run"))
+        for run in numbered.partition_by("_run", maintain_order=True, include_key=False):
+            key = Key(*run.select(schema.KEYS).row(0))
+            if key in ended:
+                raise FileFormatError(
+                    path,
+                    expected="the rows of each recording together",
+                    found=f"rows of {key} in several places",
+                    hint="sort the table by observer, stimulus, session, trial and time",
+                )
+            if current is not None and key != current:
+                ended.add(current)
+            current = key
+            yield key, run
+
+
+def _batches(samples: pl.LazyFrame, path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    total = guarded(path, lambda: samples.select(pl.len()).collect().item())
+    for start in range(0, total, rows):
+        batch = samples.slice(start, rows)
+        yield guarded(path, batch.collect)
+
+
+def _foreign_chunks(path: Path, options: ReadOptions) -> Iterator[Chunk]:
+    """Read somebody else's table: columns by the user's mapping, else by our own names."""
+    table = guarded(path, lambda: pl.scan_parquet(path, glob=False))
+    if options.geometry is None:
+        raise InputError(
+            f"{path} does not say what its x and y are",
+            hint="give the screen, for example --screen 1920x1080, or the unit with --unit deg",
+        )
+    found = table.collect_schema().names()
+    source = {name: options.columns.get(name, name) for name in (*schema.KEYS, *schema.SAMPLES)}
+    _check_columns(path, table, [*options.columns.values(), source["t"], source["x"], source["y"]])
+    key = options.key(path)
+    scale = _SECONDS[options.time_unit or "s"]
+    columns = [
+        (pl.col(source[name]).cast(pl.String) if source[name] in found else pl.lit(value)).fill_null("").alias(name)
+        for name, value in key._asdict().items()
+    ]
+    for name, dtype in schema.SAMPLES.items():
+        if source[name] in found:
+            column = pl.col(source[name]).cast(dtype)
+            if name == "t":
+                column = column * scale
+            elif options.y_up and (name == "y" or name.endswith("_y")):
+                column = options.geometry.y_span - column
+            columns.append(column.alias(name))
+        elif name == "valid":
+            finite = pl.col(source["x"]).cast(pl.Float64).is_finite() & pl.col(source["y"]).cast(pl.Float64).is_finite()
+            columns.append(finite.fill_null(False).alias("valid"))
+    label = TableLabel(options.geometry)
+    no_events = pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
+    yield from _chunks(table.select(columns), no_events, label, path, options)
+
+
+def _check_columns(path: Path, table: pl.LazyFrame, needed: list[str]) -> None:
+    found = guarded(path, lambda: table.collect_schema().names())
+    missing = [name for name in needed if name not in found]
+    if missing:
+        raise FileFormatError(
+            path,
+            expected=f"columns {', '.join(missing)}",
+            found=f"only {', '.join(found)}",
+            hint="say which column is which, for example --column x=gaze_x --column y=gaze_y",
+        )
+
+
+def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
+    """Write one file: chunks become parts in a temporary folder, which then stream into the file."""
+    with tempfile.TemporaryDirectory(prefix="gazeveil-") as folder, replacing(path) as target:
+        label: TableLabel | None = None
+        parts: list[Path] = []
+        event_parts: list[Path] = []
+        for number, chunk in enumerate(chunks):
+            mine = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit)
+            if label is not None and mine != label:
+                raise InputError(
+                    f"one Parquet file holds one geometry and rate, found {mine} after {label}",
+                    hint="write a corpus folder instead: an output name without .parquet",
+                )
+            label = mine
+            parts.append(Path(folder) / f"{number:06d}.parquet")
+            event_parts.append(Path(folder) / f"{number:06d}.events.parquet")
+            write_samples([chunk], parts[-1], mine, with_stimulus=True)
+            write_events([chunk], event_parts[-1], mine, with_stimulus=True)
+        if label is None:
+            raise InputError("there is nothing to write: no recordings")
+        joined = pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal")
+        joined.sink_parquet(target, metadata=label.to_metadata())
+        written = [part for part in event_parts if part.exists()]
+        if written:
+            with replacing(events_beside(path)) as events_target:
+                events = pl.concat([pl.scan_parquet(part) for part in written])
+                events.sink_parquet(events_target, metadata=label.to_metadata())
+        else:
+            events_beside(path).unlink(missing_ok=True)

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The front door for files: find the format, read chunk by chunk, or all at once as recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gazeveil.errors import FileFormatError, InputError
+from gazeveil.gaze import schema
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
+from gazeveil.gaze.recording import Key, Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file held: its recordings, and what reading it found."""
+
+    recordings: tuple[Recording, ...]
+    report: ReadReport
+    format: str
+
+    @property
+    def corpus(self) -> Corpus:
+        """The recordings as a corpus."""
+        return Corpus.of(self.recordings)
+
+
+def read(path: Path | str, *, format: str | None = None, **options: Any) -> Reading:  # noqa: A002
+    """Read a file (or a corpus folder, or a BIDS data set) into memory.
+
+    Args:
+        path: The file or folder.
+        format: Its format's name; by default found by looking at it.
+        **options: Fields of `ReadOptions`, for example ``geometry=screen(1920, 1080)``.
+
+    Raises:
+        FileFormatError: If the file is not what its format promises, with line, column and what to do.
+    """
+    stream = ChunkStream(Path(path), ReadOptions(**options), format)
+    return Reading(tuple(assemble(stream)), stream.report, stream.format_name)
+
+
+class ChunkStream:
+    """A file being read: iterate once for its chunks; ``report`` fills as it goes."""
+
+    def __init__(self, path: Path, options: ReadOptions | None = None, format_name: str | None = None) -> None:
+        self.path = path
+        self.options = options or ReadOptions()
+        if self.options.chunk_rows < 1:
+            raise InputError(f"chunk_rows must be at least 1, not {self.options.chunk_rows}")
+        if not path.exists():
+            raise InputError(f"there is no file {path}", hint="check the path")
+        self.format_name = format_name or find_format(path)
+        self.report = ReadReport(skip_bad=self.options.skip_bad)
+        self._format: Format = FORMATS[self.format_name]
+
+    def __iter__(self) -> Iterator[Chunk]:
+        last_time: dict[Key, float] = {}
+        for chunk in self._format.read(self.path, self.options, self.report):
+            self.report.samples += len(chunk.samples)
+            self._count_time_faults(chunk, last_time)
+            yield chunk
+
+    def _count_time_faults(self, chunk: Chunk, last_time: dict[Key, float]) -> None:
+        times = chunk.samples["t"].to_numpy()
+        if not len(times):
+            return
+        steps = np.diff(times, prepend=last_time.get(chunk.key, -np.inf))
+        self.report.time_backwards += int((steps < 0).sum())
+        self.report.time_repeated += int((steps == 0).sum())
+        last_time[chunk.key] = float(times[-1])
+
+
+def find_format(path: Path) -> str:
+    """Return the name of the format that a file or folder is in, by looking at its content.
+
+    Raises:
+        FileFormatError: If no format claims it.
+    """
+    head = b"" if path.is_dir() else read_head(path)
+    by_priority = sorted(FORMATS.names(), key=lambda name: getattr(FORMATS[name], "priority", 0))
+    for name in by_priority:
+        if FORMATS[name].sniff(path, head):
+            return name
+    if path.is_dir():
+        found = "a folder that is neither a corpus nor a BIDS data set"
+    elif path.stat().st_size == 0:
+        found = "an empty file"
+    else:
+        found = "something no format recognises"
+    raise FileFormatError(
+        path,
+        expected=f"gaze in one of: {', '.join(FORMATS.names())}",
+        found=found,
+        hint="name the format with --format if you know it",
+    )
+
+
+def assemble(chunks: Iterator[Chunk] | ChunkStream) -> Iterator[Recording]:
+    """Put chunks together into recordings; a recording is yielded when the next one begins."""
+    held: list[Chunk] = []
+    for chunk in chunks:
+        if held and held[0].key != chunk.key:
+            yield _join(held)
+            held = []
+        held.append(chunk)
+    if held:
+        yield _join(held)
+
+
+def _join(chunks: list[Chunk]) -> Recording:
+    first = chunks[0]
+    samples = pl.concat([chunk.samples for chunk in chunks], how="diagonal")
+    events = pl.concat([schema.event_table(chunk.events) for chunk in chunks])
+    return Recording.from_frame(
+        samples, first.geometry, first.key, events=events, rate_hz=first.rate_hz, pupil_unit=first.pupil_unit
+    )
