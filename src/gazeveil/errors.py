@@ -10,6 +10,8 @@
     │   ├── UnknownName                no format, mechanism, … is registered under that name
     │   ├── GeometryError              a screen or headset that cannot exist, or a conversion it cannot do
     │   └── OptionError                a parameter out of range
+    ├── PrivacyError                   refused, because the promise would not hold
+    │   └── CannotCompose              promises about different things do not add up
     ├── OutputError (OSError)          a result could not be written; nothing half written stays behind
     ├── MissingExtra (ImportError)     an optional package is needed: says what to install
     └── InternalError (RuntimeError)   our fault, never the user's
@@ -87,6 +89,14 @@ class GeometryError(InputError):
 
 class OptionError(InputError):
     """A parameter is out of range."""
+
+
+class PrivacyError(GazeveilError):
+    """Refused, because the promise would not hold."""
+
+
+class CannotCompose(PrivacyError):  # noqa: N818
+    """Promises about different things do not add up."""
 
 
 class OutputError(GazeveilError, OSError):
