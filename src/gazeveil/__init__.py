@@ -11,21 +11,38 @@ __version__ = "0.1.0.dev0"
 
 # Where each public name lives. Loaded on first use, so that `import gazeveil` costs next to nothing.
 _HOME = {
+    "Corpus": "gazeveil.gaze.corpus",
     "Eye": "gazeveil.gaze.recording",
     "GazeveilError": "gazeveil.errors",
     "Geometry": "gazeveil.gaze.geometry",
     "Recording": "gazeveil.gaze.recording",
     "headset": "gazeveil.gaze.geometry",
     "normalised": "gazeveil.gaze.geometry",
+    "read": "gazeveil.gaze.reading",
     "screen": "gazeveil.gaze.geometry",
+    "write_corpus": "gazeveil.gaze.corpus_writer",
 }
 
 if TYPE_CHECKING:
     from gazeveil.errors import GazeveilError
+    from gazeveil.gaze.corpus import Corpus
+    from gazeveil.gaze.corpus_writer import write_corpus
     from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
+    from gazeveil.gaze.reading import read
     from gazeveil.gaze.recording import Eye, Recording
 
-__all__ = ["Eye", "GazeveilError", "Geometry", "Recording", "headset", "normalised", "screen"]
+__all__ = [
+    "Corpus",
+    "Eye",
+    "GazeveilError",
+    "Geometry",
+    "Recording",
+    "headset",
+    "normalised",
+    "read",
+    "screen",
+    "write_corpus",
+]
 
 
 def __getattr__(name: str) -> Any:

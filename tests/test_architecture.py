@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The house keeps its shape: who imports whom, what a plain import costs, which names are public."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gazeveil
+
+PACKAGE = Path(gazeveil.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# Each room, and the rooms it may import. Arrows point down; docs/decisions/0002-rooms.md draws the picture.
+ARROWS = {
+    "noise": set(),
+    "gaze": set(),
+    "simulate": {"gaze"},
+    "privacy": {"noise", "gaze"},
+    "aggregate": {"privacy", "noise", "gaze"},
+    "features": {"privacy", "noise", "gaze"},
+    "samples": {"privacy", "noise", "gaze"},
+    "utility": {"aggregate", "features", "samples", "privacy", "noise", "gaze"},
+    "attacks": {"utility", "aggregate", "features", "samples", "privacy", "noise", "gaze", "simulate"},
+    "engines": {"aggregate", "features", "samples", "privacy", "noise", "gaze"},
+    "scene": {"gaze"},
+    "gateway": {"scene", "samples", "privacy", "noise", "gaze", "simulate"},
+    "study": {
+        "attacks",
+        "utility",
+        "engines",
+        "aggregate",
+        "features",
+        "samples",
+        "privacy",
+        "noise",
+        "gaze",
+        "simulate",
+        "scene",
+    },
+}
+ARROWS["cli"] = {*ARROWS, "gateway", "study"}
+SHARED = {"errors", "registry", "files", "__init__"}
+"""Modules beside the rooms that anybody may import."""
+
+OPTIONAL = {"matplotlib", "dp_accounting", "psycopg", "torch", "pyspark", "cv2", "zmq", "pylsl", "starlette", "scipy"}
+HEAVY = {"numba", "polars", "numpy", "rich", "typer", "cryptography"}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: imports are absolute in this project"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        rooms |= {name.split(".")[1] for name in names if name.startswith("gazeveil.")}
+    return rooms - {"__version__"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_follow_the_arrows(path: Path) -> None:
+    room = room_of(path)
+    allowed = {*ARROWS.get(room, set(ARROWS)), *SHARED, room}
+    assert imported_rooms(path) <= allowed, f"{room} may import only {sorted(allowed)}"
+
+
+def test_an_arrow_that_is_not_drawn_would_be_caught(tmp_path: Path) -> None:
+    intruder = tmp_path / "intruder.py"
+    intruder.write_text("def f():\n    from gazeveil.samples.clock import Clock\n")
+    assert imported_rooms(intruder) == {"samples"}
+    assert "samples" not in ARROWS["aggregate"]
+    assert "aggregate" not in ARROWS["samples"]
+
+
+def test_every_folder_is_a_room_of_the_picture() -> None:
+    assert {room_of(path) for path in FILES} <= {*ARROWS, *SHARED}
+
+
+def test_every_file_is_short_enough_to_hold_one_idea() -> None:
+    long = {path.name: n for path in FILES if (n := len(path.read_text().splitlines())) > 500}
+    assert not long
+
+
+def test_every_file_says_its_licence() -> None:
+    root = PACKAGE.parents[1]
+    files = [*FILES, *(root / "tests").rglob("*.py"), *(root / "benchmarks").rglob("*.py")]
+    header = ["# SPDX-FileCopyrightText: 2026 The gazeveil authors", "# SPDX-License-Identifier: Apache-2.0"]
+    assert [path for path in files if path.read_text().splitlines()[:2] != header] == []
+
+
+def in_a_fresh_process(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_a_plain_import_loads_no_optional_package_and_takes_under_half_a_second() -> None:
+    code = (
+        "import time, sys, json; start = time.perf_counter(); import gazeveil; "
+        "print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]))"
+    )
+    seconds, modules = json.loads(in_a_fresh_process(code))
+    loaded = {name.split(".")[0] for name in modules}
+    assert not loaded & (OPTIONAL | HEAVY)
+    assert seconds < 0.5
+
+
+def test_using_the_public_names_loads_no_optional_package() -> None:
+    code = (
+        "import sys, json, gazeveil; [getattr(gazeveil, name) for name in gazeveil.__all__]; "
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    loaded = {name.split(".")[0] for name in json.loads(in_a_fresh_process(code))}
+    assert not loaded & (OPTIONAL | {"numba"})
+
+
+def test_the_public_names_are_these() -> None:
+    assert gazeveil.__all__ == sorted(gazeveil.__all__)
+    assert gazeveil.__all__ == [
+        "Corpus",
+        "Eye",
+        "GazeveilError",
+        "Geometry",
+        "Recording",
+        "headset",
+        "normalised",
+        "read",
+        "screen",
+        "write_corpus",
+    ]
+    for name in gazeveil.__all__:
+        assert getattr(gazeveil, name) is not None
+    assert set(gazeveil.__all__) <= set(dir(gazeveil))
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = gazeveil.nonsense
