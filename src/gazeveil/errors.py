@@ -11,7 +11,9 @@
     │   ├── GeometryError              a screen or headset that cannot exist, or a conversion it cannot do
     │   └── OptionError                a parameter out of range
     ├── PrivacyError                   refused, because the promise would not hold
-    │   └── CannotCompose              promises about different things do not add up
+    │   ├── CannotCompose              promises about different things do not add up
+    │   ├── BudgetExceeded             a charge does not fit into what is left of a budget
+    │   └── LedgerError                the ledger cannot be read or written, so nothing may be spent
     ├── OutputError (OSError)          a result could not be written; nothing half written stays behind
     ├── MissingExtra (ImportError)     an optional package is needed: says what to install
     └── InternalError (RuntimeError)   our fault, never the user's
@@ -19,6 +21,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -97,6 +100,44 @@ class PrivacyError(GazeveilError):
 
 class CannotCompose(PrivacyError):  # noqa: N818
     """Promises about different things do not add up."""
+
+
+class BudgetExceeded(PrivacyError):  # noqa: N818
+    """A charge does not fit into what is left of a budget; nothing was spent.
+
+    ``requested``, ``remaining`` and ``difference`` are promises as plain values, in the budget's own terms.
+    ``difference`` is None where no budget of this kind could ever pay, for example for an unproven release.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        account: str,
+        requested: Mapping[str, object],
+        remaining: Mapping[str, object],
+        difference: Mapping[str, object] | None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.account = account
+        self.requested = requested
+        self.remaining = remaining
+        self.difference = difference
+
+    def details(self) -> dict[str, object]:
+        """Return the error as plain values, for ``--json`` output."""
+        return {
+            **super().details(),
+            "account": self.account,
+            "requested": self.requested,
+            "remaining": self.remaining,
+            "difference": self.difference,
+        }
+
+
+class LedgerError(PrivacyError):
+    """The ledger cannot be read or written, so nothing may be spent."""
 
 
 class OutputError(GazeveilError, OSError):
