@@ -19,6 +19,11 @@ from gazeveil.errors import GazeveilError
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
 
+def command_app(**options: Any) -> typer.Typer:
+    """Return the app of one command file."""
+    return typer.Typer(add_completion=False, rich_markup_mode="markdown", **options)
+
+
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output."""
     print(json.dumps(_plain(values), ensure_ascii=False, allow_nan=False))
@@ -40,7 +45,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=any(columns))
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")

@@ -57,14 +57,19 @@ def read_head(path: Path) -> bytes:
 @contextmanager
 def open_binary(path: Path) -> Iterator[IO[bytes]]:
     """Open a file, unpacking gzip if it is packed."""
-    with path.open("rb") as raw:
-        packed = raw.read(2) == _GZIP_MAGIC
-        raw.seek(0)
-        if packed:
-            with gzip.open(raw, "rb") as unpacked:
-                yield cast("IO[bytes]", unpacked)
-        else:
-            yield raw
+    with path.open("rb") as raw, _unpacked(raw) as stream:
+        yield stream
+
+
+@contextmanager
+def _unpacked(raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    packed = raw.read(2) == _GZIP_MAGIC
+    raw.seek(0)
+    if packed:
+        with gzip.open(raw, "rb") as unpacked:
+            yield cast("IO[bytes]", unpacked)
+    else:
+        yield raw
 
 
 def text_blocks(
@@ -77,8 +82,11 @@ def text_blocks(
             is too long or not in the encoding.
     """
     try:
-        with open_binary(path) as stream:
-            yield from _blocks(path, stream, report, encoding, block_bytes)
+        with path.open("rb") as raw, _unpacked(raw) as stream:
+            size = path.stat().st_size
+            for block in _blocks(path, stream, report, encoding, block_bytes):
+                report.fraction = raw.tell() / size
+                yield block
     except (EOFError, zlib.error) as error:
         raise FileFormatError(
             path,

@@ -96,6 +96,8 @@ class ReadReport:
     time_backwards: int = 0
     time_repeated: int = 0
     remarks: Counter[str] = field(default_factory=Counter)
+    fraction: float = 0.0
+    """How much of the file is read, 0 to 1, for progress bars."""
 
     def bad(self, error: FileFormatError, lines: int = 1) -> None:
         """Raise ``error``, or count it when bad lines are to be skipped."""

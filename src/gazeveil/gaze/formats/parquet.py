@@ -36,8 +36,10 @@ class Parquet:
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the samples chunk by chunk."""
         if path.is_dir():
-            for part in Corpus.open(path).parts:
+            parts = Corpus.open(path).parts
+            for number, part in enumerate(parts, start=1):
                 yield from _chunks(part.samples, part.events, part.label, path, options)
+                report.fraction = number / len(parts)
             return
         label = read_label(path)
         if label is None:

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of every command that reads gaze files, declared once.
+
+A command decorated with `reads_gaze` takes a parameter ``source`` (a `GazeSource`) and gets it filled from the
+command line; the options themselves are the parameters of `_source` below.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import typer
+
+from gazeveil.cli._output import Progress
+from gazeveil.errors import InputError, OptionError
+from gazeveil.gaze import schema
+from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
+from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.reading import ChunkStream
+
+Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
+
+_ABOUT_GAZE = "What the file does not say"
+_ABOUT_TEXT = "How the text is written"
+
+
+@dataclass(frozen=True, slots=True)
+class GazeSource:
+    """How to read the files a user named."""
+
+    options: ReadOptions
+    format: str | None
+
+    def stream(self, path: Path) -> ChunkStream:
+        """Open one file."""
+        return ChunkStream(path, self.options, self.format)
+
+    def streams(self, paths: list[Path]) -> list[ChunkStream]:
+        """Open all files, so that a missing or unknown one is told before work begins."""
+        if len(paths) > 1 and self.options.observer is not None:
+            return [self._of_many(path) for path in paths]
+        return [self.stream(path) for path in paths]
+
+    def _of_many(self, path: Path) -> ChunkStream:
+        # one name for several files would make one recording of them; each file is a trial of that observer
+        trial = self.options.trial or path.name.split(".", 1)[0]
+        return ChunkStream(path, replace(self.options, trial=trial), self.format)
+
+
+def follow(stream: ChunkStream, tell: Progress, index: int = 0, count: int = 1) -> Iterator[Chunk]:
+    """Yield a stream's chunks and tell how far all streams together are."""
+    for chunk in stream:
+        tell(index + stream.report.fraction, count)
+        yield chunk
+    tell(index + 1, count)
+
+
+def told(report: ReadReport) -> list[str]:
+    """Return what a person should know about a reading, one sentence each."""
+    lines = [f"{text} ({times:,} times)" if times > 1 else text for text, times in report.remarks.items()]
+    if report.bad_lines:
+        lines.append(f"{report.bad_lines:,} bad lines were dropped; the first: {report.first_bad[0].message}")
+    if report.time_backwards:
+        lines.append(f"the device's time goes backwards {report.time_backwards:,} times; nothing was sorted")
+    if report.time_repeated:
+        lines.append(f"the device's time repeats {report.time_repeated:,} times")
+    return lines
+
+
+def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the reading options and hand it a `GazeSource` as ``source``."""
+    own = inspect.signature(command, eval_str=True)
+    extra = inspect.signature(_source, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def run(**arguments: Any) -> Any:
+        source = _source(**{name: arguments.pop(name) for name in extra})
+        return command(**arguments, source=source)
+
+    parameters = [parameter for name, parameter in own.parameters.items() if name != "source"]
+    merged = sorted([*parameters, *extra.values()], key=lambda item: item.default is not inspect.Parameter.empty)
+    keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
+    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    run.__annotations__ = {item.name: item.annotation for item in keyword}
+    return run
+
+
+def _option(*names: str, text: str, panel: str = _ABOUT_GAZE, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+
+
+def _source(
+    format_name: Annotated[str | None, _option("--format", text="File format; by default found by looking.")] = None,
+    screen: Annotated[str | None, _option("--screen", text="Screen size in pixels.", metavar="WxH")] = None,
+    size_mm: Annotated[str | None, _option("--size-mm", text="Screen size in millimetres.", metavar="WxH")] = None,
+    distance_mm: Annotated[float | None, _option("--distance-mm", text="Eye to screen in millimetres.")] = None,
+    fov_deg: Annotated[str | None, _option("--fov-deg", text="Headset field of view.", metavar="WxH")] = None,
+    unit: Annotated[Unit | None, _option("--unit", text="What x and y are.")] = None,
+    observer: Annotated[str | None, _option("--observer", text="Who looked.")] = None,
+    stimulus: Annotated[str | None, _option("--stimulus", text="At what.")] = None,
+    session: Annotated[str | None, _option("--session", text="On which occasion.")] = None,
+    trial: Annotated[str | None, _option("--trial", text="Which repetition.")] = None,
+    eye: Annotated[str, _option("--eye", text="Which eye makes the gaze: both, left or right.")] = "both",
+    column: Annotated[
+        list[str] | None, _option("--column", text="Our column = the file's; repeat it.", metavar="x=GAZE_X")
+    ] = None,
+    time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column: s, ms, us, ns.")] = None,
+    y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,
+    delimiter: Annotated[str | None, _option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
+    decimal: Annotated[str | None, _option("--decimal", text="Decimal mark.", panel=_ABOUT_TEXT)] = None,
+    encoding: Annotated[str, _option("--encoding", text="Text encoding.", panel=_ABOUT_TEXT)] = "utf-8",
+    skip_bad: Annotated[
+        bool, _option("--skip-bad", text="Drop bad lines and count them, instead of stopping.", panel=_ABOUT_TEXT)
+    ] = False,
+) -> GazeSource:
+    options = ReadOptions(
+        observer=observer,
+        stimulus=stimulus,
+        session=session,
+        trial=trial,
+        geometry=_geometry(screen, size_mm, distance_mm, fov_deg, unit),
+        eye=_one_of(eye, "--eye", Literal["both", "left", "right"]),
+        columns=_columns(column or []),
+        time_unit=None if time_unit is None else _one_of(time_unit, "--time-unit", Literal["s", "ms", "us", "ns"]),
+        delimiter={r"\t": "\t", "tab": "\t"}.get(delimiter, delimiter) if delimiter else None,
+        decimal=decimal,
+        encoding=encoding,
+        y_up=y_up,
+        skip_bad=skip_bad,
+    )
+    return GazeSource(options, format_name)
+
+
+def _geometry(
+    screen: str | None, size_mm: str | None, distance_mm: float | None, fov_deg: str | None, unit: Unit | None
+) -> Geometry | None:
+    if screen is None and size_mm is None and distance_mm is None and fov_deg is None and unit is None:
+        return None
+    width_px, height_px = _pair(screen, "--screen", "1920x1080")
+    width_mm, height_mm = _pair(size_mm, "--size-mm", "530x300")
+    fov_x, fov_y = _pair(fov_deg, "--fov-deg", "100x90")
+    if unit is None:
+        unit = Unit.DEGREE if fov_deg is not None else Unit.PIXEL if screen is not None else Unit.FRACTION
+    return Geometry(unit, width_px, height_px, width_mm, height_mm, distance_mm, fov_x, fov_y)
+
+
+def _pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
+    if text is None:
+        return None, None
+    match = re.fullmatch(r"\s*([0-9.]+)\s*[x×*,]\s*([0-9.]+)\s*", text, flags=re.IGNORECASE)
+    try:
+        if match is None:
+            raise ValueError
+        return float(match[1]), float(match[2])
+    except ValueError:
+        raise OptionError(
+            f"{option} must be width x height, not {text!r}", hint=f"for example {option} {example}"
+        ) from None
+
+
+def _one_of(value: str, option: str, choices: Any) -> Any:
+    if value not in get_args(choices):
+        raise OptionError(f"{option} must be one of {', '.join(get_args(choices))}, not {value!r}")
+    return value
+
+
+def _columns(pairs: list[str]) -> dict[str, str]:
+    known = [*schema.KEYS, *schema.SAMPLES]
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        ours, equals, theirs = pair.partition("=")
+        if not equals or not theirs:
+            raise InputError(f"--column must be OURS=THEIRS, not {pair!r}", hint="for example --column x=GazeX")
+        if ours not in known:
+            raise InputError(f"--column {pair}: we have no column {ours!r}", hint=f"ours are {', '.join(known)}")
+        mapping[ours] = theirs
+    return mapping

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil convert``: from any format that we read to any that we write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
+from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze, told
+from gazeveil.errors import InputError, OutputError
+from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
+from gazeveil.gaze.reading import ChunkStream
+from gazeveil.gaze.recording import Key
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil convert *.asc --out study/` (a corpus folder), or `--out gaze.csv`")
+@reads_gaze
+def convert(
+    inputs: Inputs,
+    source: GazeSource,
+    out: Annotated[Path, typer.Option("--out", help="File or folder to write.")],
+    to: Annotated[str | None, typer.Option("--to", help="Format to write; by default from the name.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Convert gaze files. Files larger than memory stream through; nothing half written stays behind."""
+    name = to or _format_of(out)
+    writer = FORMATS[name]
+    if not isinstance(writer, WritableFormat):
+        writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
+        raise InputError(f"{name} can be read but not written", hint=f"write one of: {writable}")
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    streams = source.streams(inputs)
+    seen: dict[Key, Path] = {}
+    with progress("converting", quiet=as_json) as tell:
+        writer.write(_all_chunks(streams, seen, tell), out)
+    samples = sum(stream.report.samples for stream in streams)
+    if as_json:
+        files = [{"path": stream.path, "format": stream.format_name, **stream.report.to_dict()} for stream in streams]
+        print_json({"out": out, "format": name, "recordings": len(seen), "samples": samples, "files": files})
+        return
+    print(f"wrote {samples:,} samples of {len(seen):,} recordings to {out} ({name})")
+    for stream in streams:
+        for line in told(stream.report):
+            print(f"note: {stream.path}: {line}")
+
+
+def _all_chunks(streams: list[ChunkStream], seen: dict[Key, Path], tell: Progress) -> Iterator[Chunk]:
+    for index, stream in enumerate(streams):
+        for chunk in follow(stream, tell, index, len(streams)):
+            if seen.setdefault(chunk.key, stream.path) != stream.path:
+                raise InputError(
+                    f"{stream.path} and {seen[chunk.key]} both hold the recording {chunk.key}",
+                    hint="convert them one by one with different --observer, --session or --trial",
+                )
+            yield chunk
+
+
+def _format_of(out: Path) -> str:
+    suffix = out.suffix.lower()
+    if suffix in {".csv", ".tsv"}:
+        return "csv"
+    if suffix in {"", ".parquet"} or out.is_dir():
+        return "parquet"
+    raise InputError(f"the name {out.name!r} does not tell a format", hint="add --to parquet, --to csv or --to bids")

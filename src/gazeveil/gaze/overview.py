@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What gaze files hold, counted chunk by chunk in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gazeveil.gaze.formats.base import Chunk
+from gazeveil.gaze.recording import Key
+
+
+@dataclass(slots=True)
+class Overview:
+    """Counts over recordings; all numbers are of the raw data, so an overview is as private as the data."""
+
+    spans: dict[Key, tuple[float, float]] = field(default_factory=dict)
+    samples: int = 0
+    tracked_samples: int = 0
+    channels: dict[str, None] = field(default_factory=dict)
+    geometries: dict[str, None] = field(default_factory=dict)
+    rates: dict[Key, float] = field(default_factory=dict)
+    events: Counter[str] = field(default_factory=Counter)
+
+    @staticmethod
+    def of(chunks: Iterable[Chunk]) -> Overview:
+        """Count what the chunks hold."""
+        overview = Overview()
+        for chunk in chunks:
+            overview.add(chunk)
+        return overview
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one chunk more."""
+        self.samples += len(chunk.samples)
+        self.tracked_samples += int(chunk.samples["valid"].sum() or 0)
+        self.channels |= dict.fromkeys(name for name in chunk.samples.columns if name not in {"t", "valid"})
+        self.geometries[str(chunk.geometry)] = None
+        if len(chunk.events):
+            counts = chunk.events["kind"].value_counts(sort=True)
+            self.events.update(dict(counts.iter_rows()))
+        times = chunk.samples["t"].to_numpy()
+        times = times[np.isfinite(times)]
+        if not times.size:
+            self.spans.setdefault(chunk.key, (np.nan, np.nan))
+            return
+        first, last = self.spans.get(chunk.key, (np.inf, -np.inf))
+        self.spans[chunk.key] = (float(np.fmin(first, times.min())), float(np.fmax(last, times.max())))
+        if chunk.key not in self.rates:
+            rate = chunk.rate_hz or _measured_rate(times)
+            if np.isfinite(rate):
+                self.rates[chunk.key] = rate
+
+    @property
+    def seconds(self) -> float:
+        """Gaze time over all recordings."""
+        return float(sum(last - first for first, last in self.spans.values() if last >= first))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the counts as plain values."""
+        return {
+            "recordings": len(self.spans),
+            "observers": sorted({key.observer for key in self.spans}),
+            "stimuli": sorted({key.stimulus for key in self.spans}),
+            "sessions": sorted({key.session for key in self.spans}),
+            "samples": self.samples,
+            "seconds": self.seconds,
+            "rates_hz": sorted({float(f"{rate:.4g}") for rate in self.rates.values()}),
+            "tracked": self.tracked_samples / self.samples if self.samples else None,
+            "channels": list(self.channels),
+            "geometries": list(self.geometries),
+            "events": dict(self.events),
+        }
+
+
+def _measured_rate(times: np.ndarray) -> float:
+    steps = np.diff(times)
+    steps = steps[steps > 0]
+    return float(1.0 / np.median(steps)) if steps.size else float("nan")
