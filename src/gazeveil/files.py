@@ -8,7 +8,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gazeveil.errors import OutputError
@@ -63,7 +63,8 @@ def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # an error on the way is the one to tell, not that there is nothing to tidy
+            path.unlink()
 
 
 def _sync_tree(path: Path) -> None:
