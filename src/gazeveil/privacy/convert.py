@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""From one way of measuring privacy to another: zCDP, Rényi, pure and approximate differential privacy, groups.
+
+Every function returns an upper bound: the promise that it names holds. Bounds are computed with intervals
+(`gazeveil.privacy._interval`) and rounded up to 17 digits, so they are fractions that can be added up exactly.
+
+Sources: Bun and Steinke 2016 (zCDP), Mironov 2017 (Rényi), Canonne, Kamath and Steinke 2020 (conversion to (ε, δ)).
+Proofs: docs/proofs/composition.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+
+from gazeveil.privacy._interval import Interval
+from gazeveil.privacy.exact import (
+    Number,
+    above_zero,
+    at_least_zero,
+    chance_of_failure,
+    decimal_up,
+    probability,
+    whole_number,
+)
+
+RenyiCurve = Callable[[Interval], Interval]
+"""Bounds the Rényi divergence of an order α > 1 between neighbouring releases."""
+
+_DIGITS = 50
+
+
+def zcdp_epsilon(rho: Number, delta: Number) -> Fraction:
+    """Return ε such that every ρ-zCDP mechanism is (ε, δ)-DP, optimised over the Rényi order."""
+    spent, failure = at_least_zero(rho, "rho"), chance_of_failure(delta, "delta")
+    if spent == 0:
+        return Fraction(0)
+    return renyi_epsilon(lambda order: order * Interval.of(spent, _DIGITS), failure)
+
+
+def zcdp_epsilon_simple(rho: Number, delta: Number) -> Fraction:
+    """Return ε = ρ + 2 √(ρ ln(1/δ)): the bound that fits on a napkin, always a little above `zcdp_epsilon`."""
+    spent = Interval.of(at_least_zero(rho, "rho"), _DIGITS)
+    log = -Interval.of(chance_of_failure(delta, "delta"), _DIGITS).ln()
+    return _upper(spent + 2 * (spent * log).sqrt())
+
+
+def zcdp_delta(rho: Number, epsilon: Number) -> Fraction:
+    """Return δ such that every ρ-zCDP mechanism is (ε, δ)-DP, optimised over the Rényi order."""
+    spent, bound = at_least_zero(rho, "rho"), at_least_zero(epsilon, "epsilon")
+    if spent == 0:
+        return Fraction(0)
+    return renyi_delta(lambda order: order * Interval.of(spent, _DIGITS), bound)
+
+
+def pure_zcdp(epsilon: Number) -> Fraction:
+    """Return ρ such that every ε-DP mechanism is ρ-zCDP: the smaller of ε²/2 and ε."""
+    bound = at_least_zero(epsilon, "epsilon")
+    return min(bound * bound / 2, bound)
+
+
+def gaussian_zcdp(sigma: Number, sensitivity: Number) -> Fraction:
+    """Return ρ = Δ²/2σ² of Gaussian noise, exactly."""
+    return (at_least_zero(sensitivity, "sensitivity") / above_zero(sigma, "sigma")) ** 2 / 2
+
+
+def gaussian_renyi(sigma: Number, sensitivity: Number) -> RenyiCurve:
+    """Return the Rényi curve α Δ²/2σ² of Gaussian noise."""
+    rho = gaussian_zcdp(sigma, sensitivity)
+    return lambda order: order * Interval.of(rho, order.digits)
+
+
+def laplace_renyi(scale: Number, sensitivity: Number) -> RenyiCurve:
+    """Return the Rényi curve of Laplace noise (Mironov 2017, table II)."""
+    ratio = at_least_zero(sensitivity, "sensitivity") / above_zero(scale, "scale")
+
+    def curve(order: Interval) -> Interval:
+        loss = Interval.of(ratio, order.digits)
+        if _is_vast(order * loss):
+            return loss
+        up = order / (2 * order - 1) * ((order - 1) * loss).exp()
+        down = (order - 1) / (2 * order - 1) * (-(order * loss)).exp()
+        return (up + down).ln() / (order - 1)
+
+    return curve
+
+
+def pure_renyi(epsilon: Number) -> RenyiCurve:
+    """Return the largest Rényi curve that any ε-DP mechanism can have: that of randomised response."""
+    bound = at_least_zero(epsilon, "epsilon")
+
+    def curve(order: Interval) -> Interval:
+        loss = Interval.of(bound, order.digits)
+        if _is_vast(order * loss):
+            return loss
+        likely = 1 / (1 + (-loss).exp())
+        up = likely * ((order - 1) * loss).exp()
+        down = (1 - likely) * (-((order - 1) * loss)).exp()
+        return (up + down).ln() / (order - 1)
+
+    return curve
+
+
+def add_renyi(*curves: RenyiCurve) -> RenyiCurve:
+    """Return the Rényi curve of releases that are made one after the other."""
+
+    def total(order: Interval) -> Interval:
+        return sum((curve(order) for curve in curves), start=Interval.of(0, order.digits))
+
+    return total
+
+
+def renyi_epsilon(curve: RenyiCurve, delta: Number) -> Fraction:
+    """Return ε at δ for a Rényi curve τ: the least of τ(α) + ln(1 - 1/α) - ln(α δ)/(α - 1) over α."""
+    failure = chance_of_failure(delta, "delta")
+
+    def bound(order: Interval) -> Interval:
+        log = -(order * Interval.of(failure, order.digits)).ln()
+        return curve(order) + (1 - 1 / order).ln() + log / (order - 1)
+
+    return max(Fraction(0), _upper(_least(bound)))
+
+
+def renyi_delta(curve: RenyiCurve, epsilon: Number) -> Fraction:
+    """Return δ at ε for a Rényi curve τ: the least of exp((α - 1)(τ(α) - ε + ln(1 - 1/α)))/α over α."""
+    target = at_least_zero(epsilon, "epsilon")
+
+    def log_bound(order: Interval) -> Interval:
+        excess = curve(order) - Interval.of(target, order.digits) + (1 - 1 / order).ln()
+        return (order - 1) * excess - order.ln()
+
+    best = _least(log_bound)
+    return Fraction(1) if best.low >= 0 else min(Fraction(1), _upper(best.exp()))
+
+
+def group_delta(epsilon: Number, delta: Number, people: int) -> Fraction:
+    """Return δ (e^{kε} - 1)/(e^ε - 1), the failure chance of an (ε, δ) promise for a group of k."""
+    bound, failure = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
+    count = whole_number(people, "people", at_least=1)
+    if count == 1 or failure == 0:
+        return failure
+    if bound == 0:
+        return min(Fraction(1), count * failure)
+    if count * bound > 10_000:
+        return Fraction(1)
+    loss = Interval.of(bound, _DIGITS)
+    if bound < Fraction(1, 10**9):
+        # Both differences would cancel; (e^{kε} - 1)/(e^ε - 1) = 1 + e^ε + … + e^{(k-1)ε} is at most k e^{(k-1)ε}.
+        factor = ((count - 1) * loss).exp() * count
+    else:
+        factor = ((count * loss).exp() - 1) / (loss.exp() - 1)
+    return min(Fraction(1), _upper(factor * Interval.of(failure, _DIGITS)))
+
+
+def _is_vast(exponent: Interval) -> bool:
+    """Whether the curve of a pure mechanism is at its limit, the pure ε itself, which bounds it everywhere."""
+    return exponent.high > 1_000_000
+
+
+def _least(function: Callable[[Interval], Interval]) -> Interval:
+    """Return a small value of a function of the Rényi order; each of its values is a bound, the least is only nicer."""
+
+    def at(log: float) -> Interval:
+        return function(Interval.of(1 + Fraction(math.exp(log)), _DIGITS))
+
+    # The bounds fall and then rise in ln(α - 1): bracket the lowest of a coarse grid, then cut by the golden ratio.
+    grid = [float(step) for step in range(-40, 81, 4)]
+    values = [at(log).high for log in grid]
+    best = values.index(min(values))
+    left, right = grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)]
+    golden = (math.sqrt(5) - 1) / 2
+    lowest: tuple[Decimal, float] = (values[best], grid[best])
+    inner, outer = right - golden * (right - left), left + golden * (right - left)
+    low, high = at(inner).high, at(outer).high
+    while right - left > 1e-9:
+        lowest = min(lowest, (low, inner), (high, outer))
+        if low < high:
+            right, outer, high = outer, inner, low
+            inner = right - golden * (right - left)
+            low = at(inner).high
+        else:
+            left, inner, low = inner, outer, high
+            outer = left + golden * (right - left)
+            high = at(outer).high
+    return at(lowest[1])
+
+
+def _upper(interval: Interval) -> Fraction:
+    return decimal_up(Fraction(interval.high))

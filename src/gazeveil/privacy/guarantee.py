@@ -1,0 +1,319 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a release promises, as values: compared, added up, written down and said in words.
+
+Smaller is stronger: ``a <= b`` says that whoever keeps ``a`` also keeps ``b``, so ``spent <= budget`` reads as it
+should. The order is partial. ``a + b`` is what remains true of a person whose data went into both releases. Promises
+about different units do not add up by themselves; `Guarantee.restated` weakens one to another unit where that is
+provable. `Unproven` infects whatever it is combined with. Numbers are exact fractions (`gazeveil.privacy.exact`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from gazeveil.errors import InternalError, OptionError
+from gazeveil.privacy import convert
+from gazeveil.privacy._promise import Ground, Guarantee
+from gazeveil.privacy.exact import Number, as_source, at_least_zero, in_digits, probability
+from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit, WindowOfGaze, unit_from_dict
+
+_OBSERVER = Observer()
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class PureDP(Guarantee):
+    """ε-differential privacy: no outcome becomes more than e^ε times likelier or less likely."""
+
+    kind: ClassVar[str] = "pure-dp"
+    epsilon: Fraction
+    unit: ProtectedUnit
+    neighbours: Neighbours
+
+    def __init__(
+        self,
+        epsilon: Number,
+        *,
+        unit: ProtectedUnit = _OBSERVER,
+        neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
+    ) -> None:
+        self._place(unit, neighbours, epsilon=at_least_zero(epsilon, "epsilon"))
+
+    def numbers(self) -> dict[str, Fraction]:
+        """Return ε."""
+        return {"epsilon": self.epsilon}
+
+    def in_words(self) -> str:
+        """Say the promise in plain words."""
+        return f"{_opening(self)} changes the odds of any conclusion by a factor of at most {_odds(self.epsilon)}."
+
+    def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
+        (epsilon,) = numbers
+        if isinstance(ground.unit, WindowOfGaze):
+            return GazeStreamDP(epsilon, ground.unit.seconds, ground.unit.radius, ground.unit.unit)
+        return PureDP(epsilon, unit=ground.unit, neighbours=ground.neighbours)
+
+    def _in_terms_of(self, model: Guarantee) -> Guarantee:
+        if isinstance(model, ApproxDP):
+            return model._with((self.epsilon, Fraction(0)), self.ground)
+        if isinstance(model, ZeroConcentratedDP):
+            return model._with((convert.pure_zcdp(self.epsilon),), self.ground)
+        return Guarantee._in_terms_of(self, model)
+
+    def _for_changes(self, count: int) -> tuple[Fraction, ...]:
+        return (count * self.epsilon,)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class GazeStreamDP(PureDP):
+    """ε-differential privacy for every window of a gaze stream: each of its points moved by at most a radius."""
+
+    kind: ClassVar[str] = "gaze-stream-dp"
+
+    def __init__(self, epsilon: Number, window: Number, radius: Number, radius_unit: str = "px") -> None:
+        unit = WindowOfGaze(window, radius, radius_unit)
+        self._place(unit, Neighbours.REPLACE_ONE, epsilon=at_least_zero(epsilon, "epsilon"))
+
+    @property
+    def window(self) -> Fraction:
+        """The length of a window in seconds."""
+        return self._window.seconds
+
+    @property
+    def radius(self) -> Fraction:
+        """How far each point may have been from where it was."""
+        return self._window.radius
+
+    @property
+    def radius_unit(self) -> str:
+        """What the radius is measured in: px, deg or norm."""
+        return self._window.unit
+
+    @property
+    def _window(self) -> WindowOfGaze:
+        if not isinstance(self.unit, WindowOfGaze):
+            raise InternalError("a gaze stream protects windows of gaze")
+        return self.unit
+
+    def __repr__(self) -> str:
+        numbers = ", ".join(as_source(number) for number in (self.epsilon, self.window, self.radius))
+        return f"GazeStreamDP({numbers}, {self.radius_unit!r})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ApproxDP(Guarantee):
+    """(ε, δ)-differential privacy: as ε-DP, but with probability at most δ it may not hold."""
+
+    kind: ClassVar[str] = "approx-dp"
+    epsilon: Fraction
+    delta: Fraction
+    unit: ProtectedUnit
+    neighbours: Neighbours
+
+    def __init__(
+        self,
+        epsilon: Number,
+        delta: Number,
+        *,
+        unit: ProtectedUnit = _OBSERVER,
+        neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
+    ) -> None:
+        epsilon, delta = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
+        self._place(unit, neighbours, epsilon=epsilon, delta=delta)
+
+    def numbers(self) -> dict[str, Fraction]:
+        """Return ε and δ."""
+        return {"epsilon": self.epsilon, "delta": self.delta}
+
+    def in_words(self) -> str:
+        """Say the promise in plain words."""
+        odds = f"{_opening(self)} changes the odds of any conclusion by a factor of at most {_odds(self.epsilon)}"
+        if self.delta == 0:
+            return f"{odds}."
+        if self.delta == 1:
+            return "Nothing is promised: the chance of failure is 1."
+        return (
+            f"{odds}, except with a chance of at most {in_digits(self.delta)} "
+            f"(about 1 in {in_digits(1 / self.delta, 2, up=False)}), in which more may be learned."
+        )
+
+    def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
+        epsilon, delta = numbers
+        return ApproxDP(epsilon, min(delta, Fraction(1)), unit=ground.unit, neighbours=ground.neighbours)
+
+    def _implies(self, other: Guarantee) -> bool:
+        if self.delta == 0 and not isinstance(other, ApproxDP):
+            return PureDP(self.epsilon, unit=self.unit, neighbours=self.neighbours)._implies(other)
+        return Guarantee._implies(self, other)
+
+    def _for_changes(self, count: int) -> tuple[Fraction, ...]:
+        return count * self.epsilon, convert.group_delta(self.epsilon, self.delta, count)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ZeroConcentratedDP(Guarantee):
+    """ρ-zero-concentrated differential privacy (Bun and Steinke 2016): the currency in which Gaussian noise adds up."""
+
+    kind: ClassVar[str] = "zcdp"
+    rho: Fraction
+    unit: ProtectedUnit
+    neighbours: Neighbours
+
+    def __init__(
+        self, rho: Number, *, unit: ProtectedUnit = _OBSERVER, neighbours: Neighbours | str = Neighbours.REPLACE_ONE
+    ) -> None:
+        self._place(unit, neighbours, rho=at_least_zero(rho, "rho"))
+
+    def numbers(self) -> dict[str, Fraction]:
+        """Return ρ."""
+        return {"rho": self.rho}
+
+    def to_approx(self, delta: Number) -> ApproxDP:
+        """Return the (ε, δ) promise that this one implies at a chance of failure."""
+        epsilon = convert.zcdp_epsilon(self.rho, delta)
+        return ApproxDP(epsilon, delta, unit=self.unit, neighbours=self.neighbours)
+
+    def in_words(self) -> str:
+        """Say the promise in plain words, at a chance of failure of one in a million."""
+        return f"{self.to_approx('1e-6').in_words()} (ρ = {in_digits(self.rho)}; other chances give other factors.)"
+
+    def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
+        (rho,) = numbers
+        return ZeroConcentratedDP(rho, unit=ground.unit, neighbours=ground.neighbours)
+
+    def _implies(self, other: Guarantee) -> bool:
+        if self.rho == 0:
+            return True
+        if isinstance(other, ApproxDP) and 0 < other.delta < 1:
+            return convert.zcdp_epsilon(self.rho, other.delta) <= other.epsilon
+        return Guarantee._implies(self, other)
+
+    def _for_changes(self, count: int) -> tuple[Fraction, ...]:
+        return (count * count * self.rho,)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Unproven(Guarantee):
+    """No promise, and why not. Whatever it is combined with is unproven too."""
+
+    kind: ClassVar[str] = "unproven"
+    reasons: tuple[str, ...]
+    unit: ProtectedUnit
+    neighbours: Neighbours
+
+    def __init__(
+        self,
+        reason: str | Iterable[str],
+        *,
+        unit: ProtectedUnit = _OBSERVER,
+        neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
+    ) -> None:
+        reasons = {text.strip() for text in ([reason] if isinstance(reason, str) else reason)}
+        if not reasons or "" in reasons:
+            raise OptionError("say why nothing is proven")
+        self._place(unit, neighbours, reasons=tuple(sorted(reasons)))
+
+    @property
+    def reason(self) -> str:
+        """All reasons in one line."""
+        return "; ".join(self.reasons)
+
+    @property
+    def proven(self) -> bool:
+        """No."""
+        return False
+
+    def numbers(self) -> dict[str, Fraction]:
+        """Return nothing: there is no number to go by."""
+        return {}
+
+    def in_words(self) -> str:
+        """Say that there is no promise, and why."""
+        return f"Nothing is promised: {self.reason}."
+
+    def __str__(self) -> str:
+        return f"unproven: {self.reason}"
+
+    def __repr__(self) -> str:
+        reason = self.reason if len(self.reasons) == 1 else list(self.reasons)
+        unit = "" if self.unit == _OBSERVER else f", unit={self.unit!r}"
+        relation = "" if self.neighbours is Neighbours.REPLACE_ONE else ", neighbours='add-remove'"
+        return f"Unproven({reason!r}{unit}{relation})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reasons as plain values."""
+        return {
+            "kind": self.kind,
+            "reason": list(self.reasons),
+            "unit": self.unit.to_dict(),
+            "neighbours": str(self.neighbours),
+        }
+
+    def restated(self, *, unit: ProtectedUnit | None = None, neighbours: Neighbours | None = None) -> Guarantee:
+        """Return the same absence of a promise, about anything."""
+        return self._with((), Ground(unit or self.unit, neighbours or self.neighbours))
+
+    def __add__(self, other: Guarantee) -> Guarantee:
+        if not isinstance(other, Guarantee):
+            return NotImplemented
+        reasons = {*self.reasons, *(other.reasons if isinstance(other, Unproven) else ())}
+        same = self.ground == other.ground
+        return Unproven(reasons, unit=self.unit, neighbours=self.neighbours) if same else Unproven(reasons)
+
+    def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
+        return Unproven(self.reasons, unit=ground.unit, neighbours=ground.neighbours)
+
+    def _for_changes(self, count: int) -> tuple[Fraction, ...]:
+        return ()
+
+
+KINDS: dict[str, type[Guarantee]] = {
+    kind.kind: kind for kind in (PureDP, GazeStreamDP, ApproxDP, ZeroConcentratedDP, Unproven)
+}
+
+
+def guarantee_from_dict(values: Mapping[str, Any]) -> Guarantee:
+    """Return the promise that `Guarantee.to_dict` wrote; anything unknown or missing is refused.
+
+    Raises:
+        OptionError: If the values do not describe a promise.
+    """
+    given = dict(values)
+    kind = given.pop("kind", None)
+    if kind not in KINDS:
+        raise OptionError(f"no kind of promise is called {kind!r}", hint=f"known: {', '.join(KINDS)}")
+    if not {"unit", "neighbours"} <= given.keys() or not isinstance(given["unit"], Mapping):
+        raise OptionError(f"a promise of kind {kind!r} needs its unit and its neighbours")
+    given["unit"] = unit_from_dict(given["unit"])
+    if kind == GazeStreamDP.kind:
+        given = _stream_arguments(given)
+    try:
+        return KINDS[kind](**given)
+    except TypeError:
+        raise OptionError(f"a promise of kind {kind!r} is not described by {', '.join(map(repr, given))}") from None
+
+
+def _stream_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    unit = given.pop("unit")
+    if given.pop("neighbours") != Neighbours.REPLACE_ONE or not isinstance(unit, WindowOfGaze):
+        raise OptionError("a gaze stream protects windows of gaze between replace-one neighbours")
+    return {**given, "window": unit.seconds, "radius": unit.radius, "radius_unit": unit.unit}
+
+
+def _opening(promise: Guarantee) -> str:
+    change = "replacing" if promise.neighbours is Neighbours.REPLACE_ONE else "adding or removing"
+    by = " by anything else" if promise.neighbours is Neighbours.REPLACE_ONE else ""
+    if isinstance(promise.unit, WindowOfGaze):
+        change, by = "changing", ""
+    return f"Whatever anyone knew before and whatever they see, {change} {promise.unit.in_words()}{by}"
+
+
+def _odds(epsilon: Fraction) -> str:
+    if epsilon > 100:
+        return f"e^{in_digits(epsilon)}, which is no protection"
+    factor = Fraction(math.nextafter(math.exp(math.nextafter(float(epsilon), math.inf)), math.inf))
+    return f"e^{in_digits(epsilon)} = {in_digits(factor, 3)}"

@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whose secret is kept: the units of protection.
+
+A promise protects a *unit*: all that one person contributed, one recording, a stretch of gaze, a gaze path within a
+radius. It says that the release looks almost the same whichever of two *neighbouring* inputs it was made from, and
+neighbours differ in one unit. The larger the unit, the stronger the promise.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from gazeveil.errors import OptionError
+from gazeveil.privacy.exact import Number, above_zero, as_source, as_text, in_digits, whole_number
+
+
+class Neighbours(StrEnum):
+    """How two data sets differ that must be hard to tell apart."""
+
+    REPLACE_ONE = "replace-one"
+    """One unit is replaced by any other; the number of units is public."""
+    ADD_REMOVE = "add-remove"
+    """One unit is there or not; the number of units is protected too."""
+
+
+class ProtectedUnit(ABC):
+    """What one promise protects."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    can_be_removed: ClassVar[bool] = False
+    """Whether a data set without this unit is a data set at all, so that add/remove has a meaning."""
+
+    @abstractmethod
+    def in_words(self) -> str:
+        """Say what is protected, as the object of a sentence."""
+
+    @abstractmethod
+    def steps_to(self, other: ProtectedUnit) -> int | None:
+        """Return how many changes of this unit make up any change of ``other``; None if none do."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain values."""
+        return {"kind": self.kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Observer(ProtectedUnit):
+    """All that one person contributed: every recording, stimulus and sample."""
+
+    kind: ClassVar[str] = "observer"
+    can_be_removed: ClassVar[bool] = True
+
+    def in_words(self) -> str:
+        """Say what is protected, as the object of a sentence."""
+        return "everything that one person contributed"
+
+    def steps_to(self, other: ProtectedUnit) -> int | None:
+        """Return 1: whatever else is protected belongs to one person."""
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class OneRecording(ProtectedUnit):
+    """One recording: one person, one stimulus, one trial."""
+
+    kind: ClassVar[str] = "recording"
+    can_be_removed: ClassVar[bool] = True
+
+    def in_words(self) -> str:
+        """Say what is protected, as the object of a sentence."""
+        return "one recording of one person"
+
+    def steps_to(self, other: ProtectedUnit) -> int | None:
+        """Return 1 for what lies within a recording."""
+        return 1 if isinstance(other, OneRecording | StretchOfGaze | WindowOfGaze) else None
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class StretchOfGaze(ProtectedUnit):
+    """Any stretch of raw gaze within one recording, replaced by any other gaze.
+
+    Attributes:
+        seconds: How long the stretch is.
+    """
+
+    kind: ClassVar[str] = "stretch-of-gaze"
+    seconds: Fraction
+
+    def __init__(self, seconds: Number) -> None:
+        object.__setattr__(self, "seconds", above_zero(seconds, "seconds"))
+
+    def __repr__(self) -> str:
+        return f"StretchOfGaze({as_source(self.seconds)})"
+
+    def in_words(self) -> str:
+        """Say what is protected, as the object of a sentence."""
+        return f"any {_seconds(self.seconds)} of one person's gaze"
+
+    def steps_to(self, other: ProtectedUnit) -> int | None:
+        """Return how many stretches cover a longer one."""
+        if isinstance(other, StretchOfGaze | WindowOfGaze):
+            return math.ceil(other.seconds / self.seconds)
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain values."""
+        return {"kind": self.kind, "seconds": as_text(self.seconds)}
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class WindowOfGaze(ProtectedUnit):
+    """Any stretch of gaze within one recording, each of its points moved by at most a radius (Kaleido, 2021).
+
+    Time stamps are public. The window is closed: gaze at both of its ends belongs to it.
+
+    Attributes:
+        seconds: How long the window is.
+        radius: How far each point may have been from where it was.
+        unit: What the radius is measured in: px, deg or norm.
+    """
+
+    kind: ClassVar[str] = "window-of-gaze"
+    seconds: Fraction
+    radius: Fraction
+    unit: str
+
+    def __init__(self, seconds: Number, radius: Number, unit: str = "px") -> None:
+        if unit not in ("px", "deg", "norm"):
+            raise OptionError(f"the unit of a radius is px, deg or norm, not {unit!r}")
+        object.__setattr__(self, "seconds", above_zero(seconds, "seconds"))
+        object.__setattr__(self, "radius", above_zero(radius, "radius"))
+        object.__setattr__(self, "unit", str(unit))
+
+    def __repr__(self) -> str:
+        return f"WindowOfGaze({as_source(self.seconds)}, {as_source(self.radius)}, {self.unit!r})"
+
+    def in_words(self) -> str:
+        """Say what is protected, as the object of a sentence."""
+        return (
+            f"where one person looked during any {_seconds(self.seconds)}, "
+            f"up to {in_digits(self.radius, up=False)} {_SPACE[self.unit]} away"
+        )
+
+    def steps_to(self, other: ProtectedUnit) -> int | None:
+        """Return how many windows, one after the other, and steps of one radius make up a larger change."""
+        if isinstance(other, WindowOfGaze) and other.unit == self.unit:
+            return math.ceil(other.seconds / self.seconds) * math.ceil(other.radius / self.radius)
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain values."""
+        return {
+            "kind": self.kind,
+            "seconds": as_text(self.seconds),
+            "radius": as_text(self.radius),
+            "unit": self.unit,
+        }
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class FeatureSeries(ProtectedUnit):
+    """One person's series of eye-movement features, or any few consecutive steps of it.
+
+    Steps of a feature series are not gaze: where feature windows overlap, a few steps hide little or nothing of the
+    raw gaze (erratum B10). Promise a `StretchOfGaze` if raw gaze is what must be hidden.
+
+    Attributes:
+        steps: How many consecutive steps may change; None for the whole series.
+        features: Which features change together; empty for all.
+    """
+
+    kind: ClassVar[str] = "feature-series"
+    steps: int | None
+    features: tuple[str, ...]
+
+    def __init__(self, steps: int | None = None, features: Sequence[str] = ()) -> None:
+        if isinstance(features, str):
+            raise OptionError(f"features is a tuple of names, not {features!r}")
+        object.__setattr__(self, "steps", None if steps is None else whole_number(steps, "steps", at_least=1))
+        object.__setattr__(self, "features", tuple(sorted(set(features))))
+
+    def in_words(self) -> str:
+        """Say what is protected, as the object of a sentence."""
+        which = f"{', '.join(self.features)} of" if self.features else "all features of"
+        if self.steps is None:
+            return f"{which} one person's series"
+        return f"{which} any {self.steps:,} consecutive step{'s' if self.steps > 1 else ''} of one person's series"
+
+    def steps_to(self, other: ProtectedUnit) -> int | None:
+        """Return how many stretches of steps cover a longer one, if the features are covered."""
+        if not isinstance(other, FeatureSeries):
+            return None
+        if self.features and not (other.features and set(other.features) <= set(self.features)):
+            return None
+        if self.steps is None:
+            return 1
+        return None if other.steps is None else -(-other.steps // self.steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain values."""
+        return {"kind": self.kind, "steps": self.steps, "features": list(self.features)}
+
+
+UNITS: dict[str, type[ProtectedUnit]] = {
+    unit.kind: unit for unit in (Observer, OneRecording, StretchOfGaze, WindowOfGaze, FeatureSeries)
+}
+_SPACE = {"px": "px", "deg": "degrees", "norm": "of the screen's size"}
+
+
+def unit_from_dict(values: Mapping[str, Any]) -> ProtectedUnit:
+    """Return the unit that `ProtectedUnit.to_dict` wrote.
+
+    Raises:
+        OptionError: If the kind is unknown, or a value is missing, unknown or wrong.
+    """
+    given = dict(values)
+    kind = given.pop("kind", None)
+    if kind not in UNITS:
+        raise OptionError(f"no unit of protection is called {kind!r}", hint=f"known: {', '.join(UNITS)}")
+    if isinstance(given.get("features"), list):
+        given["features"] = tuple(given["features"])
+    try:
+        return UNITS[kind](**given)
+    except TypeError:
+        raise OptionError(f"the unit {kind!r} is not described by {', '.join(map(repr, given)) or 'nothing'}") from None
+
+
+def _seconds(seconds: Fraction) -> str:
+    return "1 second" if seconds == 1 else f"{in_digits(seconds, up=False)} seconds"
