@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil simulate``: gaze of people who do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
+from gazeveil.errors import InputError, OutputError
+from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
+from gazeveil.simulate.study import Study
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil simulate --observers 50 --tracker headset --out study/`")
+def simulate(
+    out: Annotated[Path, typer.Option("--out", help="Folder (a corpus) or file to write.")],
+    observers: Annotated[int, typer.Option("--observers", help="How many people.")] = 24,
+    stimuli: Annotated[int, typer.Option("--stimuli", help="How many scenes they see.")] = 6,
+    sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
+    trials: Annotated[int, typer.Option("--trials", help="How often each scene is shown a session.")] = 1,
+    seconds: Annotated[float, typer.Option("--seconds", help="How long a scene is shown.")] = 5.0,
+    tracker: Annotated[str, typer.Option("--tracker", help="eyelink, headset or webcam.")] = "eyelink",
+    binocular: Annotated[bool, typer.Option("--binocular", help="Record both eyes.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same people, same gaze.")] = 1,
+    to: Annotated[str, typer.Option("--to", help="Format to write: parquet, csv or bids.")] = "parquet",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a study: people with eyes and habits of their own look at scenes through a tracker."""
+    study = Study(observers, stimuli, sessions, trials, tracker, seconds, seed, binocular=binocular)
+    writer = FORMATS[to]
+    if not isinstance(writer, WritableFormat):
+        raise InputError(f"{to} can be read but not written", hint="write parquet, csv or bids")
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    samples = 0
+
+    def chunks(tell: Progress) -> Iterator[Chunk]:
+        nonlocal samples
+        for number, recording in enumerate(study.recordings(), start=1):
+            samples += len(recording)
+            tell(number, len(study))
+            yield chunk_of(recording)
+
+    with progress("simulating", quiet=as_json) as tell:
+        writer.write(chunks(tell), out)
+    if as_json:
+        counts = {"observers": observers, "stimuli": stimuli, "sessions": sessions, "trials": trials}
+        print_json(
+            {"out": out, "recordings": len(study), "samples": samples, "tracker": tracker, "seed": seed, **counts}
+        )
+        return
+    print(f"simulated {observers:,} people: {len(study):,} recordings, {samples:,} samples, in {out}")
