@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Eyes without people: an oculomotor simulator with individual differences, the embedded default data."""
+
+from __future__ import annotations
+
+from gazeveil.simulate.population import TRAITS, Observer, Population, Trait
+from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus, scene
+from gazeveil.simulate.study import Study, record
+from gazeveil.simulate.tracker import TRACKERS, Tracker
+
+__all__ = [
+    "TRACKERS",
+    "TRAITS",
+    "Observer",
+    "Population",
+    "Region",
+    "RegionKind",
+    "Stimulus",
+    "Study",
+    "Tracker",
+    "Trait",
+    "record",
+    "scene",
+]
