@@ -76,5 +76,8 @@ def write_report(path: Path, title: str, lead: str, sections: Sequence[Section])
 def _cell(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return f"<td>{escape(str(value))}</td>"
-    text = ("–" if math.isnan(value) else f"{value:,.3g}") if isinstance(value, float) else f"{value:,}"
+    if isinstance(value, int) or abs(value) >= 1000:
+        text = f"{value:,.0f}"
+    else:
+        text = "–" if math.isnan(value) else f"{value:.3g}"
     return f'<td class="number">{text}</td>'

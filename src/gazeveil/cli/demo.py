@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil demo``: the main job from beginning to end, on people who do not exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json, progress
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil demo --out demo`, then open demo/report.html")
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the study and the report.")] = Path("demo"),
+    observers: Annotated[int, typer.Option("--observers", help="How many people.")] = 24,
+    stimuli: Annotated[int, typer.Option("--stimuli", help="How many images they see.")] = 6,
+    sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same report.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a small study, look at it, and write a report with pictures."""
+    from gazeveil.study.demo import run_demo  # noqa: PLC0415  (loads the plotting parts)
+
+    with progress("demo", quiet=as_json) as tell:
+        result = run_demo(out, observers=observers, stimuli=stimuli, sessions=sessions, seed=seed, tell=tell)
+    if as_json:
+        print_json(result)
+        return
+    print(f"{result['observers']} simulated people, {result['recordings']} recordings, {result['samples']:,} samples")
+    print(
+        f"fixations found by I-VT: {result['fixations']:,}; agreement with what the eyes really did: "
+        f"kappa {result['kappa']:.2f}"
+    )
+    print(f"look at {result['report']}")

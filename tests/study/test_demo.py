@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The demo as `make demo` runs it, only smaller, and its report in a real browser where there is one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from gazeveil import Corpus
+from gazeveil.cli.main import run
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    assert run(["demo", "--out", str(folder / "demo"), "--observers", "3", "--stimuli", "2", "--json"]) == 0
+    return folder / "demo"
+
+
+class Checker(HTMLParser):
+    """Counts tags and notes those left open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.counts: dict[str, int] = {}
+        self.sources: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        self.sources += [value or "" for name, value in attrs if name in {"src", "href"}]
+        if tag not in {"meta", "img", "link", "br"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_report_is_one_whole_page_with_its_pictures_inside(demo: Path) -> None:
+    checker = Checker()
+    checker.feed((demo / "report.html").read_text())
+    assert checker.open == []
+    assert checker.counts["img"] == 2 + 2 + 1 + 2
+    assert all(source.startswith(("data:image/png;base64,", "#")) for source in checker.sources)
+
+
+def test_the_corpus_of_the_demo_can_be_opened(demo: Path) -> None:
+    corpus = Corpus.open(demo / "study")
+    assert len(corpus) == 3 * 2 * 2
+    assert corpus.observers == ["p001", "p002", "p003"]
+
+
+def test_the_demo_tells_programs_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "demo",
+        "--out",
+        str(tmp_path / "d"),
+        "--observers",
+        "2",
+        "--stimuli",
+        "1",
+        "--sessions",
+        "1",
+        "--json",
+    ]
+    assert run(arguments) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["recordings"] == 2
+    assert told["kappa"] > 0.4
+    assert Path(told["report"]).exists()
+    assert run(arguments) == 0, "a second run replaces the first"
+
+
+def test_the_demo_says_that_raw_gaze_promises_nothing(demo: Path) -> None:
+    text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
+    assert "They promise nothing" in text
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")
+def test_a_browser_shows_the_report(demo: Path, tmp_path: Path) -> None:
+    shot = tmp_path / "report.png"
+    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1000,1400", f"--screenshot={shot}"]
+    page = (demo / "report.html").as_uri()
+    subprocess.run([*command, page], check=True, capture_output=True, timeout=60)
+    assert shot.read_bytes().startswith(b"\x89PNG")
+    dumped = subprocess.run([*command[:-1], "--dump-dom", page], check=True, capture_output=True, text=True, timeout=60)
+    assert "A study that never took place" in dumped.stdout
