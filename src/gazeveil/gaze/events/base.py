@@ -4,10 +4,11 @@
 
 A new detector is one new file in this package::
 
-    @detector("acme")
-    @dataclass(frozen=True, slots=True)
+    @detector
+    @dataclass(frozen=True, slots=True, kw_only=True)
     class Acme:
-        name: ClassVar[str]
+        name = "acme"
+
         threshold: float = 1.0
 
         def detect(self, recording: Recording) -> pl.DataFrame: ...
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import polars as pl
 
@@ -33,7 +34,7 @@ from gazeveil.registry import Registry
 class Detector(Protocol):
     """What every detector can do."""
 
-    name: ClassVar[str]
+    name: str
 
     def detect(self, recording: Recording) -> pl.DataFrame:
         """Return the events of a recording in `schema.EVENTS`, ordered by onset within each stretch."""
@@ -44,20 +45,16 @@ class Detector(Protocol):
         ...
 
 
-DETECTORS: Registry[type[Detector]] = Registry("event detector", package="gazeveil.gaze.events")
+DETECTORS: Registry[Callable[..., Detector]] = Registry("event detector", package="gazeveil.gaze.events")
+"""Detector classes by name: ``DETECTORS["ivt"](threshold=30).detect(recording)``."""
 
-D = TypeVar("D", bound=type)
+D = TypeVar("D", bound=type[Detector])
 
 
-def detector(name: str) -> Callable[[D], D]:
-    """Enter a detector class under ``name``; the class gets ``name`` as an attribute."""
-
-    def enter(cls: D) -> D:
-        cls.name = name  # type: ignore[attr-defined]
-        DETECTORS.register(name)(cls)
-        return cls
-
-    return enter
+def detector(cls: D) -> D:
+    """Enter a detector class under its ``name``."""
+    DETECTORS.register(cls.name)(cls)
+    return cls
 
 
 def require(owner: object, name: str, *, at_least: float | None = None, above: float | None = None) -> None:

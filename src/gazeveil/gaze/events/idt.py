@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,7 @@ from gazeveil.gaze.recording import Recording
 _MOST_SAMPLES = 16_384  # a power of two: the window is a ring
 
 
-@detector("idt")
+@detector
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispersionThreshold:
     """Fixations are windows in which (largest x - smallest x) + (largest y - smallest y) stays within a threshold.
@@ -34,23 +33,23 @@ class DispersionThreshold:
     lasted ``min_fixation``.
 
     Attributes:
-        dispersion_threshold: Degrees; a fixation is at or below it.
+        threshold: Degrees; a fixation is at or below it.
         min_fixation: Shortest fixation, in seconds from its first to its last sample.
         max_saccade: Longest time between two fixations that is called a saccade, in seconds.
         max_gap: Longest loss of gaze that an event may span, in seconds; 0 ends events at every lost sample.
         max_step: Longest step in time, without a lost sample, that an event may span.
     """
 
-    name: ClassVar[str]
+    name = "idt"
 
-    dispersion_threshold: float = 1.0
+    threshold: float = 1.0
     min_fixation: float = 0.1
     max_saccade: float = 0.1
     max_gap: float = 0.0
     max_step: float = MAX_STEP
 
     def __post_init__(self) -> None:
-        for name in ("dispersion_threshold", "min_fixation", "max_step"):
+        for name in ("threshold", "min_fixation", "max_step"):
             require(self, name, above=0)
         for name in ("max_saccade", "max_gap"):
             require(self, name, at_least=0)
@@ -73,7 +72,7 @@ class _Engine:
         from gazeveil.gaze.events import _kernels  # noqa: PLC0415
 
         self._rule = (
-            rule.dispersion_threshold, rule.min_fixation, rule.max_saccade, rule.max_gap, rule.max_step
+            rule.threshold, rule.min_fixation, rule.max_saccade, rule.max_gap, rule.max_step
         )  # fmt: skip
         self._state = np.zeros(_kernels.DISPERSION_STATE)
         self._state[[0, 1, 17, 20]] = -np.inf, np.nan, np.nan, np.nan

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,7 @@ from gazeveil.gaze.recording import Recording
 _LOOKING = ("lost", "fixation", "saccade")
 
 
-@detector("ivt")
+@detector
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VelocityThreshold:
     """Fixations are runs of samples slower than a threshold; saccades are the fast runs between slow samples.
@@ -30,7 +29,7 @@ class VelocityThreshold:
     (11 ms at 1000 Hz) after it was pushed.
 
     Attributes:
-        velocity_threshold: Degrees per second that separate slow from fast; slow is strictly below.
+        threshold: Degrees per second that separate slow from fast; slow is strictly below.
         min_fixation: Shortest fixation, in seconds from its first to its last sample.
         min_saccade: Shortest saccade, in seconds from the slow sample before to the slow sample after.
         window: Seconds the velocity is fitted over, half before and half after the sample.
@@ -40,9 +39,9 @@ class VelocityThreshold:
         max_step: Longest step in time, without a lost sample, that an event may span.
     """
 
-    name: ClassVar[str]
+    name = "ivt"
 
-    velocity_threshold: float = 20.0
+    threshold: float = 20.0
     min_fixation: float = 0.1
     min_saccade: float = 0.01
     window: float = WINDOW
@@ -52,7 +51,7 @@ class VelocityThreshold:
     max_step: float = MAX_STEP
 
     def __post_init__(self) -> None:
-        for name in ("velocity_threshold", "max_step"):
+        for name in ("threshold", "max_step"):
             require(self, name, above=0)
         for name in ("min_fixation", "min_saccade", "window", "merge_gap", "merge_distance", "max_gap"):
             require(self, name, at_least=0)
@@ -91,7 +90,7 @@ class _Runs:
         from gazeveil.gaze.events import _kernels  # noqa: PLC0415
 
         merge_gap = rule.merge_gap if rule.merge_gap > 0 else -1.0
-        self._rule = (rule.velocity_threshold, rule.min_fixation, rule.min_saccade, merge_gap, rule.merge_distance)
+        self._rule = (rule.threshold, rule.min_fixation, rule.min_saccade, merge_gap, rule.merge_distance)
         self.state = np.zeros(_kernels.CLASSIFY_STATE)
         self.state[8] = np.nan
         # an event has a row of its own; three may wait from before
