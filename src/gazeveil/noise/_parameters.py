@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What samplers accept: finite positive scales, lattice steps that are powers of two, sane sizes."""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Real
+
+import numpy as np
+
+from gazeveil.errors import OptionError
+
+Number = int | float | Fraction
+Size = int | tuple[int, ...]
+
+LEAST_STEPS = Fraction(1, 1 << 20)
+MOST_STEPS = Fraction(1 << 40)
+
+
+def exact(value: Number, name: str) -> Fraction:
+    """Return a positive number as the fraction that it is; floats are taken at their exact value.
+
+    Raises:
+        OptionError: If it is not a finite, positive number.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise OptionError(f"{name} must be a number, not {value!r}")
+    try:
+        top, bottom = value.as_integer_ratio() if hasattr(value, "as_integer_ratio") else (int(value), 1)
+    except (OverflowError, ValueError):  # infinite, or not a number
+        top, bottom = 0, 1
+    if top <= 0:
+        raise OptionError(f"{name} must be positive and finite, not {value!r}")
+    return Fraction(int(top), int(bottom))
+
+
+def lattice(step: Number) -> Fraction:
+    """Return the lattice step.
+
+    Raises:
+        OptionError: If it is not a power of two that a float can hold.
+    """
+    fraction = exact(step, "step")
+    if fraction.numerator.bit_count() != 1 or fraction.denominator.bit_count() != 1:
+        raise OptionError(
+            f"step must be a power of two, not {step!r}",
+            hint="so that every lattice point is an exact float; see gazeveil.noise.lattice_step",
+        )
+    if not Fraction(2) ** -1000 <= fraction <= Fraction(2) ** 1000:
+        raise OptionError(f"step must lie between 2**-1000 and 2**1000, not {step!r}")
+    return fraction
+
+
+@lru_cache(maxsize=256, typed=True)
+def in_steps(scale: Number, step: Number, name: str) -> Fraction:
+    """Return the scale in lattice steps.
+
+    Raises:
+        OptionError: If scale or step is out of range, or their ratio is.
+    """
+    steps = exact(scale, name) / lattice(step)
+    if not LEAST_STEPS <= steps <= MOST_STEPS:
+        raise OptionError(
+            f"{name} must be between 2**-20 and 2**40 lattice steps, not {scale!r} at step {step!r}",
+            hint="choose a finer or coarser step",
+        )
+    return steps
+
+
+def shape(size: Size) -> tuple[int, ...]:
+    """Return a size as a shape.
+
+    Raises:
+        OptionError: If it is not a non-negative integer or a tuple of them.
+    """
+    sides = size if isinstance(size, tuple) else (size,)
+    try:
+        whole = tuple(operator.index(side) for side in sides)
+    except TypeError:
+        whole = (-1,)
+    if any(side < 0 for side in whole):
+        raise OptionError(f"size must be a non-negative integer or a tuple of them, not {size!r}")
+    return whole
