@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil reproduce``: tables of papers, measured again; one sub-command per paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.errors import InputError
+
+app = command_app(no_args_is_help=True)
+
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", help="Folder with the paper's data (default: found under data/ or shared/data/ here or above)."
+    ),
+]
+
+
+@app.callback()
+def reproduce() -> None:
+    """Measure again what a paper reports, and print both side by side."""
+
+
+@app.command(epilog="Example: `gazeveil reproduce andersson --data data/lund2013`")
+def andersson(data: Data = None, as_json: AsJson = False) -> None:
+    """Fixation and saccade detection against two experts (Andersson et al. 2017)."""
+    from gazeveil.study.detector_agreement import DETECTORS, compare  # noqa: PLC0415
+
+    rows = compare(_folder(data, "lund2013"))
+    if as_json:
+        used = [{"who": who, "parameters": name, "detector": str(detector)} for who, name, detector in DETECTORS]
+        print_json({"paper": "Andersson et al. 2017", "detectors": used, "rows": [row.to_dict() for row in rows]})
+        return
+    print_table(
+        "agreement with two experts, sample by sample (Andersson et al. 2017, lund2013 data)",
+        ["event", "stimuli", "who", "parameters", "F1", "kappa", "published F1", "published kappa"],
+        [
+            [row.event, row.stimuli, row.who, row.parameters, *map(_told, (row.f1, row.kappa)),
+             *map(_told, (row.published_f1, row.published_kappa))]
+            for row in rows
+        ],
+    )  # fmt: skip
+    print("published: the article's own detectors with the article's thresholds; for the experts, Dar et al. 2021")
+
+
+def _told(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _folder(given: Path | None, name: str) -> Path:
+    if given is not None:
+        return given
+    here = Path.cwd()
+    for base in (here, *here.parents):
+        for folder in (base / "data" / name, base / "shared" / "data" / name):
+            if folder.is_dir():
+                return folder
+    raise InputError(f"no folder data/{name} here or above", hint="say where the data are with --data")

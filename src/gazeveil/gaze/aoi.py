@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Areas of interest: named shapes on the plane of gaze, and which of them gaze is in.
+
+One rule for edges: a shape owns its left and its top edge, not its right and its bottom edge, so shapes that share
+an edge share no point. An ellipse, which shares none, owns its rim. A point that is NaN is in nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from gazeveil.errors import GeometryError, InputError
+from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.recording import BoolArray, Recording
+
+MAX_STEP = 0.1
+"""Seconds between two samples beyond which nobody knows where gaze was in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """An upright rectangle."""
+
+    name: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def __post_init__(self) -> None:
+        _check(self)
+        if not (self.left < self.right and self.top < self.bottom):
+            raise InputError(
+                f"rectangle {self.name!r} has no area: left {self.left:g} must be below right {self.right:g}, "
+                f"top {self.top:g} below bottom {self.bottom:g}",
+                hint="y grows downwards",
+            )
+
+    def contains(self, x: ArrayLike, y: ArrayLike) -> BoolArray:
+        """Return which points are inside."""
+        x, y = _points(x, y)
+        return (x >= self.left) & (x < self.right) & (y >= self.top) & (y < self.bottom)
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipse:
+    """An ellipse, turned clockwise by ``angle`` degrees (y grows downwards)."""
+
+    name: str
+    x: float
+    y: float
+    radius_x: float
+    radius_y: float
+    angle: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check(self)
+        if not (self.radius_x > 0 and self.radius_y > 0):
+            raise InputError(
+                f"ellipse {self.name!r} has no area: radii {self.radius_x:g} and {self.radius_y:g} must be above 0"
+            )
+
+    def contains(self, x: ArrayLike, y: ArrayLike) -> BoolArray:
+        """Return which points are inside or on the rim."""
+        x, y = _points(x, y)
+        cosine, sine = math.cos(math.radians(self.angle)), math.sin(math.radians(self.angle))
+        dx, dy = x - self.x, y - self.y
+        along, aside = (dx * cosine + dy * sine) / self.radius_x, (dy * cosine - dx * sine) / self.radius_y
+        inside: BoolArray = along * along + aside * aside <= 1.0
+        return inside
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """A polygon of any form, also concave; where its outline crosses itself, even-odd says what is inside."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+    def __post_init__(self) -> None:
+        _check_name(self)
+        try:
+            corners = np.array([(float(x), float(y)) for x, y in self.points]).reshape(-1, 2)
+        except (TypeError, ValueError):
+            raise InputError(f"polygon {self.name!r}: points must be pairs of numbers") from None
+        object.__setattr__(self, "points", tuple(map(tuple, corners.tolist())))
+        if not np.isfinite(corners).all():
+            raise InputError(f"polygon {self.name!r}: points must be finite numbers")
+        if len(corners) < 3:
+            raise InputError(f"polygon {self.name!r} needs at least 3 points, found {len(corners)}")
+        offsets = corners - corners[0]
+        farthest = offsets[np.argmax((offsets**2).sum(axis=1))]
+        # twice the area of the triangle of each point over the longest line from the first
+        heights = np.abs(farthest[0] * offsets[:, 1] - farthest[1] * offsets[:, 0])
+        if not heights.max() > 1e-12 * float(farthest @ farthest):
+            raise InputError(f"polygon {self.name!r} has no area: all its points lie on one line")
+
+    def contains(self, x: ArrayLike, y: ArrayLike) -> BoolArray:
+        """Return which points are inside."""
+        x, y = _points(x, y)
+        inside = np.zeros(np.broadcast(x, y).shape, dtype=np.bool_)
+        for one, other in zip(self.points, (*self.points[1:], self.points[0]), strict=True):
+            # always from the upper end, so that two polygons compute a shared edge alike
+            (x1, y1), (x2, y2) = (one, other) if one[1] <= other[1] else (other, one)
+            beside = (y >= y1) & (y < y2)
+            if not beside.any():
+                continue
+            crossing = x1 + (y - y1) * ((x2 - x1) / (y2 - y1))
+            inside ^= beside & (x < crossing)
+        return inside
+
+
+Area = Rectangle | Ellipse | Polygon
+
+
+@dataclass(frozen=True, slots=True)
+class AreasOfInterest:
+    """Named areas on one plane. Where they overlap, the one that comes first wins.
+
+    Attributes:
+        areas: The areas, most important first; their names differ.
+        geometry: The plane they are drawn on, and the unit they are given in.
+    """
+
+    areas: tuple[Area, ...]
+    geometry: Geometry
+
+    NOWHERE: ClassVar[int] = -1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "areas", tuple(self.areas))
+        names = [area.name for area in self.areas]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InputError(f"two areas are called {twice[0]!r}", hint="give every area its own name")
+
+    def __len__(self) -> int:
+        return len(self.areas)
+
+    def __iter__(self) -> Iterator[Area]:
+        return iter(self.areas)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(area.name for area in self.areas)
+
+    def contains(self, x: ArrayLike, y: ArrayLike) -> BoolArray:
+        """Return which points are in which area: one row per area, so overlaps show."""
+        x, y = _points(x, y)
+        shape = np.broadcast(x, y).shape
+        return np.array([area.contains(x, y) for area in self.areas], dtype=np.bool_).reshape(len(self.areas), *shape)
+
+    def label(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.int64]:
+        """Return the number of the first area each point is in, -1 for none."""
+        inside = self.contains(x, y)
+        if not len(inside):
+            return np.full(inside.shape[1:], self.NOWHERE)
+        return np.where(inside.any(axis=0), inside.argmax(axis=0), self.NOWHERE)
+
+    def hits(self, recording: Recording) -> NDArray[np.int64]:
+        """Return the number of the first area each sample is in, -1 for none or where gaze is lost.
+
+        Raises:
+            GeometryError: If the recording was made on another screen, or cannot be given in the areas' unit.
+        """
+        return self.label(*self._positions(recording))
+
+    def dwell(self, recording: Recording, *, max_step: float = MAX_STEP) -> pl.DataFrame:
+        """Return for each area how long gaze stayed and how often it came, and for the rest of the plane.
+
+        A sample holds until the next one, if that comes later and within ``max_step`` seconds; so a sample before a
+        hole in time, and the last one, hold for no time. An entry is a good sample in the area whose last good
+        sample before was elsewhere, or beyond a step that breaks the hold: a blink is no entry if gaze comes back to
+        the same area within ``max_step``.
+
+        Returns:
+            One row per area and one for ``elsewhere`` (name null): area, seconds, share of the tracked time,
+            entries, samples.
+        """
+        label = self.hits(recording)
+        tracked, t = recording.tracked & np.isfinite(recording.t), recording.t
+        step = np.append(np.diff(t), 0.0)
+        held = np.where(tracked & (step > 0) & (step <= max_step + 1e-6), step, 0.0)
+        good = np.flatnonzero(tracked)
+        since = np.diff(t[good])
+        moved = (np.diff(label[good]) != 0) | (since < 0) | (since > max_step + 1e-6)
+        arrivals = label[good][np.append(True, moved)] if len(good) else label[:0]
+        numbers = [*range(len(self)), self.NOWHERE]
+        seconds = np.array([held[label == number].sum() for number in numbers])
+        total = float(held.sum())
+        return pl.DataFrame(
+            {
+                "area": [*self.names, None],
+                "seconds": seconds,
+                "share": seconds / total if total > 0 else np.zeros(len(numbers)),
+                "entries": [int((arrivals == number).sum()) for number in numbers],
+                "samples": [int((label[good] == number).sum()) for number in numbers],
+            },
+            schema={
+                "area": pl.String, "seconds": pl.Float64, "share": pl.Float64,
+                "entries": pl.Int64, "samples": pl.Int64,
+            },
+        )  # fmt: skip
+
+    def _positions(self, recording: Recording) -> tuple[FloatArray, FloatArray]:
+        theirs, ours = recording.geometry, self.geometry
+        for name in ("width_px", "height_px"):
+            one, other = getattr(theirs, name), getattr(ours, name)
+            if one is not None and other is not None and one != other:
+                raise GeometryError(
+                    f"the recording's {name} is {one:g}, but the areas were drawn on {other:g}",
+                    hint="draw the areas on the screen the recording was made on",
+                )
+        return theirs.convert(recording.x, recording.y, ours.unit)
+
+    def to_json(self, path: Path | str) -> None:
+        """Write the areas to a JSON file."""
+        from gazeveil.gaze._aoi_file import write  # noqa: PLC0415
+
+        write(self, Path(path))
+
+    @staticmethod
+    def from_json(path: Path | str) -> AreasOfInterest:
+        """Read areas from a JSON file that `to_json` wrote, or somebody in its form.
+
+        Raises:
+            FileFormatError: If the file is something else; the message names the field.
+        """
+        from gazeveil.gaze._aoi_file import read  # noqa: PLC0415
+
+        return read(Path(path))
+
+
+def _points(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    return np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+
+
+def _check_name(area: Area) -> None:
+    name: object = area.name
+    if not isinstance(name, str) or not name:
+        raise InputError(f"an area needs a name, not {area.name!r}")
+
+
+def _check(area: Rectangle | Ellipse) -> None:
+    """Check the name and that all other fields are finite numbers."""
+    _check_name(area)
+    for field in fields(area)[1:]:
+        value = getattr(area, field.name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError(f"area {area.name!r}: {field.name} must be a number, not {value!r}")
+        object.__setattr__(area, field.name, float(value))
