@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks import table
 from benchmarks.harness import RESULTS, Row, machine
 
 
@@ -18,19 +19,16 @@ def main(names: list[str]) -> int:
         print(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(known)}", file=sys.stderr)
         return 2
     RESULTS.mkdir(exist_ok=True)
-    print(f"machine: {machine()}")
-    print("| benchmark | peer | ours | peer takes | ratio | target | reached |")
-    print("|---|---|---|---|---|---|---|")
+    print(f"machine: {machine()}", *table.HEAD, sep="\n", flush=True)
     missed = 0
     for name in names or known:
         rows: list[Row] = importlib.import_module(f"benchmarks.bench_{name}").run()
-        for row in rows:
-            missed += not row.reached
-            rate = f"{row.ours_s:.4g} s ({row.work / row.ours_s:,.0f} {row.unit}/s)"
-            told = f"{row.ratio:,.2f}x | {row.target:g}x | {'yes' if row.reached else 'NO'}"
-            print(f"| {row.name} | {row.peer} | {rate} | {row.peer_s:.4g} s | {told} |", flush=True)
-        result = {"machine": machine(), "rows": [row.to_dict() for row in rows]}
-        (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
+        told = [row.to_dict() for row in rows]
+        table.print_rows(told)
+        missed += sum(not row.reached for row in rows)
+        (RESULTS / f"{name}.json").write_text(json.dumps({"machine": machine(), "rows": told}, indent=2) + "\n")
+    table.main()
+    print(f"{missed} aims missed; results are in {RESULTS.name}/ and docs/performance.md")
     return 1 if missed else 0
 
 
