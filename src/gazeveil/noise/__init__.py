@@ -11,10 +11,15 @@ _HOME = {
     "NoiseSource": "gazeveil.noise.source",
     "add_gaussian": "gazeveil.noise.lattice",
     "add_laplace": "gazeveil.noise.lattice",
+    "add_radial": "gazeveil.noise.radial",
+    "ball_laplace": "gazeveil.noise.planar",
     "from_lattice": "gazeveil.noise.lattice",
     "gaussian": "gazeveil.noise.lattice",
     "laplace": "gazeveil.noise.lattice",
     "lattice_step": "gazeveil.noise.lattice",
+    "planar_laplace": "gazeveil.noise.planar",
+    "radial_noise": "gazeveil.noise.radial",
+    "radius_quantile": "gazeveil.noise.radial",
     "to_lattice": "gazeveil.noise.lattice",
 }
 
@@ -28,16 +33,23 @@ if TYPE_CHECKING:
         lattice_step,
         to_lattice,
     )
+    from gazeveil.noise.planar import ball_laplace, planar_laplace
+    from gazeveil.noise.radial import add_radial, radial_noise, radius_quantile
     from gazeveil.noise.source import NoiseSource
 
 __all__ = [
     "NoiseSource",
     "add_gaussian",
     "add_laplace",
+    "add_radial",
+    "ball_laplace",
     "from_lattice",
     "gaussian",
     "laplace",
     "lattice_step",
+    "planar_laplace",
+    "radial_noise",
+    "radius_quantile",
     "to_lattice",
 ]
 

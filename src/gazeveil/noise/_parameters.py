@@ -11,7 +11,7 @@ from numbers import Real
 
 import numpy as np
 
-from gazeveil.errors import OptionError
+from gazeveil.errors import InternalError, OptionError
 
 Number = int | float | Fraction
 Size = int | tuple[int, ...]
@@ -84,3 +84,14 @@ def shape(size: Size) -> tuple[int, ...]:
     if any(side < 0 for side in whole):
         raise OptionError(f"size must be a non-negative integer or a tuple of them, not {size!r}")
     return whole
+
+
+def believable(sample: int) -> int:
+    """Let a sample through if it lies within 2**53 steps; at the scales allowed, none in the world's lifetime does not.
+
+    Raises:
+        InternalError: If it is beyond, where sums and floats would no longer be exact.
+    """
+    if abs(sample) > 2**53:
+        raise InternalError("a noise sample beyond 2**53 steps")
+    return sample

@@ -147,3 +147,13 @@ def radial(
             undecided += 1
             out[row, 0] = UNDECIDED
     return undecided
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def plane_point(words: NDArray[np.uint64], scale: float, x: float, y: float) -> tuple[np.int64, np.int64]:
+    """Round one point plus noise, all in lattice steps; for live use, where a call must be short."""
+    fractions, out = np.empty((1, 2)), np.empty((1, 2), np.int64)
+    fractions[0, 0], fractions[0, 1] = x - np.rint(x), y - np.rint(y)
+    if radial(words, scale, fractions, 0.0, out):
+        return UNDECIDED, UNDECIDED
+    return out[0, 0] + np.int64(np.rint(x)), out[0, 1] + np.int64(np.rint(y))

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gazeveil.errors import InternalError, OptionError
+from gazeveil.errors import OptionError
 from gazeveil.noise import refining
 from gazeveil.noise._parameters import Number, Size, exact, in_steps, lattice, shape
 from gazeveil.noise.source import NoiseSource, WordArray
@@ -26,7 +26,7 @@ from gazeveil.noise.tables import GAUSSIAN, LAPLACE, MOST_ENTRIES, Law, Table, e
 IntArray = NDArray[np.int64]
 
 LARGEST = 2**62
-"""Values and noise stay below this, so that their sum fits into 64 bits."""
+"""Values stay within this and noise within 2**53, so that their sum fits into 64 bits."""
 
 _CHUNK = 8192
 
@@ -165,19 +165,13 @@ def _by_refining(law: Law, scale: Fraction) -> Sampler:
         if kernels.gaussian(words, factor, 0.0, out):
             for k in np.flatnonzero(out == kernels.UNDECIDED):
                 heads = words[2 * k : 2 * k + 2].tolist()
-                out[k] = _bounded(refining.settle(heads, 64, refining.gaussian(scale), source.more)[0])
+                out[k] = refining.settle(heads, 64, refining.gaussian(scale), source.more)[0]
 
     return sample_gaussian if law is GAUSSIAN else sample_laplace
 
 
 def _signed(magnitude: int, word: int) -> int:
-    return _bounded(-magnitude if word & 1 else magnitude)
-
-
-def _bounded(sample: int) -> int:
-    if abs(sample) >= LARGEST:
-        raise InternalError("a noise sample of 2**62 steps: at the scales allowed this does not happen")
-    return sample
+    return -magnitude if word & 1 else magnitude
 
 
 def _integers(values: ArrayLike) -> IntArray:

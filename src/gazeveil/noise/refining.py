@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from gazeveil.noise._parameters import believable
 from gazeveil.noise.intervals import Interval, Undetermined, cos_sin_turns
 
 Recipe = Callable[[Sequence[Interval]], list[Interval]]
@@ -34,7 +35,7 @@ def settle(heads: Sequence[int], known: int, recipe: Recipe, more: Callable[[], 
             rounded = [None]
         decided = [value for value in rounded if value is not None]
         if len(decided) == len(rounded):
-            return decided
+            return [believable(value) for value in decided]
         heads = [head << 64 | more() for head in heads]
         known += 64
 

@@ -20,6 +20,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.noise._parameters import believable
 from gazeveil.noise.intervals import Interval, erfc_sqrt, exp_minus, pi
 
 UNIFORM_BITS = 63
@@ -155,7 +156,7 @@ class Table:
                 low = middle + 1
             else:
                 high = middle
-        return low
+        return believable(low)
 
 
 class _Growing:

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Noise in R^d with density proportional to exp(-|z| / scale), |z| the Euclidean norm, rounded to a lattice.
+
+Added to a vector whose l2 sensitivity is Δ with scale = Δ / ε, it gives pure ε-differential privacy; added to a gaze
+point with scale = 1 / ε it is the planar Laplace mechanism (`gazeveil.noise.planar`). The ideal continuous sample
+plus the vector is rounded, and rounding is post-processing: the guarantee is that of the continuous mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gazeveil.errors import OptionError
+from gazeveil.noise import refining
+from gazeveil.noise._parameters import Number, in_steps, lattice, shape
+from gazeveil.noise.source import NoiseSource, WordArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+FARTHEST = 2**52
+"""Points lie within this many steps of zero; with the noise allowed, the sum is an exact float."""
+
+_CHUNK_WORDS = 8192
+
+
+def words_per_point(dimension: int) -> int:
+    """Return how many words of a source one point uses: d for the radius and half as many for the direction."""
+    return dimension + (dimension + 1) // 2
+
+
+def radial_noise(source: NoiseSource, dimension: int, scale: Number, size: int = 1, step: Number = 1) -> IntArray:
+    """Draw radial noise rounded to the lattice, as multiples of ``step``, one row a sample.
+
+    Args:
+        source: Where the random words come from.
+        dimension: Length of a row.
+        scale: The radius has mean ``dimension * scale``; taken at its exact value.
+        size: How many samples.
+        step: The lattice step, a power of two.
+
+    Raises:
+        OptionError: If a parameter is out of range.
+    """
+    (rows,) = shape(size)
+    (width,) = shape(dimension)
+    return _around(source, np.zeros((rows, width)), in_steps(scale, step, "scale"))
+
+
+def add_radial(source: NoiseSource, points: ArrayLike, scale: Number, step: Number) -> FloatArray:
+    """Return points, one a row, plus radial noise, rounded to the lattice: exact multiples of ``step``.
+
+    The points may lie anywhere, not only on the lattice.
+
+    Raises:
+        OptionError: If a point is not finite, or too far out for the lattice.
+    """
+    spacing = float(lattice(step))
+    where = np.asarray(points, dtype=np.float64)
+    steps = where / spacing
+    if not np.array_equal(steps * spacing, where):  # a power of two divides exactly, short of overflow and underflow
+        raise too_far()
+    noisy: FloatArray = _around(source, steps, in_steps(scale, step, "scale")) * spacing
+    return noisy
+
+
+def radius_quantile(probability: float, dimension: int, scale: float = 1.0) -> float:
+    """Return the radius that radial noise stays within with the given probability.
+
+    For the planar Laplace mechanism, ``dimension`` is 2 and ``scale`` is 1 / ε.
+
+    Raises:
+        OptionError: If the probability is not in [0, 1), or the dimension or scale not positive.
+    """
+    if not 0 <= probability < 1 or dimension < 1 or not 0 < scale < math.inf:
+        raise OptionError(f"no such quantile: {probability!r} of dimension {dimension!r} at scale {scale!r}")
+    low, high = 0.0, 1.0
+    while radius_tail(high, dimension) > 1 - probability:
+        low, high = high, 2 * high
+    while (middle := (low + high) / 2) not in (low, high):
+        if radius_tail(middle, dimension) > 1 - probability:
+            low = middle
+        else:
+            high = middle
+    return high * scale
+
+
+def radius_tail(radius: float, dimension: int) -> float:
+    """Return the chance that noise of scale 1 falls outside the radius: exp(-r) (1 + r + … + r^(d-1)/(d-1)!)."""
+    log_terms = [k * math.log(radius) - math.lgamma(k + 1) for k in range(dimension)] if radius > 0 else [0.0]
+    return math.fsum(math.exp(term - radius) for term in log_terms)
+
+
+def _around(source: NoiseSource, steps: FloatArray, scale: Fraction) -> IntArray:
+    """Round points plus noise, both in lattice steps."""
+    if steps.ndim != 2 or steps.shape[1] < 1:
+        raise OptionError(f"points are rows of at least one coordinate, not an array of shape {steps.shape}")
+    if not np.all(np.abs(steps) <= FARTHEST):
+        raise too_far()
+    from gazeveil.noise import _refine_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+
+    whole = np.rint(steps)
+    part = steps - whole  # exact
+    out = np.empty(steps.shape, dtype=np.int64)
+    per_point = words_per_point(steps.shape[1])
+    chunk = max(1, _CHUNK_WORDS // per_point)
+    for start in range(0, len(steps), chunk):
+        rows = slice(start, start + chunk)
+        words = source.words(len(out[rows]) * per_point)
+        if kernels.radial(words, float(scale), part[rows], 0.0, out[rows]):
+            _settle(source, words, scale, part[rows], out[rows])
+    return out + whole.astype(np.int64)
+
+
+def _settle(source: NoiseSource, words: WordArray, scale: Fraction, part: FloatArray, out: IntArray) -> None:
+    from gazeveil.noise._refine_kernels import UNDECIDED  # noqa: PLC0415
+
+    heads = words.reshape(len(out), -1)
+    for row in np.flatnonzero(out[:, 0] == UNDECIDED):
+        out[row] = settle_point(source, heads[row].tolist(), scale, part[row].tolist())
+
+
+def settle_point(source: NoiseSource, heads: Sequence[int], scale: Fraction, steps: Sequence[float]) -> list[int]:
+    """Return one noisy point that its words left undecided in doubles."""
+    recipe = refining.radial(scale, [Fraction(value) for value in steps])
+    return refining.settle(heads, 64, recipe, source.more)
+
+
+def too_far() -> OptionError:
+    """Return the error for points that are missing or off the lattice."""
+    return OptionError(
+        "points must be finite and within 2**52 steps of zero", hint="drop what is missing, or choose a coarser step"
+    )
