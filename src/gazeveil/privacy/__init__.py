@@ -1,3 +1,43 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is promised: guarantees, units of protection, calibration, composition."""
+"""What is promised: guarantees, units of protection, calibration, composition, the ledger."""
+
+from __future__ import annotations
+
+from gazeveil.privacy.guarantee import (
+    ApproxDP,
+    GazeStreamDP,
+    Guarantee,
+    PureDP,
+    Unproven,
+    ZeroConcentratedDP,
+    guarantee_from_dict,
+)
+from gazeveil.privacy.unit import (
+    FeatureSeries,
+    Neighbours,
+    Observer,
+    OneRecording,
+    ProtectedUnit,
+    StretchOfGaze,
+    WindowOfGaze,
+    unit_from_dict,
+)
+
+__all__ = [
+    "ApproxDP",
+    "FeatureSeries",
+    "GazeStreamDP",
+    "Guarantee",
+    "Neighbours",
+    "Observer",
+    "OneRecording",
+    "ProtectedUnit",
+    "PureDP",
+    "StretchOfGaze",
+    "Unproven",
+    "WindowOfGaze",
+    "ZeroConcentratedDP",
+    "guarantee_from_dict",
+    "unit_from_dict",
+]

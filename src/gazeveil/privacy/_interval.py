@@ -63,6 +63,8 @@ class Interval:
 
     def __mul__(self, other: Interval | int) -> Interval:
         other, (down, up) = self._pair(other)
+        if self.low >= 0 and other.low >= 0:
+            return Interval(down.multiply(self.low, other.low), up.multiply(self.high, other.high), self.digits)
         corners = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
         return Interval(min(down.multiply(*c) for c in corners), max(up.multiply(*c) for c in corners), self.digits)
 
@@ -72,6 +74,8 @@ class Interval:
         other, (down, up) = self._pair(other)
         if other.low <= 0 <= other.high:
             raise InternalError("division by an interval that holds zero")
+        if self.low >= 0 and other.low > 0:
+            return Interval(down.divide(self.low, other.high), up.divide(self.high, other.low), self.digits)
         corners = [(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
         return Interval(min(down.divide(*c) for c in corners), max(up.divide(*c) for c in corners), self.digits)
 

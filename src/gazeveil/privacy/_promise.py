@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
@@ -142,7 +142,7 @@ class Guarantee(ABC):
             return NotImplemented
         if not other.proven:
             return other + self
-        left, right = _on_common_ground(self, other)
+        left, right = on_common_ground((self, other))
         try:
             left = left._in_terms_of(right)
         except CannotCompose:
@@ -211,17 +211,24 @@ class Guarantee(ABC):
             object.__setattr__(self, name, value)
 
 
-def _on_common_ground(left: Guarantee, right: Guarantee) -> tuple[Guarantee, Guarantee]:
-    """Return two promises about one unit; only the neighbour relation is weakened without being asked."""
-    if left.unit != right.unit:
-        raise CannotCompose(
-            f"a promise about {left.unit.in_words()} and one about {right.unit.in_words()} do not add up",
-            hint=_how_to_weaken(left, right),
-        )
-    if left.neighbours is not right.neighbours:
-        relation = Neighbours.REPLACE_ONE
-        return left.restated(neighbours=relation), right.restated(neighbours=relation)
-    return left, right
+def on_common_ground(parts: Sequence[Guarantee]) -> list[Guarantee]:
+    """Return promises about one unit, between the same neighbours.
+
+    Only the neighbour relation is weakened without being asked, from add/remove to replacing one.
+
+    Raises:
+        CannotCompose: If the units differ.
+    """
+    first = parts[0]
+    for other in parts[1:]:
+        if other.unit != first.unit:
+            raise CannotCompose(
+                f"a promise about {first.unit.in_words()} and one about {other.unit.in_words()} do not add up",
+                hint=_how_to_weaken(first, other),
+            )
+    if len({part.neighbours for part in parts}) == 1:
+        return list(parts)
+    return [part.restated(neighbours=Neighbours.REPLACE_ONE) for part in parts]
 
 
 def _how_to_weaken(left: Guarantee, right: Guarantee) -> str:

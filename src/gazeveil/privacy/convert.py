@@ -16,6 +16,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
+from gazeveil.errors import OptionError
 from gazeveil.privacy._interval import Interval
 from gazeveil.privacy.exact import (
     Number,
@@ -23,6 +24,7 @@ from gazeveil.privacy.exact import (
     at_least_zero,
     chance_of_failure,
     decimal_up,
+    in_digits,
     probability,
     whole_number,
 )
@@ -38,7 +40,7 @@ def zcdp_epsilon(rho: Number, delta: Number) -> Fraction:
     spent, failure = at_least_zero(rho, "rho"), chance_of_failure(delta, "delta")
     if spent == 0:
         return Fraction(0)
-    return renyi_epsilon(lambda order: order * Interval.of(spent, _DIGITS), failure)
+    return renyi_epsilon(zcdp_renyi(spent), failure)
 
 
 def zcdp_epsilon_simple(rho: Number, delta: Number) -> Fraction:
@@ -53,7 +55,7 @@ def zcdp_delta(rho: Number, epsilon: Number) -> Fraction:
     spent, bound = at_least_zero(rho, "rho"), at_least_zero(epsilon, "epsilon")
     if spent == 0:
         return Fraction(0)
-    return renyi_delta(lambda order: order * Interval.of(spent, _DIGITS), bound)
+    return renyi_delta(zcdp_renyi(spent), bound)
 
 
 def pure_zcdp(epsilon: Number) -> Fraction:
@@ -67,10 +69,15 @@ def gaussian_zcdp(sigma: Number, sensitivity: Number) -> Fraction:
     return (at_least_zero(sensitivity, "sensitivity") / above_zero(sigma, "sigma")) ** 2 / 2
 
 
+def zcdp_renyi(rho: Number) -> RenyiCurve:
+    """Return the Rényi curve α ρ, which defines ρ-zCDP."""
+    spent = at_least_zero(rho, "rho")
+    return lambda order: order * Interval.of(spent, order.digits)
+
+
 def gaussian_renyi(sigma: Number, sensitivity: Number) -> RenyiCurve:
     """Return the Rényi curve α Δ²/2σ² of Gaussian noise."""
-    rho = gaussian_zcdp(sigma, sensitivity)
-    return lambda order: order * Interval.of(rho, order.digits)
+    return zcdp_renyi(gaussian_zcdp(sigma, sensitivity))
 
 
 def laplace_renyi(scale: Number, sensitivity: Number) -> RenyiCurve:
@@ -134,6 +141,45 @@ def renyi_delta(curve: RenyiCurve, epsilon: Number) -> Fraction:
 
     best = _least(log_bound)
     return Fraction(1) if best.low >= 0 else min(Fraction(1), _upper(best.exp()))
+
+
+def repeated_epsilon(epsilon: Number, delta: Number, times: int, target_delta: Number) -> Fraction:
+    """Return the least ε of ``times`` releases that are each (ε, δ)-private, at a chance of failure for all together.
+
+    This is the optimal composition of Kairouz, Oh and Viswanath 2015: no smaller number is true of all mechanisms.
+
+    Raises:
+        OptionError: If the releases fail more often than that whatever ε is.
+    """
+    count = whole_number(times, "times", at_least=1)
+    one, each = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
+    target = chance_of_failure(target_delta, "target_delta")
+    spare = 1 - (1 - target) / (1 - each) ** count if each < 1 else Fraction(-1)
+    if spare < 0:
+        raise OptionError(
+            f"{count:,} releases at δ = {in_digits(each)} fail more often than {in_digits(target)}",
+            hint="allow a larger target_delta, or give each release a smaller δ",
+        )
+    loss, allowed = Interval.of(one, _DIGITS), Interval.of(spare, _DIGITS)
+    # At worst each release is randomised response. If `wrong` of them speak against the secret, the odds are
+    # e^((count - 2 wrong) ε); `here` and `there` add up the chances of that many or fewer under the two neighbours.
+    share = _power(1 + (-loss).exp(), count)
+    term_here, term_there = 1 / share, (-(loss * count)).exp() / share
+    here, there, top = term_here, term_there, Interval.of(0, _DIGITS)
+    for wrong in range(count):
+        if here.high > allowed.low:
+            ratio = (here - allowed) / there
+            top = ratio if ratio.high > top.high else top
+        term_here = term_here * (-loss).exp() * (count - wrong) / (wrong + 1)
+        term_there = term_there * loss.exp() * (count - wrong) / (wrong + 1)
+        here, there = here + term_here, there + term_there
+    if top.high <= 1:
+        return Fraction(0)
+    return min(count * one, _upper(Interval(top.high, top.high, _DIGITS).ln()))
+
+
+def _power(base: Interval, exponent: int) -> Interval:
+    return (base.ln() * exponent).exp()
 
 
 def group_delta(epsilon: Number, delta: Number, people: int) -> Fraction:

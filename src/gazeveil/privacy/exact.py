@@ -113,6 +113,15 @@ def decimal_down(number: Fraction, digits: int = 17) -> Fraction:
     return -decimal_up(-number, digits)
 
 
+def root_up(number: Fraction, digits: int = 40) -> Fraction:
+    """Return the square root, rounded up to so many significant digits; exact where it can be."""
+    over, under = math.isqrt(number.numerator), math.isqrt(number.denominator)
+    if over * over == number.numerator and under * under == number.denominator:
+        return Fraction(over, under)
+    scale = 10 ** max(0, digits - _magnitude(number) // 2)
+    return Fraction(math.isqrt(math.ceil(number * scale * scale)) + 1, scale)
+
+
 def in_digits(number: Fraction, digits: int = 4, *, up: bool = True) -> str:
     """Write a number for people, in few digits, rounded up (a promise) or down (what is left).
 

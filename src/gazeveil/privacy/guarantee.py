@@ -22,6 +22,17 @@ from gazeveil.privacy._promise import Ground, Guarantee
 from gazeveil.privacy.exact import Number, as_source, at_least_zero, in_digits, probability
 from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit, WindowOfGaze, unit_from_dict
 
+__all__ = [
+    "ApproxDP",
+    "GazeStreamDP",
+    "Ground",
+    "Guarantee",
+    "PureDP",
+    "Unproven",
+    "ZeroConcentratedDP",
+    "guarantee_from_dict",
+]
+
 _OBSERVER = Observer()
 
 

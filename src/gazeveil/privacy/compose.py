@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What several releases promise together.
+
+`compose` adds up promises, `compose_events` the mechanisms behind them, which is tighter. Both hold for releases that
+are chosen one after the other, each in sight of those before it. `compose_disjoint` is for releases about different
+people. All results are upper bounds; of several proven bounds the smallest is taken.
+Proofs: docs/proofs/composition.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Collection, Hashable, Iterable
+from fractions import Fraction
+from itertools import combinations
+
+from gazeveil.errors import CannotCompose, OptionError
+from gazeveil.privacy import convert
+from gazeveil.privacy._accounting import loss_distribution_epsilon
+from gazeveil.privacy._promise import on_common_ground
+from gazeveil.privacy.calibrate import gaussian_epsilon
+from gazeveil.privacy.events import Event, GaussianEvent
+from gazeveil.privacy.exact import Number, chance_of_failure, in_digits, root_up
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, ZeroConcentratedDP
+from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit
+
+_MOST_REPEATS = 2_000
+"""Above this many equal releases the optimal bound takes longer than it is worth beside the Rényi bound."""
+
+
+def compose(guarantees: Iterable[Guarantee], *, target_delta: Number | None = None) -> Guarantee:
+    """Return what all of the releases promise together.
+
+    Without ``target_delta`` promises are added up as they are. With it, the best provable ε at that chance of failure
+    is sought: pure and zero-concentrated promises then add up far more slowly.
+
+    Raises:
+        CannotCompose: If the promises are about different units, or need a ``target_delta``.
+        OptionError: If there is nothing to compose, or ``target_delta`` is used up by the releases themselves.
+    """
+    parts = list(guarantees)
+    if not parts:
+        raise OptionError("nothing to compose: give at least one guarantee")
+    if target_delta is None or not all(part.proven for part in parts):
+        return functools.reduce(operator.add, parts)
+    return _at_target(on_common_ground(parts), chance_of_failure(target_delta, "target_delta"))
+
+
+def compose_events(
+    events: Iterable[Event],
+    *,
+    target_delta: Number,
+    tight: bool = False,
+    unit: ProtectedUnit | None = None,
+    neighbours: Neighbours = Neighbours.REPLACE_ONE,
+) -> ApproxDP:
+    """Return what mechanisms promise together at a chance of failure, knowing the noise of each.
+
+    Gaussian noise alone is exact; mixtures go through Rényi curves, or, if ``tight``, also through the distribution of
+    privacy losses, which needs the extra ``accounting``. That one is computed in floating point with a guard of
+    10^-12 on δ; everything else here is proven to the last digit.
+
+    Raises:
+        OptionError: If there are no events, or δ is too small for a tight account.
+        MissingExtra: If ``tight`` is asked for without the package that it needs.
+    """
+    merged = _merged(events)
+    delta = chance_of_failure(target_delta, "target_delta")
+    bounds = [_gaussian_bound(merged, delta), _basic_bound(merged)]
+    if bounds[0] is None:
+        curves = [_times(event.renyi(), event.count) for event in merged]
+        bounds.append(convert.renyi_epsilon(convert.add_renyi(*curves), delta))
+        if tight:
+            bounds.append(loss_distribution_epsilon(merged, delta))
+    epsilon = min(bound for bound in bounds if bound is not None)
+    return ApproxDP(epsilon, delta, unit=unit or Observer(), neighbours=neighbours)
+
+
+def compose_disjoint(releases: Iterable[tuple[Guarantee, Collection[Hashable]]]) -> Guarantee:
+    """Return what releases about different people promise to each of them: the weakest of the promises.
+
+    Each release comes with the people whose data it was made from. Who is in which group must have been settled by
+    something public, never by the data that are protected.
+
+    Raises:
+        CannotCompose: If a person is in two of the releases, or the promises have no common measure.
+        OptionError: If a release names no people.
+    """
+    pairs = [(guarantee, set(people)) for guarantee, people in releases]
+    if not pairs or not all(people for _, people in pairs):
+        raise OptionError("say for every release whose data it was made from")
+    for (_, first), (_, second) in combinations(pairs, 2):
+        if shared := first & second:
+            some = ", ".join(sorted(map(str, shared))[:3])
+            raise CannotCompose(
+                f"{len(shared):,} of the people are in more than one release, for instance {some}",
+                hint="use compose: what is released about one person adds up",
+            )
+    parts = [guarantee for guarantee, _ in pairs]
+    if not all(part.proven for part in parts):
+        return functools.reduce(operator.add, parts)
+    return functools.reduce(_weaker, on_common_ground(parts))
+
+
+def _at_target(parts: list[Guarantee], target: Fraction) -> Guarantee:
+    """Return the best of the provable bounds on proven promises about one ground."""
+    rho = sum((part.rho for part in parts if isinstance(part, ZeroConcentratedDP)), start=Fraction(0))
+    # An (ε, δ) release fails outright with chance δ and is ε-private otherwise, so the two numbers add up apart.
+    losses = sorted(part.epsilon for part in parts if isinstance(part, PureDP | ApproxDP))
+    failures = sum((part.delta for part in parts if isinstance(part, ApproxDP)), start=Fraction(0))
+    bounds: list[Fraction] = []
+    if rho == 0 and failures <= target:
+        bounds.append(sum(losses, start=Fraction(0)))
+    if failures < target:
+        bounds += _concentrated_bounds(losses, rho, target - failures)
+    if rho == 0 and len({tuple(part.numbers().values()) for part in parts}) == 1:
+        bounds += _equal_bounds(len(parts), losses[0], failures / len(parts), target)
+    if not bounds:
+        raise OptionError(
+            f"the releases fail with a chance of {in_digits(failures)}, which leaves nothing of {in_digits(target)}",
+            hint="allow a larger target_delta",
+        )
+    if rho == 0 and failures == 0 and min(bounds) == sum(losses):
+        return functools.reduce(operator.add, parts)
+    return ApproxDP(min(bounds), target, unit=parts[0].unit, neighbours=parts[0].neighbours)
+
+
+def _concentrated_bounds(losses: list[Fraction], rho: Fraction, delta: Fraction) -> list[Fraction]:
+    """Return ε with pure losses taken as they are, and with everything on one Rényi curve."""
+    bounds = [sum(losses, start=convert.zcdp_epsilon(rho, delta))] if rho else []
+    if losses:
+        curves = [_times(convert.pure_renyi(loss), losses.count(loss)) for loss in sorted(set(losses))]
+        if rho:
+            curves.append(convert.zcdp_renyi(rho))
+        bounds.append(convert.renyi_epsilon(convert.add_renyi(*curves), delta))
+    return bounds
+
+
+def _equal_bounds(count: int, epsilon: Fraction, delta: Fraction, target: Fraction) -> list[Fraction]:
+    """Return the optimal bound for releases that all promise the same (ε, δ), where there is one."""
+    if count > _MOST_REPEATS or 1 - (1 - delta) ** count > target:
+        return []
+    return [convert.repeated_epsilon(epsilon, delta, count, target)]
+
+
+def _gaussian_bound(events: list[Event], delta: Fraction) -> Fraction | None:
+    """Return the exact ε of Gaussian events: together they are one, with μ² added up."""
+    gaussian = [event for event in events if isinstance(event, GaussianEvent)]
+    if len(gaussian) < len(events):
+        return None
+    square = sum((event.count / event.noise_multiplier**2 for event in gaussian), start=Fraction(0))
+    return Fraction(gaussian_epsilon(1, root_up(square), delta))
+
+
+def _basic_bound(events: list[Event]) -> Fraction | None:
+    total = Fraction(0)
+    for event in events:
+        epsilon = event.epsilon_alone()
+        if epsilon is None:
+            return None
+        total += event.count * epsilon
+    return total
+
+
+def _merged(events: Iterable[Event]) -> list[Event]:
+    """Return events in a fixed order, so that the answer does not depend on theirs."""
+    known = list(events)
+    if not known or not all(isinstance(event, Event) for event in known):
+        raise OptionError("give at least one event, for instance GaussianEvent(4)")
+    return sorted(known, key=repr)
+
+
+def _times(curve: convert.RenyiCurve, count: int) -> convert.RenyiCurve:
+    return lambda order: count * curve(order)
+
+
+def _weaker(left: Guarantee, right: Guarantee) -> Guarantee:
+    """Return the strongest promise of one kind that both imply."""
+    zero = (left + right) * 0  # of the kind that both can be told in
+    first, second = left + zero, right + zero
+    numbers = (max(a, b) for a, b in zip(first.numbers().values(), second.numbers().values(), strict=True))
+    return first._with(numbers, first.ground)
