@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from gazeveil.simulate.live import Block, GazeStream
 from gazeveil.simulate.population import TRAITS, Observer, Population, Trait
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus, scene
 from gazeveil.simulate.study import Study, record
@@ -12,6 +13,8 @@ from gazeveil.simulate.tracker import TRACKERS, Tracker
 __all__ = [
     "TRACKERS",
     "TRAITS",
+    "Block",
+    "GazeStream",
     "Observer",
     "Population",
     "Region",

@@ -19,6 +19,7 @@ _DELAY_X, _DELAY_Y = 70, 40
 _ARCMIN = 1.0 / 60.0
 
 ONSET_SPEED = 20.0  # deg/s: a saccade lasts while the eye is faster than this, or than a fifth of its peak
+_SATED, _SATED_DEG, _REMEMBERED = 0.8, 2.0, 3  # how much less, within how far, and how many places seen last draw
 _TAIL = 1e-5  # share of a saccade's way that is neglected at either end
 SACCADE, MICROSACCADE = 0, 1
 
@@ -92,8 +93,12 @@ def choose_target(
     horizontal: float,
     attraction: FloatArray,
     extent: FloatArray,
+    seen: FloatArray,
 ) -> tuple[float, float]:
-    """Choose one of several places within reach, by how much each draws the gaze; else turn to the middle."""
+    """Choose one of several places within reach, by how much each draws the gaze; else turn to the middle.
+
+    Places near those ``seen`` last draw less: the eye moves on.
+    """
     rows, columns = attraction.shape
     left, top, right, bottom = extent
     weight = np.empty(reach.shape[0])
@@ -103,7 +108,11 @@ def choose_target(
         column = math.floor((x + reach[k] * across - left) / (right - left) * columns)
         row = math.floor((y + reach[k] * math.sin(angle[k]) - top) / (bottom - top) * rows)
         if 0 <= row < rows and 0 <= column < columns:
-            total += attraction[row, column] * (1.0 + horizontal * (2.0 * across * across - 1.0))
+            drawn = attraction[row, column] * (1.0 + horizontal * (2.0 * across * across - 1.0))
+            for j in range(seen.shape[0]):
+                far = (x + reach[k] * across - seen[j, 0]) ** 2 + (y + reach[k] * math.sin(angle[k]) - seen[j, 1]) ** 2
+                drawn *= 1.0 - _SATED * math.exp(-0.5 * far / _SATED_DEG**2)
+            total += drawn
         weight[k] = total
     if total <= 0.0:
         return 0.5 * (left + right) + 0.3 * (x - 0.5 * (left + right)), 0.5 * (top + bottom)
@@ -146,6 +155,7 @@ def walk(
     micro = 0
     until_micro = micro_wait[0]
     correcting = False
+    seen = np.full((_REMEMBERED, 2), 1e6)
     for fixation in range(rest.shape[0]):
         leave = now + (short_rest[fixation] if correcting else rest[fixation])
         # microsaccades keep clear of the saccades on either side
@@ -174,8 +184,10 @@ def walk(
         here = int(leave / step)
         x, y = base_x + drifted[here, 0], base_y + drifted[here, 1]
         if not correcting:
+            seen[:-1] = seen[1:]
+            seen[-1, 0], seen[-1, 1] = x, y
             aim_x, aim_y = choose_target(
-                x, y, reach[fixation], angle[fixation], pick[fixation], horizontal, attraction, extent
+                x, y, reach[fixation], angle[fixation], pick[fixation], horizontal, attraction, extent, seen
             )
         dx, dy = aim_x - x, aim_y - y
         wanted = math.hypot(dx, dy)
@@ -288,6 +300,7 @@ def sense(
     when: FloatArray,
     exposure: int,
     noise: NDArray[np.float32],
+    state: FloatArray,
     sd: float,
     carry: float,
     offset: FloatArray,
@@ -301,6 +314,7 @@ def sense(
         when: Moments of measurement, in samples of ``gaze``, with fractions.
         exposure: Over how many samples of ``gaze`` before the moment a measurement averages.
         noise: Two normals per measurement.
+        state: The noise before the first measurement, in standard units; left as after the last.
         sd: Standard deviation of the tracker's noise per axis.
         carry: Share of one measurement's noise that stays in the next: its colour.
         offset: Systematic error: shift across and down, then the 2 x 2 stretch, row by row.
@@ -308,8 +322,7 @@ def sense(
         y: Measured gaze down, filled in.
     """
     last = gaze.shape[0] - 1
-    fresh = sd * math.sqrt(1.0 - carry * carry)
-    ex, ey = sd * noise[0, 0], sd * noise[0, 1]
+    fresh = math.sqrt(1.0 - carry * carry)
     for k in range(when.shape[0]):
         sum_x = sum_y = 0.0
         for back in range(exposure):
@@ -320,10 +333,10 @@ def sense(
             sum_x += gaze[low, 0] + part * (gaze[high, 0] - gaze[low, 0])
             sum_y += gaze[low, 1] + part * (gaze[high, 1] - gaze[low, 1])
         true_x, true_y = sum_x / exposure, sum_y / exposure
-        if k > 0:
-            ex, ey = carry * ex + fresh * noise[k, 0], carry * ey + fresh * noise[k, 1]
-        x[k] = true_x + offset[0] + offset[2] * true_x + offset[3] * true_y + ex
-        y[k] = true_y + offset[1] + offset[4] * true_x + offset[5] * true_y + ey
+        state[0] = carry * state[0] + fresh * noise[k, 0]
+        state[1] = carry * state[1] + fresh * noise[k, 1]
+        x[k] = true_x + offset[0] + offset[2] * true_x + offset[3] * true_y + sd * state[0]
+        y[k] = true_y + offset[1] + offset[4] * true_x + offset[5] * true_y + sd * state[1]
 
 
 @njit(cache=True, nogil=True)
@@ -344,7 +357,9 @@ def means(gaze: FloatArray, first: NDArray[np.int64], last: NDArray[np.int64]) -
     """Return the mean place of the gaze within each stretch of samples ``first <= k < last``."""
     out = np.full((first.shape[0], 2), np.nan)
     for j in range(first.shape[0]):
-        if last[j] > first[j]:
+        if last[j] <= first[j]:
+            out[j] = gaze[min(first[j], gaze.shape[0] - 1)]
+        else:
             sum_x = sum_y = 0.0
             for k in range(first[j], last[j]):
                 sum_x += gaze[k, 0]

@@ -27,12 +27,15 @@ class TrueGaze:
         jumps: Saccades and microsaccades, one row each; see `_kernels.walk`.
         blinks: First and last moment of each blink in seconds, one row each.
         pupil: Diameter in mm, one value per 20 ms.
+        shown_s: How long the scene had been on at time 0.
     """
 
     gaze: FloatArray
     jumps: FloatArray
     blinks: FloatArray
     pupil: FloatArray
+
+    shown_s: float = 0.0
 
     @property
     def duration(self) -> float:
@@ -43,6 +46,33 @@ class TrueGaze:
         """Return the pupil's diameter at moments given in milliseconds."""
         return np.interp(when, np.arange(len(self.pupil)) * _HIPPUS_STEP, self.pupil)
 
+    def resting_moment(self) -> float:
+        """Return a moment late in this gaze, on a whole millisecond, at which the eye rests."""
+        if not len(self.jumps):
+            return self.duration
+        # between two jumps, far enough from both that nothing of either is left to come
+        edges = np.concatenate((self.jumps[:, 3], [self.duration]))
+        room = np.concatenate((self.jumps[1:, 1], [self.duration])) - self.jumps[:, 3]
+        settled = np.flatnonzero((room > 0.15) & (edges[:-1] > self.duration / 2))
+        best = settled[-1] if len(settled) else int(np.argmax(room))
+        return float(np.floor((self.jumps[best, 3] + 0.6 * room[best]) / STEP_S) * STEP_S)
+
+    def resume_at(self, moment: float, before: Resumed) -> Resumed:
+        """Return where a continuation takes over."""
+        last = min(round(moment / STEP_S), len(self.gaze) - 1)
+        pupil = float(self.pupil_at(np.array([moment / STEP_S]))[0])
+        return Resumed(float(self.gaze[last, 0]), float(self.gaze[last, 1]), before.shown_s + moment, pupil)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Where and when looking starts: by default in the middle, at the moment the scene appears."""
+
+    x: float = 0.0
+    y: float = 0.0
+    shown_s: float = 0.0
+    pupil_mm: float | None = None
+
 
 def look(
     observer: Observer,
@@ -50,11 +80,13 @@ def look(
     geometry: Geometry,
     seconds: float,
     rng: np.random.Generator,
-    start: tuple[float, float] = (0.0, 0.0),
+    resumed: Resumed | None = None,
 ) -> TrueGaze:
-    """Let a person look at a scene that appears at time 0, from a starting place in degrees."""
+    """Let a person look at a scene that appears at time 0, or go on looking."""
     from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
 
+    resumed = Resumed() if resumed is None else resumed
+    start = (resumed.x, resumed.y)
     samples = max(1, round(seconds / STEP_S))
     gaze = np.empty((samples, 2))
     _kernels.drift(
@@ -72,7 +104,9 @@ def look(
         observer.wobble_gain,
         observer.wobble_hz,
     )
-    return TrueGaze(gaze, jumps, _blinks(observer, seconds, rng), _pupil(observer, stimulus, samples, rng))
+    return TrueGaze(
+        gaze, jumps, _blinks(observer, seconds, rng), _pupil(observer, stimulus, samples, rng, resumed), resumed.shown_s
+    )
 
 
 def _blinks(observer: Observer, seconds: float, rng: np.random.Generator) -> FloatArray:
@@ -87,16 +121,20 @@ def _blinks(observer: Observer, seconds: float, rng: np.random.Generator) -> Flo
     return blinks[blinks[:, 0] < seconds]
 
 
-def _pupil(observer: Observer, stimulus: Stimulus, samples: int, rng: np.random.Generator) -> FloatArray:
+def _pupil(
+    observer: Observer, stimulus: Stimulus, samples: int, rng: np.random.Generator, resumed: Resumed
+) -> FloatArray:
     """Return the pupil's diameter: baseline, unrest, and the scene's light narrowing it after its onset."""
     from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
 
     count = samples // _HIPPUS_STEP + 2
     t = np.arange(count) * (_HIPPUS_STEP * STEP_S)
     carry = float(np.exp(-_HIPPUS_STEP * STEP_S / _HIPPUS_S))
-    unrest = observer.hippus_mm * _kernels.coloured(rng.standard_normal(count), carry)
     # after 0.2 s it narrows within about a second and then gives back a third
-    since = np.maximum(t - 0.2, 0.0)
+    since = np.maximum(resumed.shown_s + t - 0.2, 0.0)
     narrowed = (1 - np.exp(-since / 0.25)) * (0.67 + 0.33 * np.exp(-since / 2.0))
-    diameter = observer.pupil_mm + unrest - observer.light_response_mm * stimulus.brightness * narrowed
-    return np.asarray(np.clip(diameter, 1.5, 9.0))
+    usual = observer.pupil_mm - observer.light_response_mm * stimulus.brightness * narrowed
+    noise = rng.standard_normal(count)
+    if resumed.pupil_mm is not None:
+        noise[0] = (resumed.pupil_mm - usual[0]) / observer.hippus_mm
+    return np.asarray(np.clip(usual + observer.hippus_mm * _kernels.coloured(noise, carry), 1.5, 9.0))

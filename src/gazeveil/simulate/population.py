@@ -59,9 +59,9 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
     {
         # saccades: peak velocity = ceiling * (1 - exp(-amplitude / scale))
         "saccade_ceiling": Trait(
-            600.0, 72.0, 28.0, 350.0, 850.0, "Dai & Selesnick 2016; 12-14 % between people, PMC6143243"
+            560.0, 70.0, 28.0, 350.0, 850.0, "labs report 460-750 deg/s; 14 % between people (PMC6143243)"
         ),
-        "saccade_scale": Trait(6.0, 0.6, 0.22, 4.0, 14.0, "Dai & Selesnick 2016; labs report 6-14 deg"),
+        "saccade_scale": Trait(5.0, 0.5, 0.2, 3.0, 14.0, "labs report 6-14 deg; 3.5 deg in Andersson 2017's data"),
         "saccade_stretch": Trait(
             0.12, 0.2, 0.08, 0.05, 0.4, "long saccades brake longer (Van Opstal 1987); size: " + _CHOSEN, ratio=True
         ),
@@ -80,7 +80,7 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
         "amplitude_deg": Trait(5.0, 0.8, 0.32, 2.5, 8.0, "mean 4-6 deg, between people 0.8 deg"),
         "amplitude_shape": Trait(1.3, 0.1, 0.04, 1.0, 1.8, "gamma shape about 1.3"),
         "horizontal_bias": Trait(0.3, 0.1, 0.04, 0.0, 0.7, _CHOSEN),
-        "centre_spread_deg": Trait(9.0, 0.15, 0.06, 5.0, 16.0, _CHOSEN, ratio=True),
+        "centre_spread_deg": Trait(11.0, 0.15, 0.06, 6.0, 20.0, _CHOSEN, ratio=True),
         # what for: logarithms of how much more than others a person is drawn to faces, to writing, to single things
         "face_taste": Trait(0.0, 0.4, 0.16, -1.2, 1.2, _CHOSEN),
         "text_taste": Trait(0.0, 0.4, 0.16, -1.2, 1.2, _CHOSEN),

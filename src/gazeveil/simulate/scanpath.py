@@ -19,6 +19,7 @@ from gazeveil.simulate.stimulus import Stimulus
 
 _CONSIDERED = 24  # places weighed before each saccade
 _SMALLEST_DEG = 0.5  # what is smaller counts as a microsaccade
+_REACH = 1.8  # places are weighed from further away than the eye goes in the end: near ones win more often
 _GRID = (36, 48)  # rows and columns of the attraction map
 
 
@@ -66,7 +67,7 @@ def look_around(
     short_rest = np.maximum(0.13 + 0.04 * rng.standard_normal(count), 0.06)
     shape = observer.amplitude_shape
     reach = _SMALLEST_DEG + rng.standard_gamma(shape, (count, _CONSIDERED)) * (
-        (observer.amplitude_deg - _SMALLEST_DEG) / shape
+        _REACH * (observer.amplitude_deg - _SMALLEST_DEG) / shape
     )
     micro_count = int(duration * observer.microsaccade_hz * 1.5) + 20
     jumps = np.empty((count + micro_count, 10))

@@ -94,9 +94,23 @@ class Study:
                 today = observer.on_day(session)
                 for stimulus in scenes:
                     for trial in range(1, self.trials + 1):
-                        yield record(
-                            today, stimulus, self.device, self.seconds, self.plane, session, trial, self.binocular
-                        )
+                        yield self._record(today, stimulus, session, trial)
+
+    def recording(self, observer: int, stimulus: int, session: int = 1, trial: int = 1) -> Recording:
+        """Return one recording by number, without making the others: people and scenes from 0, the rest from 1."""
+        for name, number, first, count in (
+            ("observer", observer, 0, self.observers),
+            ("stimulus", stimulus, 0, self.stimuli),
+            ("session", session, 1, self.sessions),
+            ("trial", trial, 1, self.trials),
+        ):
+            if not first <= number < first + count:
+                raise OptionError(f"this study has no {name} {number}: they go from {first} to {first + count - 1}")
+        today = Population(self.seed).observer(observer).on_day(session)
+        return self._record(today, scene(self.seed, stimulus), session, trial)
+
+    def _record(self, today: Observer, stimulus: Stimulus, session: int, trial: int) -> Recording:
+        return record(today, stimulus, self.device, self.seconds, self.plane, session, trial, self.binocular)
 
 
 def record(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import FloatArray, Geometry, Unit, headset, screen
@@ -39,7 +40,7 @@ class Tracker:
         stretch_error: Standard deviation of the relative error in scale that a calibration leaves.
         exposure_s: Over how long one measurement averages.
         latency_s: How far a sample's time stamp lags behind the moment it shows.
-        clock_jitter_s: Standard deviation of the time between samples.
+        clock_jitter_s: How late a sample comes now and then: the spread of a half-normal delay.
         losses_per_minute: How often tracking is lost apart from blinks, for a typical person.
         loss_s: How long such a loss lasts on average.
         quantum: Smallest step of its numbers, in the unit of its geometry.
@@ -85,13 +86,15 @@ class Tracker:
 
     def clock(self, seconds: float, rng: np.random.Generator) -> FloatArray:
         """Return the time stamps of a recording that starts at 0."""
-        count = max(1, math.floor(seconds * self.rate_hz + 1e-9))
-        times = np.arange(count) / self.rate_hz
-        if self.clock_jitter_s:
-            # each frame comes late or early on its own; the order stays
-            late = np.clip(self.clock_jitter_s * rng.standard_normal(count), -0.4 / self.rate_hz, 0.4 / self.rate_hz)
-            times = np.round(times + np.abs(late[0]) + late, 6)
-        return times
+        return self.stamps(np.arange(max(1, math.floor(seconds * self.rate_hz + 1e-9))), rng)
+
+    def stamps(self, samples: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+        """Return the time stamps of samples by their number; each frame comes somewhat late, the order stays."""
+        times = samples / self.rate_hz
+        if not self.clock_jitter_s:
+            return times
+        late = np.clip(np.abs(self.clock_jitter_s * rng.standard_normal(len(samples))), 0.0, 0.9 / self.rate_hz)
+        return np.asarray(np.round(times + late, 6))
 
     def observe(
         self,
@@ -102,6 +105,7 @@ class Tracker:
         geometry: Geometry,
         rng: np.random.Generator,
         vergence: FloatArray | None = None,
+        noise_state: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
         """Measure one eye: x and y in the geometry's unit, whether it was tracked, and its pupil.
 
@@ -113,6 +117,7 @@ class Tracker:
             geometry: The plane to measure on.
             rng: Where the noise comes from.
             vergence: How far this eye points beside the gaze, in degrees across, one value per time.
+            noise_state: The noise before the first sample in standard units, two values; left as after the last.
         """
         from gazeveil.simulate import _kernels  # noqa: PLC0415  (compiles)
 
@@ -120,9 +125,20 @@ class Tracker:
         moments = (times - self.latency_s) / STEP_S
         x, y = np.empty(count), np.empty(count)
         exposure = max(1, round(self.exposure_s / STEP_S))
+        if noise_state is None:
+            noise_state = rng.standard_normal(2)
         noise = rng.standard_normal((count, 2), dtype=np.float32)
         _kernels.sense(
-            true.gaze, moments, exposure, noise, self.noise_sd(observer), self.noise_carry, calibration, x, y
+            true.gaze,
+            moments,
+            exposure,
+            noise,
+            noise_state,
+            self.noise_sd(observer),
+            self.noise_carry,
+            calibration,
+            x,
+            y,
         )
         if vergence is not None:
             x += vergence
@@ -160,7 +176,7 @@ class Tracker:
         """Lose the eye now and then, for a while."""
         duration = len(times) / self.rate_hz
         count = rng.poisson(self.losses_per_minute * observer.loss_factor * duration / 60.0)
-        begin = rng.uniform(0.0, duration, count)
+        begin = times[0] + rng.uniform(0.0, duration, count)
         length = np.maximum(rng.exponential(self.loss_s, count), 1.0 / self.rate_hz)
         for first, last in zip(np.searchsorted(times, begin), np.searchsorted(times, begin + length), strict=True):
             tracked[first:last] = False
@@ -187,24 +203,41 @@ for _tracker in (
         "headset",
         rate_hz=90,
         geometry=headset(96, 72),
-        noise_deg=0.25,
+        noise_deg=0.32,
         noise_type=0.6,
         accuracy_deg=1.5,
         stretch_error=0.03,
         exposure_s=0.005,
         latency_s=0.015,
         clock_jitter_s=0.0004,
-        losses_per_minute=6,
-        loss_s=0.12,
+        losses_per_minute=40,
+        loss_s=0.05,
         quantum=0.01,
     ),
-    # a laptop's camera; the closest data at hand are those of a 30 Hz remote tracker (accuracy 0.5-1 deg)
+    # a cheap infrared bar below the screen: accuracy 0.5-1 deg (EyeTribe), noise and loss as in Ziman's data
+    Tracker(
+        "remote",
+        rate_hz=30,
+        geometry=screen(1920, 1080, 518, 291, 600),
+        noise_deg=0.52,
+        noise_type=1.35,
+        accuracy_deg=0.8,
+        stretch_error=0.02,
+        exposure_s=0.01,
+        latency_s=0.02,
+        clock_jitter_s=0.004,
+        losses_per_minute=45,
+        loss_s=0.12,
+        quantum=1.0,
+        pupil_unit="",
+    ),
+    # a laptop's camera: noise of the same colour, larger
     Tracker(
         "webcam",
         rate_hz=30,
         geometry=screen(1920, 1080, 344, 194, 600),
-        noise_deg=1.2,
-        noise_type=0.9,
+        noise_deg=1.4,
+        noise_type=1.1,
         accuracy_deg=2.5,
         stretch_error=0.06,
         exposure_s=0.02,
