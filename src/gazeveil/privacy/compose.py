@@ -115,7 +115,7 @@ def _at_target(parts: list[Guarantee], target: Fraction) -> Guarantee:
         bounds.append(sum(losses, start=Fraction(0)))
     if failures < target:
         bounds += _concentrated_bounds(losses, rho, target - failures)
-    if rho == 0 and len({tuple(part.numbers().values()) for part in parts}) == 1:
+    if len(losses) == len(parts) and len({tuple(part.numbers().values()) for part in parts}) == 1:
         bounds += _equal_bounds(len(parts), losses[0], failures / len(parts), target)
     if not bounds:
         raise OptionError(

@@ -22,8 +22,9 @@ from gazeveil.errors import OptionError
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
 
-_MAX_EXPONENT = 400
-"""Decimal powers beyond this are refused: no scale of privacy needs them, and 10**(10**9) would never end."""
+_MAX_EXPONENT = 300
+"""Numbers beyond 10 to this power, either way, are refused: no privacy needs them, and 10**(10**9) would never end."""
+_LARGEST = Fraction(10) ** _MAX_EXPONENT
 
 
 def exact(value: Number, name: str = "the number") -> Fraction:
@@ -44,7 +45,7 @@ def exact(value: Number, name: str = "the number") -> Fraction:
         return _from_decimal(value, value, name)
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise OptionError(f"{name} must be a number, not {value!r}")
-    return Fraction(operator.index(value))
+    return _in_proportion(Fraction(operator.index(value)), value, name)
 
 
 def at_least_zero(value: Number, name: str) -> Fraction:
@@ -156,7 +157,7 @@ def as_text(number: Fraction) -> str:
 def _from_text(text: str, name: str) -> Fraction:
     try:
         if "/" in text:
-            return Fraction(text.strip())
+            return _in_proportion(Fraction(text.strip()), text, name)
         return _from_decimal(Decimal(text.strip()), text, name)
     except (InvalidOperation, ValueError, ZeroDivisionError) as error:
         if isinstance(error, OptionError):
@@ -168,8 +169,19 @@ def _from_decimal(number: Decimal, written: object, name: str) -> Fraction:
     if not number.is_finite():
         raise OptionError(f"{name} must be a finite number, not {written!r}")
     if number and abs(number.adjusted()) > _MAX_EXPONENT:
-        raise OptionError(f"{name} is out of all proportion: {written!r}", hint=f"use at most 1e{_MAX_EXPONENT}")
+        raise _out_of_proportion(written, name)
     return Fraction(number)
+
+
+def _in_proportion(number: Fraction, written: object, name: str) -> Fraction:
+    if number and not 1 / _LARGEST <= abs(number) <= _LARGEST:
+        raise _out_of_proportion(written, name)
+    return number
+
+
+def _out_of_proportion(written: object, name: str) -> OptionError:
+    text = repr(written) if len(repr(written)) <= 60 else f"{repr(written)[:57]}…"
+    return OptionError(f"{name} is out of all proportion: {text}", hint=f"use at most 1e{_MAX_EXPONENT}")
 
 
 def _nearest(number: Fraction) -> float:
