@@ -118,7 +118,8 @@ def erfc_sqrt(square: Fraction, bits: int) -> Interval:
     if square * 13 > (bits + 1) * 10:  # erfc(x) <= exp(-x**2)
         return Interval(0, 1, bits)
     # erf(x) = 2x/sqrt(pi) exp(-x**2) sum of (2 x**2)**n / (1*3*...*(2n+1)), all terms positive.
-    work = bits + int(square * 3 // 2) + 16
+    small = max(0, square.denominator.bit_length() - square.numerator.bit_length())
+    work = bits + int(square * 3 // 2) + small // 2 + 16  # the sum grows like exp(square), the root's error like 1/root
     doubled = Interval.of(2 * square, work)
     low = high = low_sum = high_sum = 1 << work
     odd = 1

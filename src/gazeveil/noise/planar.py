@@ -54,8 +54,8 @@ def planar_laplace(
         OptionError: If a parameter is out of range or a point not finite.
     """
     spacing = _step(epsilon) if step is None else step
-    if isinstance(x, float) and isinstance(y, float):
-        return _live(source, x, y, epsilon, spacing)
+    if isinstance(x, float | int) and isinstance(y, float | int):
+        return _live(source, float(x), float(y), epsilon, spacing)
     noisy = _add(source, (x, y), epsilon, spacing)
     return noisy[..., 0], noisy[..., 1]
 

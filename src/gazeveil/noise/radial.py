@@ -66,8 +66,7 @@ def add_radial(source: NoiseSource, points: ArrayLike, scale: Number, step: Numb
     steps = where / spacing
     if not np.array_equal(steps * spacing, where):  # a power of two divides exactly, short of overflow and underflow
         raise too_far()
-    noisy: FloatArray = _around(source, steps, in_steps(scale, step, "scale")) * spacing
-    return noisy
+    return np.multiply(_around(source, steps, in_steps(scale, step, "scale")), spacing, dtype=np.float64)
 
 
 def radius_quantile(probability: float, dimension: int, scale: float = 1.0) -> float:
