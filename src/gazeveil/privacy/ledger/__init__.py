@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Budgets that survive: what may be spent on a data set, and what was."""
+
+from __future__ import annotations
+
+from gazeveil.privacy.ledger.account import Account, Receipt
+from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, UnprovenRecorded
+from gazeveil.privacy.ledger.ledger import DEFAULT, Ledger
+from gazeveil.privacy.ledger.replay import Verification
+
+__all__ = [
+    "DEFAULT",
+    "Account",
+    "AccountClosed",
+    "BudgetGranted",
+    "Charged",
+    "Event",
+    "Ledger",
+    "Receipt",
+    "UnprovenRecorded",
+    "Verification",
+]

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where an account stands, the receipt for a charge, and the refusal of one."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from gazeveil.errors import BudgetExceeded, LedgerError
+from gazeveil.privacy.exact import as_text, in_digits
+from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
+from gazeveil.privacy.ledger.spending import NoPrice, Totals
+from gazeveil.privacy.ledger.store import Tail
+
+_LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where one account stands.
+
+    Attributes:
+        dataset: Which data set.
+        person: Which person; empty for the data set as a whole.
+        totals: Its grants and charges, added up.
+        number: How many events it has.
+        head: The digest of its newest event.
+    """
+
+    dataset: str
+    person: str
+    totals: Totals
+    number: int
+    head: str
+
+    @classmethod
+    def at(cls, tail: Tail) -> Account:
+        """Return the account as the store has it."""
+        return cls(tail.dataset, tail.person, Totals.from_text(tail.totals), tail.number, tail.head)
+
+    @property
+    def budget(self) -> Guarantee | None:
+        """All that was granted; None for an account that only records."""
+        return self.totals.budget
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """What was spent, in the budget's terms."""
+        return _by_name(self.budget, self.totals.spent)
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What may still be spent, in the budget's terms."""
+        return _by_name(self.budget, self.totals.remaining)
+
+    @property
+    def promise(self) -> Guarantee | None:
+        """What all releases together promise so far: what was spent, or nothing once one of them was unproven."""
+        if self.totals.unproven:
+            return Unproven(self.totals.unproven)
+        if self.budget is None:
+            return None
+        return guarantee_from_dict({**self.budget.to_dict(), **_plain(self.spent)})
+
+    def affords(self, guarantee: Guarantee) -> bool:
+        """Whether a charge would fit now. Only a charge itself makes sure."""
+        try:
+            return not self.totals.closed and not self.totals.after_charge(guarantee).overspent
+        except NoPrice:
+            return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the account as plain values; numbers are exact, as text."""
+        return {
+            "dataset": self.dataset,
+            "person": self.person,
+            "budget": None if self.budget is None else self.budget.to_dict(),
+            "spent": _plain(self.spent),
+            "remaining": _plain(self.remaining),
+            "charges": self.totals.charges,
+            "unproven": list(self.totals.unproven),
+            "closed": self.totals.closed,
+            "events": self.number,
+            "head": self.head,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A charge that is on disk.
+
+    Attributes:
+        charge_id: The charge's id; the same id again is the same charge.
+        digest: The digest of the event, by which it can be found in an export.
+        time: When it was charged, in UTC.
+        guarantee: What was charged.
+        account: Where the account stood after it.
+        repeated: Whether the charge was there already, from an earlier try.
+    """
+
+    charge_id: str
+    digest: str
+    time: str
+    guarantee: Guarantee
+    account: Account
+    repeated: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the receipt as plain values."""
+        return {
+            "charge_id": self.charge_id,
+            "digest": self.digest,
+            "time": self.time,
+            "dataset": self.account.dataset,
+            "person": self.account.person,
+            "guarantee": self.guarantee.to_dict(),
+        }
+
+
+def named(dataset: str, person: str) -> str:
+    """Name an account in a sentence."""
+    return f'person "{person}" of data set "{dataset}"' if person else f'data set "{dataset}"'
+
+
+def as_arguments(dataset: str, person: str) -> str:
+    """Name an account on the command line."""
+    return shlex.join([dataset, "--person", person] if person else [dataset])
+
+
+def in_letters(values: Mapping[str, Fraction], *, up: bool = True) -> str:
+    """Write ε, δ and ρ for people, rounded up (what is spent) or down (what is left)."""
+    return ", ".join(f"{_LETTERS[name]}={in_digits(value, up=up)}" for name, value in values.items()) or "nothing"
+
+
+def no_account(dataset: str, person: str) -> LedgerError:
+    """Say that nothing was granted."""
+    return LedgerError(
+        f"there is no account for {named(dataset, person)}",
+        hint=f"grant a budget first: `gazeveil ledger init {as_arguments(dataset, person)} --epsilon E`",
+    )
+
+
+def over_budget(tail: Tail, before: Totals, after: Totals) -> BudgetExceeded:
+    """Say requested, remaining, missing and the next step."""
+    cost = _by_name(before.budget, tuple(new - old for new, old in zip(after.spent, before.spent, strict=True)))
+    remaining = _by_name(before.budget, before.remaining)
+    missing = {name: max(Fraction(0), cost[name] - remaining[name]) for name in cost}
+    return _refusal(tail, in_letters(cost), remaining, in_letters(missing), _plain(cost), _plain(missing))
+
+
+def no_price(tail: Tail, before: Totals, asked: Guarantee, reason: NoPrice) -> BudgetExceeded:
+    """Say why no budget of this kind could pay, and the next step."""
+    remaining = _by_name(before.budget, before.remaining)
+    return _refusal(tail, str(asked), remaining, f"without end: {reason}", asked.to_dict(), None)
+
+
+def _refusal(
+    tail: Tail,
+    requested: str,
+    remaining: Mapping[str, Fraction],
+    missing: str,
+    requested_plain: Mapping[str, object],
+    difference: Mapping[str, object] | None,
+) -> BudgetExceeded:
+    return BudgetExceeded(
+        f"over budget for {named(tail.dataset, tail.person)}\n"
+        f"  requested  {requested}\n"
+        f"  remaining  {in_letters(remaining, up=False)}\n"
+        f"  missing    {missing}",
+        account=f"{tail.dataset}/{tail.person}" if tail.person else tail.dataset,
+        requested=requested_plain,
+        remaining=_plain(remaining),
+        difference=difference,
+        hint="ask for less, grant more, or see what was spent with "
+        f"`gazeveil ledger history {as_arguments(tail.dataset, tail.person)}`",
+    )
+
+
+def _by_name(budget: Guarantee | None, numbers: tuple[Fraction, ...]) -> dict[str, Fraction]:
+    return dict(zip(() if budget is None else budget.numbers(), numbers, strict=True))
+
+
+def _plain(values: Mapping[str, Fraction]) -> dict[str, object]:
+    return {name: as_text(value) for name, value in values.items()}

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a ledger remembers: events that are added and never changed.
+
+The compatibility promise
+-------------------------
+A ledger outlives the program that wrote it. Therefore, for every version of gazeveil to come:
+
+1. A kind of event is never removed, never renamed, and never changes its meaning.
+2. A field is never removed, never renamed, and never changes its meaning.
+3. A new field has a default, and with that default an event means what it meant before. An older program may ignore
+   a field that it does not know, so what changes how much was spent becomes a new *kind*, not a new field.
+4. An unknown kind is refused: a program that cannot tell what was spent lets nothing be spent.
+5. The text of an event is kept as it was written, and its digest is taken of that text.
+
+Each event carries the digest of the event before it in its account. A changed, inserted, swapped or missing event
+breaks the chain, and `Ledger.verify` says where. What a chain cannot show by itself is that its newest events were
+cut off; keep an ``export`` elsewhere and verify against it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from gazeveil.errors import LedgerError, OptionError
+
+GENESIS = "0" * 64
+"""What stands for the predecessor of an account's first event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What all events have.
+
+    Attributes:
+        id: Unique in the ledger; a retry with the same id is the same event.
+        time: When it was written, in UTC, as the writing machine's clock told it. For people: nothing is decided by it.
+        dataset: The account's data set.
+        person: The account's person; empty for the data set as a whole.
+        number: 1 for the account's first event, then without gaps.
+        previous: The digest of the event before it; `GENESIS` for the first.
+        guarantee: The promise it is about, as `Guarantee.to_dict` writes it; empty where there is none.
+        recipe: The digest of the recipe of the release, see `digest_of`; empty where there is none.
+        note: Free text for people.
+    """
+
+    kind: ClassVar[str]
+
+    id: str
+    time: str
+    dataset: str
+    person: str
+    number: int
+    previous: str
+    guarantee: Mapping[str, Any]
+    recipe: str = ""
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event as plain values."""
+        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetGranted(Event):
+    """So much more may be spent. The first grant opens the account and fixes what kind of budget it holds."""
+
+    kind: ClassVar[str] = "budget-granted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged(Event):
+    """So much was spent, whether or not the release that it paid for ever left.
+
+    Attributes:
+        conversion: On an account's first concentrated charge against an (ε, δ) budget: the terms on which this and
+            every later one is converted (see `spending`). None otherwise.
+    """
+
+    kind: ClassVar[str] = "charged"
+
+    conversion: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnprovenRecorded(Event):
+    """Something without a proven promise was released: whatever else was spent, the account's promise is void."""
+
+    kind: ClassVar[str] = "unproven-recorded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountClosed(Event):
+    """Nothing more may be granted or spent."""
+
+    kind: ClassVar[str] = "account-closed"
+
+
+KINDS: dict[str, type[Event]] = {kind.kind: kind for kind in (BudgetGranted, Charged, UnprovenRecorded, AccountClosed)}
+
+
+def to_text(event: Event) -> str:
+    """Write an event as the one text that is stored and digested."""
+    return _canonical(event.to_dict())
+
+
+def from_text(text: str) -> Event:
+    """Read an event.
+
+    Raises:
+        LedgerError: If the kind is unknown, or the text is not an event.
+    """
+    try:
+        values = json.loads(text)
+        kind = values.pop("kind")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise LedgerError(
+            f"the ledger holds a line that is not an event: {text[:80]!r}", hint="see `gazeveil ledger verify`"
+        ) from None
+    if kind not in KINDS:
+        raise LedgerError(
+            f"the ledger holds an event of the unknown kind {kind!r}: what was spent cannot be told",
+            hint="use the version of gazeveil that wrote it, or a newer one",
+        )
+    known = {field.name for field in fields(KINDS[kind])}
+    try:
+        return KINDS[kind](**{name: value for name, value in values.items() if name in known})
+    except TypeError as error:
+        raise LedgerError(f"the ledger holds a {kind!r} event that is not whole: {error}") from None
+
+
+def digest_of_text(text: str) -> str:
+    """Return the digest that the next event carries."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def digest_of(recipe: Mapping[str, Any]) -> str:
+    """Return the digest of a recipe: the same for the same mechanism with the same parameters.
+
+    Raises:
+        OptionError: If the recipe holds something that JSON does not know.
+    """
+    try:
+        return digest_of_text(_canonical(recipe))
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"the recipe cannot be written as JSON: {error}") from None
+
+
+def _canonical(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def now() -> str:
+    """Return the time in UTC."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger: who may spend how much, and what was spent.
+
+Charge first, release after. `Ledger.charge` returns once the charge is on disk and not before, so a crash at any
+moment may waste budget but never overspends it. Whatever goes wrong raises, and then nothing may leave.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+from gazeveil.errors import LedgerError, OptionError
+from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.privacy.ledger.account import Account, Receipt, named, no_account, no_price, over_budget
+from gazeveil.privacy.ledger.events import (
+    AccountClosed,
+    BudgetGranted,
+    Charged,
+    Event,
+    UnprovenRecorded,
+    digest_of,
+    digest_of_text,
+    from_text,
+    now,
+    to_text,
+)
+from gazeveil.privacy.ledger.replay import Verification, verify
+from gazeveil.privacy.ledger.spending import NoPrice, Totals, is_writable
+from gazeveil.privacy.ledger.store import Book, Line, Moved, Store, Tail
+
+DEFAULT = "ledger.sqlite"
+_LONGEST_NAME = 200
+_LONGEST_NOTE = 10_000
+_REMEMBERED_ACCOUNTS = 1024
+
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
+
+
+def _asking_again(method: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Let a method try a second time where its account had moved."""
+
+    @wraps(method)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        try:
+            return method(*args, **kwargs)
+        except Moved:
+            return method(*args, **kwargs)
+
+    return asked
+
+
+class Ledger:
+    """Budgets and charges, kept in a file or on a PostgreSQL server. Safe to share between threads and after a fork."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        # Totals by account, with the stored text that they were read from: who charges often need not read it again.
+        self._seen: dict[tuple[str, str], tuple[str, Totals]] = {}
+
+    @classmethod
+    def open(cls, where: str | Path = DEFAULT, *, create: bool = False) -> Ledger:
+        """Open the ledger in a file, or at a ``postgresql://`` address.
+
+        Args:
+            where: A path, or an address.
+            create: Make the ledger if there is none. Without it a missing ledger is an error, because an empty one
+                has forgotten what was spent.
+
+        Raises:
+            LedgerError: If there is none, or it cannot be used.
+            MissingExtra: If PostgreSQL is asked for and psycopg is not installed.
+        """
+        address = str(where)
+        if address.startswith(("postgresql://", "postgres://")):
+            from gazeveil.privacy.ledger.postgres import PostgresStore  # noqa: PLC0415
+
+            return cls(PostgresStore(address, create=create))
+        if "://" in address:
+            raise LedgerError(
+                f"a ledger is a file or a postgresql:// address, not {address.split('://', 1)[0]}://…",
+                hint=f"for example {DEFAULT}",
+            )
+        from gazeveil.privacy.ledger.sqlite import SqliteStore  # noqa: PLC0415
+
+        return cls(SqliteStore(Path(where), create=create))
+
+    @_asking_again
+    def grant(
+        self, dataset: str, budget: Guarantee, *, person: str = "", note: str = "", first: bool = False
+    ) -> Account:
+        """Grant a budget, or more of it. The first grant opens the account and fixes the kind of budget.
+
+        Args:
+            dataset: The account's data set.
+            budget: What may be spent, or what more.
+            person: The account's person, for streams; empty for the data set as a whole.
+            note: Free text for people.
+            first: Refuse if there is a budget already.
+
+        Raises:
+            LedgerError: If the account is closed, or holds another kind of budget, or any while ``first``.
+        """
+        _check_size(budget)
+        with self._account(dataset, person, opening=True) as (book, tail, totals):
+            if first and totals.budget is not None:
+                raise LedgerError(
+                    f"{named(dataset, person)} has a budget already: {totals.budget}",
+                    hint="add to it with `gazeveil ledger grant`",
+                )
+            event = BudgetGranted(**_common(tail, budget, note=note))
+            return self._append(book, event, totals.after_grant(budget))
+
+    @_asking_again
+    def charge(
+        self,
+        dataset: str,
+        guarantee: Guarantee,
+        *,
+        person: str = "",
+        recipe: Mapping[str, Any] | None = None,
+        note: str = "",
+        charge_id: str = "",
+    ) -> Receipt:
+        """Pay for one release. Returns once the charge cannot be lost any more; only then may the release leave.
+
+        Args:
+            dataset: The account's data set.
+            guarantee: What the release promises.
+            person: The account's person, for streams; empty for the data set as a whole.
+            recipe: The mechanism and its parameters; their digest is kept.
+            note: Free text for people.
+            charge_id: Your own name for this charge. If the outcome of a charge is unknown, because a connection
+                broke or a process died, charge again with the same id: it is paid once.
+
+        Raises:
+            BudgetExceeded: If it does not fit. Nothing was spent.
+            LedgerError: If the ledger cannot be used, or there is no such account.
+        """
+        _check_size(guarantee)
+        digest = "" if recipe is None else digest_of(recipe)
+        with self._account(dataset, person) as (book, tail, totals):
+            if charge_id and (text := book.find(_checked(charge_id, "charge id"))) is not None:
+                return _receipt_again(text, tail, totals, guarantee, digest)
+            try:
+                after = totals.after_charge(guarantee)
+            except NoPrice as reason:
+                raise no_price(tail, totals, guarantee, reason) from None
+            if after.overspent:
+                raise over_budget(tail, totals, after)
+            terms = None if after.conversion is totals.conversion else after.conversion
+            event = Charged(
+                **_common(tail, guarantee, recipe=digest, note=note, event_id=charge_id),
+                conversion=None if terms is None else terms.to_dict(),
+            )
+            account = self._append(book, event, after)
+        return Receipt(event.id, account.head, event.time, guarantee, account)
+
+    @_asking_again
+    def record_unproven(
+        self,
+        dataset: str,
+        guarantee: Unproven,
+        *,
+        person: str = "",
+        recipe: Mapping[str, Any] | None = None,
+        note: str = "",
+    ) -> Account:
+        """Record a release that promises nothing. It costs nothing, and voids what the account promises in total.
+
+        Budgets never pay for such a release; this is for honesty about one that was made all the same.
+        """
+        if not isinstance(guarantee, Unproven):
+            raise OptionError("only what is unproven is recorded without a charge", hint="use Ledger.charge")
+        digest = "" if recipe is None else digest_of(recipe)
+        with self._account(dataset, person, opening=True) as (book, tail, totals):
+            event = UnprovenRecorded(**_common(tail, guarantee, recipe=digest, note=note))
+            return self._append(book, event, totals.after(event))
+
+    @_asking_again
+    def close_account(self, dataset: str, *, person: str = "", note: str = "") -> Account:
+        """Close an account for good, for instance when a person withdraws: nothing more is granted or charged."""
+        with self._account(dataset, person) as (book, tail, totals):
+            event = AccountClosed(**_common(tail, None, note=note))
+            return self._append(book, event, totals.after(event))
+
+    def account(self, dataset: str, person: str = "") -> Account:
+        """Return where an account stands.
+
+        Raises:
+            LedgerError: If there is no such account.
+        """
+        with self.store.reading() as reader:
+            tail = reader.tail(dataset, person)
+        if tail is None:
+            raise no_account(dataset, person)
+        return Account.at(tail)
+
+    def accounts(self) -> list[Account]:
+        """Return where every account stands, sorted by data set and person."""
+        with self.store.reading() as reader:
+            return [Account.at(tail) for tail in reader.tails()]
+
+    def history(self, dataset: str | None = None, person: str | None = None) -> Iterator[Event]:
+        """Go through the events of all accounts, or of those of a data set or person, each from its first."""
+        return (from_text(line.text) for line in self.lines(dataset, person))
+
+    def lines(self, dataset: str | None = None, person: str | None = None) -> Iterator[Line]:
+        """Go through the stored texts and digests of events, as `history` does."""
+        with self.store.reading() as reader:
+            for tail in reader.tails():
+                if dataset in (None, tail.dataset) and person in (None, tail.person):
+                    yield from reader.lines(tail.account)
+
+    def verify(self, anchors: Mapping[str, str] | None = None) -> Verification:
+        """Replay every event and compare with the chain of digests and the running totals.
+
+        Args:
+            anchors: Ids of events and their digests, from an export that was kept elsewhere; all must still be there.
+        """
+        with self.store.reading() as reader:
+            return verify(reader, anchors or {})
+
+    def close(self) -> None:
+        """Let go of the file or connection."""
+        self.store.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @contextmanager
+    def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[Book, Tail, Totals]]:
+        """Hold an account alone, with what its events come to."""
+        _checked(dataset, "name of a data set")
+        if person:
+            _checked(person, "name of a person")
+        with self.store.book(dataset, person, opening=opening) as book:
+            if (tail := book.tail) is None:
+                raise no_account(dataset, person)
+            text, totals = self._seen.get((dataset, person), ("", Totals()))
+            if text != tail.totals:
+                totals = Totals.from_text(tail.totals)
+            if totals.closed:
+                raise LedgerError(
+                    f"the account of {named(dataset, person)} is closed", hint="nothing more may be released from it"
+                )
+            yield book, tail, totals
+
+    def _append(self, book: Book, event: Event, totals: Totals) -> Account:
+        if len(event.note) > _LONGEST_NOTE:
+            raise OptionError(f"a note has at most {_LONGEST_NOTE:,} letters, not {len(event.note):,}")
+        text, running = to_text(event), totals.to_text()
+        digest = digest_of_text(text)
+        book.append(Line(event.number, event.id, digest, text), running)
+        if len(self._seen) >= _REMEMBERED_ACCOUNTS:
+            self._seen.clear()
+        self._seen[event.dataset, event.person] = (running, totals)
+        return Account(event.dataset, event.person, totals, event.number, digest)
+
+
+def _common(
+    tail: Tail, guarantee: Guarantee | None, *, recipe: str = "", note: str = "", event_id: str = ""
+) -> dict[str, Any]:
+    return {
+        "id": event_id or uuid.uuid4().hex,
+        "time": now(),
+        "dataset": tail.dataset,
+        "person": tail.person,
+        "number": tail.number + 1,
+        "previous": tail.head,
+        "guarantee": {} if guarantee is None else _written(guarantee),
+        "recipe": recipe,
+        "note": note,
+    }
+
+
+@lru_cache(maxsize=256)
+def _written(guarantee: Guarantee) -> dict[str, Any]:
+    """Return a promise as plain values; whoever charges often charges the same."""
+    return guarantee.to_dict()
+
+
+def _receipt_again(text: str, tail: Tail, totals: Totals, guarantee: Guarantee, recipe: str) -> Receipt:
+    event = from_text(text)
+    asked = (tail.dataset, tail.person, guarantee.to_dict(), recipe)
+    if not isinstance(event, Charged) or (event.dataset, event.person, event.guarantee, event.recipe) != asked:
+        raise LedgerError(
+            f"the charge id {event.id!r} was used before for something else", hint="use one id for one release"
+        )
+    account = Account(tail.dataset, tail.person, totals, tail.number, tail.head)
+    return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True)
+
+
+def _checked(name: str, what: str) -> str:
+    """Return a name that every database can hold and every screen can show."""
+    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise OptionError(f"the {what} must be 1 to {_LONGEST_NAME} printable letters, not {name!r}")
+    return name
+
+
+def _check_size(promise: Guarantee) -> None:
+    if not isinstance(promise, Guarantee):
+        raise OptionError(f"a promise is needed, for instance PureDP(1), not {promise!r}")
+    if not is_writable(promise):
+        raise OptionError("the promise holds a fraction too long to be kept", hint="round it up to fewer digits")

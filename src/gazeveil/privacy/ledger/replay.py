@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Replay a ledger and say everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gazeveil.errors import LedgerError
+from gazeveil.privacy.ledger.account import in_letters, named
+from gazeveil.privacy.ledger.events import GENESIS, Event, digest_of_text, from_text
+from gazeveil.privacy.ledger.spending import NoPrice, Totals
+from gazeveil.privacy.ledger.store import Line, Reader, Tail
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a replay found.
+
+    Attributes:
+        accounts: How many accounts were replayed.
+        events: How many events were replayed.
+        faults: What is wrong; empty if the ledger is sound.
+    """
+
+    accounts: int
+    events: int
+    faults: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain values."""
+        return {"sound": self.sound, "accounts": self.accounts, "events": self.events, "faults": list(self.faults)}
+
+
+def verify(reader: Reader, anchors: Mapping[str, str]) -> Verification:
+    """Replay every account; ``anchors`` are ids and digests of events that must still be there."""
+    faults = reader.faults()
+    tails = reader.tails()
+    wanted = dict(anchors)
+    events = 0
+    for tail in tails:
+        replay = _Replay(tail)
+        for line in reader.lines(tail.account):
+            replay.take(line)
+            events += 1
+            if line.id in wanted and wanted.pop(line.id) != line.digest:
+                replay.fault(f"event {line.number} is not the one that was exported")
+        faults += replay.finish()
+    faults += [f"the exported event {event_id} is gone" for event_id in wanted]
+    return Verification(len(tails), events, tuple(faults))
+
+
+class _Replay:
+    """One account, replayed event by event."""
+
+    def __init__(self, tail: Tail) -> None:
+        self.tail = tail
+        self.number, self.head, self.totals = 0, GENESIS, Totals()
+        self.faults: list[str] = []
+        self.readable = True
+
+    def fault(self, what: str) -> None:
+        self.faults.append(f"{named(self.tail.dataset, self.tail.person)}: {what}")
+
+    def take(self, line: Line) -> None:
+        self.number += 1
+        if line.number != self.number:
+            self.fault(f"event {self.number} is missing")
+            self.number = line.number
+        if digest_of_text(line.text) != line.digest:
+            self.fault(f"event {line.number} was changed: its text does not match its digest")
+        try:
+            event = from_text(line.text)
+            self._check_place(line, event)
+            self.totals = self.totals.after(event)
+        except (LedgerError, NoPrice) as error:
+            self.readable = False
+            self.fault(f"event {line.number}: {error.message if isinstance(error, LedgerError) else error}")
+        else:
+            if self.totals.overspent:
+                self.fault(f"event {line.number} overspent the budget: left {in_letters(_left(self.totals), up=False)}")
+        self.head = line.digest
+
+    def _check_place(self, line: Line, event: Event) -> None:
+        if event.previous != self.head:
+            self.fault(f"event {line.number} does not follow the event before it")
+        place = (event.number, event.id, event.dataset, event.person)
+        if place != (line.number, line.id, self.tail.dataset, self.tail.person):
+            self.fault(f"event {line.number} belongs somewhere else")
+
+    def finish(self) -> list[str]:
+        if (self.tail.number, self.tail.head) != (self.number, self.head):
+            self.fault(f"the newest event should be number {self.tail.number:,}, but is number {self.number:,}")
+        if self.readable and self.number and self.tail.totals != self.totals.to_text():
+            self.fault("the running totals are not what the events come to")
+        return self.faults
+
+
+def _left(totals: Totals) -> dict[str, Any]:
+    names = () if totals.budget is None else totals.budget.numbers()
+    return dict(zip(names, totals.remaining, strict=True))

@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What charges come to: how promises of different kinds are paid from one budget.
+
+Every rule is an upper bound, and stays one when each release is chosen after seeing those before it.
+
+=================  ==================================================================================================
+budget             what a charge costs
+=================  ==================================================================================================
+ε (pure, streams)  a pure charge costs its ε; nothing else can be paid
+ρ (concentrated)   a concentrated charge costs its ρ, a pure one `pure_zcdp` (at most ε²/2); nothing else can be paid
+(ε, δ)             a pure or approximate charge costs its ε and δ; concentrated charges are summed in ρ and converted
+                   on terms that the first of them fixes: α·Σρ + fee in ε, and half of the budget's δ
+=================  ==================================================================================================
+
+A promise about another unit, or between other neighbours, is first restated in the budget's (`Guarantee.restated`).
+What cannot be restated or converted, and what is unproven, has no finite cost and is refused.
+
+The Rényi order α is fixed before the charges that it prices. Choosing the best α afterwards would give a smaller
+number, but not a bound: somebody who picks the next release by looking at the last one can steer where the sum ends.
+With α fixed, the sum is a privacy filter (docs/reference/ledger.md has the proof).
+
+Sums are exact fractions. Only where a denominator passes 2048 bits is a sum rounded, up, to a multiple of 2^-1024.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from gazeveil.errors import CannotCompose, LedgerError, OptionError
+from gazeveil.privacy._interval import Interval
+from gazeveil.privacy.convert import pure_zcdp
+from gazeveil.privacy.exact import decimal_up
+from gazeveil.privacy.guarantee import (
+    ApproxDP,
+    Guarantee,
+    PureDP,
+    Unproven,
+    ZeroConcentratedDP,
+    guarantee_from_dict,
+)
+from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, UnprovenRecorded
+
+_ZERO = Fraction(0)
+_LONG_BITS = 2048
+_GRID_BITS = 1024
+_DIGITS = 40
+
+
+class NoPrice(Exception):  # noqa: N818  (always caught in this package, never shown as it is)
+    """A promise has no finite cost in a budget; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The terms on which concentrated charges are paid from an (ε, δ) budget.
+
+    Attributes:
+        order: The Rényi order α: each ρ costs α ρ.
+        fee: Paid once, in ε.
+        delta: Paid once, in δ.
+    """
+
+    order: Fraction
+    fee: Fraction
+    delta: Fraction
+
+    @classmethod
+    def on(cls, budget: ApproxDP) -> Conversion:
+        """Return the terms under which the budget affords the largest sum of ρ, with half of its δ."""
+        delta = budget.delta / 2
+        epsilon = float(min(budget.epsilon, Fraction(10**6)))
+        log = math.log(delta.denominator) - math.log(delta.numerator)
+
+        def most_rho(step: float) -> float:
+            order = 1 + math.exp(step)
+            fee = (log - math.log(order)) / (order - 1) + math.log1p(-1 / order)
+            return (epsilon - max(0.0, fee)) / order
+
+        # Any order gives a bound; a good one is only cheaper, so floats may choose it.
+        best = max((step / 16 for step in range(-160, 481)), key=most_rho)
+        order = 1 + Fraction(f"{math.exp(best):.6g}")
+        return cls(order, cls.least_fee(order, delta), delta)
+
+    @staticmethod
+    def least_fee(order: Fraction, delta: Fraction) -> Fraction:
+        """Return ln(1 - 1/α) - ln(α δ)/(α - 1), rounded up (Canonne, Kamath and Steinke 2020, proposition 12)."""
+        alpha, failure = Interval.of(order, _DIGITS), Interval.of(delta, _DIGITS)
+        fee = (1 - 1 / alpha).ln() - (alpha * failure).ln() / (alpha - 1)
+        return max(_ZERO, decimal_up(Fraction(fee.high)))
+
+    def is_sound(self) -> bool:
+        """Whether the fee is high enough for the bound to hold."""
+        return self.order > 1 and 0 < self.delta < 1 and self.fee >= self.least_fee(self.order, self.delta)
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the terms as plain values."""
+        return {"order": str(self.order), "fee": str(self.fee), "delta": str(self.delta)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, str]) -> Conversion:
+        """Return the terms that `to_dict` wrote."""
+        return cls(Fraction(values["order"]), Fraction(values["fee"]), Fraction(values["delta"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the events of one account come to.
+
+    Attributes:
+        budget: All grants together; None before the first.
+        epsilon: The sum of what was charged in ε.
+        delta: The sum of what was charged in δ.
+        rho: The sum of what was charged in ρ.
+        conversion: The terms for ρ in an (ε, δ) budget, once there was such a charge.
+        charges: How many charges there were.
+        unproven: Why parts of what was released have no promise.
+        closed: Whether nothing more may happen.
+    """
+
+    budget: Guarantee | None = None
+    epsilon: Fraction = _ZERO
+    delta: Fraction = _ZERO
+    rho: Fraction = _ZERO
+    conversion: Conversion | None = None
+    charges: int = 0
+    unproven: tuple[str, ...] = ()
+    closed: bool = False
+
+    def after(self, event: Event) -> Totals:
+        """Return the totals with one more event; replaying all events from ``Totals()`` gives the account's.
+
+        Raises:
+            NoPrice: If a charge has no finite cost in the budget.
+            LedgerError: If the event cannot follow those before it.
+        """
+        if self.closed:
+            raise LedgerError(f"a {event.kind!r} event comes after the account was closed")
+        if isinstance(event, AccountClosed):
+            return replace(self, closed=True)
+        try:
+            promise = guarantee_from_dict(event.guarantee)
+        except OptionError as error:
+            raise LedgerError(f"a {event.kind!r} event holds a promise that is not one: {error.message}") from None
+        if isinstance(event, BudgetGranted):
+            return self.after_grant(promise)
+        if isinstance(event, Charged):
+            return self._after_charged(promise, event.conversion)
+        if isinstance(event, UnprovenRecorded) and isinstance(promise, Unproven):
+            return replace(self, unproven=tuple(sorted({*self.unproven, *promise.reasons})))
+        raise LedgerError(f"an event of kind {event.kind!r} cannot be added up")
+
+    def _after_charged(self, promise: Guarantee, written: Mapping[str, str] | None) -> Totals:
+        """Return the totals after a charge from the past, whose terms are the written ones."""
+        try:
+            terms = None if written is None else Conversion.from_dict(written)
+        except (ValueError, KeyError, TypeError, ZeroDivisionError):
+            raise LedgerError(f"a charge holds terms of conversion that are not: {written!r}") from None
+        if terms is not None and not terms.is_sound():
+            raise LedgerError("a charge holds terms of conversion that are too cheap to be a bound")
+        total = self.after_charge(promise, terms)
+        if total.conversion != (terms or self.conversion):
+            raise LedgerError("a charge holds terms of conversion where there should be none, or none where it should")
+        return total
+
+    def after_grant(self, grant: Guarantee) -> Totals:
+        """Return the totals with more budget."""
+        if isinstance(grant, Unproven) or (isinstance(grant, ApproxDP) and grant.delta >= 1):
+            raise LedgerError("a budget is a proven promise", hint="for example PureDP(12) or ApproxDP(3, '1e-6')")
+        if self.budget is None:
+            return replace(self, budget=grant)
+        if _ground(grant) != _ground(self.budget):
+            raise LedgerError(
+                f"the account holds a budget of {self.budget}; {grant} cannot be added to it",
+                hint="grant more of the same kind, or open another account",
+            )
+        return replace(self, budget=self.budget + grant)
+
+    def after_charge(self, promise: Guarantee, terms: Conversion | None = None) -> Totals:
+        """Return the totals with one more charge, whether or not the budget allows it.
+
+        Raises:
+            NoPrice: If the charge has no finite cost in the budget.
+        """
+        if self.budget is None:
+            raise NoPrice("no budget has been granted")
+        epsilon, delta, rho = _price(self.budget, promise)
+        conversion = self.conversion
+        if conversion is None and rho and isinstance(self.budget, ApproxDP):
+            conversion = Conversion.on(self.budget) if terms is None else terms
+        return replace(
+            self,
+            epsilon=_added(self.epsilon, epsilon),
+            delta=_added(self.delta, delta),
+            rho=_added(self.rho, rho),
+            conversion=conversion,
+            charges=self.charges + 1,
+        )
+
+    @property
+    def spent(self) -> tuple[Fraction, ...]:
+        """What was spent, number by number as in ``budget.numbers()``."""
+        if self.budget is None:
+            return ()
+        if isinstance(self.budget, ZeroConcentratedDP):
+            return (self.rho,)
+        if isinstance(self.budget, ApproxDP):
+            terms = self.conversion
+            if terms is None:
+                return self.epsilon, self.delta
+            return self.epsilon + terms.order * self.rho + terms.fee, self.delta + terms.delta
+        return (self.epsilon,)
+
+    @property
+    def remaining(self) -> tuple[Fraction, ...]:
+        """What is left, number by number; negative where too much was spent."""
+        granted = () if self.budget is None else self.budget.numbers().values()
+        return tuple(have - gone for have, gone in zip(granted, self.spent, strict=True))
+
+    @property
+    def overspent(self) -> bool:
+        """Whether more was spent than granted."""
+        return any(left < 0 for left in self.remaining)
+
+    def to_text(self) -> str:
+        """Write the totals; equal totals give equal texts."""
+        values = {
+            "budget": None if self.budget is None else _written(self.budget),
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "rho": str(self.rho),
+            "conversion": None if self.conversion is None else self.conversion.to_dict(),
+            "charges": self.charges,
+            "unproven": self.unproven,
+            "closed": self.closed,
+        }
+        return json.dumps(values, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> Totals:
+        """Return the totals that `to_text` wrote; an empty text is an account without events.
+
+        Raises:
+            LedgerError: If the text is something else.
+        """
+        if not text:
+            return cls()
+        try:
+            values: dict[str, Any] = json.loads(text)
+            return cls(
+                budget=None if values["budget"] is None else _budget(json.dumps(values["budget"])),
+                epsilon=Fraction(values["epsilon"]),
+                delta=Fraction(values["delta"]),
+                rho=Fraction(values["rho"]),
+                conversion=None if values["conversion"] is None else Conversion.from_dict(values["conversion"]),
+                charges=values["charges"],
+                unproven=tuple(values["unproven"]),
+                closed=values["closed"],
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
+            raise LedgerError(
+                f"the ledger's running totals cannot be read: {error}", hint="see `gazeveil ledger verify`"
+            ) from None
+
+
+@lru_cache(maxsize=1024)
+def _written(budget: Guarantee) -> dict[str, Any]:
+    return budget.to_dict()
+
+
+@lru_cache(maxsize=1024)
+def _budget(text: str) -> Guarantee:
+    return guarantee_from_dict(json.loads(text))
+
+
+def _ground(promise: Guarantee) -> tuple[object, ...]:
+    return type(promise), promise.unit, promise.neighbours
+
+
+def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the cost of a promise in ε, δ and ρ."""
+    if isinstance(promise, Unproven):
+        raise NoPrice(f"it is unproven ({promise.reason}), so no budget bounds what it reveals")
+    try:
+        here = promise.restated(unit=budget.unit, neighbours=budget.neighbours)
+    except CannotCompose as error:
+        raise NoPrice(error.message) from None
+    if isinstance(here, PureDP):
+        cost = (here.epsilon, _ZERO, _ZERO)
+    elif isinstance(here, ApproxDP):
+        cost = (here.epsilon, here.delta, _ZERO)
+    elif isinstance(here, ZeroConcentratedDP):
+        cost = (_ZERO, _ZERO, here.rho)
+    else:
+        raise NoPrice(f"a promise of kind {here.kind!r} is not one that budgets know")
+    epsilon, delta, rho = cost
+    if isinstance(budget, PureDP) and (delta or rho):
+        raise NoPrice("a budget of pure ε cannot pay for a promise that may fail; grant an (ε, δ) budget instead")
+    if isinstance(budget, ZeroConcentratedDP):
+        if delta:
+            raise NoPrice("a budget of ρ cannot pay for an (ε, δ) promise; grant an (ε, δ) budget instead")
+        return _ZERO, _ZERO, rho + pure_zcdp(epsilon)
+    if isinstance(budget, ApproxDP) and rho and not budget.delta:
+        raise NoPrice("a budget with δ = 0 cannot pay for a concentrated promise; grant one with δ above 0")
+    return epsilon, delta, rho
+
+
+def _added(total: Fraction, cost: Fraction) -> Fraction:
+    """Add exactly; round up where a fraction would grow without end."""
+    total += cost
+    if total.denominator.bit_length() <= _LONG_BITS:
+        return total
+    return Fraction(math.ceil(total * (1 << _GRID_BITS)), 1 << _GRID_BITS)
+
+
+def is_writable(promise: Guarantee) -> bool:
+    """Whether the numbers of a promise are of a size that can be kept exactly."""
+    numbers = promise.numbers().values()
+    return all(max(n.numerator.bit_length(), n.denominator.bit_length()) <= _LONG_BITS for n in numbers)

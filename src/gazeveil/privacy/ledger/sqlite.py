@@ -1,0 +1,332 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A ledger in one SQLite file: the default.
+
+Durable against a killed process and against power loss: write-ahead log, and ``synchronous=FULL`` so that a commit
+returns only when the disk has it. Writers queue at a lock file beside the ledger. SQLite would keep them apart too,
+but unfairly (one process can starve for seconds), and before version 3.51.3 a checkpoint that races a writer can lose
+pages (the "WAL-reset bug"); where writers are alone, there is no race.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from gazeveil.errors import LedgerError
+from gazeveil.privacy.ledger.events import GENESIS
+from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Tail
+
+_APPLICATION_ID = 0x475A564C  # "GZVL", so that a ledger is told from any other SQLite file
+_PAUSE_S = 0.001
+
+_SCHEMA = f"""
+CREATE TABLE accounts (
+    account INTEGER PRIMARY KEY,
+    dataset TEXT NOT NULL,
+    person TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    totals TEXT NOT NULL,
+    UNIQUE (dataset, person)
+);
+CREATE TABLE events (
+    account INTEGER NOT NULL REFERENCES accounts,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    digest TEXT NOT NULL,
+    event TEXT NOT NULL,
+    PRIMARY KEY (account, number)
+) WITHOUT ROWID;
+CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+CREATE TRIGGER events_are_not_replaced BEFORE INSERT ON events
+    WHEN NEW.number IS NOT (SELECT number + 1 FROM accounts WHERE account = NEW.account)
+        OR EXISTS (SELECT 1 FROM events WHERE id = NEW.id)
+    BEGIN SELECT RAISE(ABORT, 'events are only added at the end'); END;
+CREATE TRIGGER accounts_are_not_deleted BEFORE DELETE ON accounts
+    BEGIN SELECT RAISE(ABORT, 'accounts are never deleted'); END;
+CREATE TRIGGER accounts_only_advance BEFORE UPDATE ON accounts
+    WHEN NEW.number <> OLD.number + 1 OR NEW.account <> OLD.account
+        OR NEW.dataset <> OLD.dataset OR NEW.person <> OLD.person
+    BEGIN SELECT RAISE(ABORT, 'accounts only advance'); END;
+CREATE TRIGGER accounts_begin_empty BEFORE INSERT ON accounts
+    WHEN NEW.number <> 0 OR EXISTS (SELECT 1 FROM accounts WHERE account = NEW.account
+        OR (dataset = NEW.dataset AND person = NEW.person))
+    BEGIN SELECT RAISE(ABORT, 'accounts begin empty'); END;
+PRAGMA application_id = {_APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+"""  # noqa: S608  (a constant)
+
+_TAIL = "SELECT account, dataset, person, number, head, totals FROM accounts"
+
+_ABANDONED: list[sqlite3.Connection] = []
+"""Connections inherited by a forked child. Closing one there could break the parent's locks, so they stay open."""
+
+
+class SqliteStore:
+    """A ledger in a file."""
+
+    def __init__(self, path: Path, *, create: bool = False, patience_s: float = PATIENCE_S) -> None:
+        self.path = Path(path).absolute()
+        self.patience_s = patience_s
+        self._mine = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0
+        self._file = (0, 0)
+        if create:
+            self._create()
+        with self._mine:
+            self._connected()
+
+    @property
+    def where(self) -> str:
+        """Name the place for people."""
+        return str(self.path)
+
+    @contextmanager
+    def book(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[_Book]:
+        """Hold one account in a transaction."""
+        with self._mine, self._alone(), self._explaining():
+            connection = self._connected()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield _Book(connection, dataset, person, opening=opening)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[_Reader]:
+        """Look at everything as it stands at one moment."""
+        with self._explaining(), closing(self._open()) as connection:
+            connection.execute("BEGIN")
+            yield _Reader(connection)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._mine:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _connected(self) -> sqlite3.Connection:
+        """Return this process's connection, and make sure that it still leads to the file of that name."""
+        if self._connection is not None and self._process != os.getpid():
+            _ABANDONED.append(self._connection)
+            self._connection = None
+        if self._connection is None:
+            with self._explaining():
+                self._connection = self._open()
+            self._process, self._file = os.getpid(), self._identity()
+        elif self._identity() != self._file:
+            raise LedgerError(
+                f"the ledger {self.path} was replaced by another file while it was in use",
+                hint="put the right file back, then start again",
+            )
+        return self._connection
+
+    def _identity(self) -> tuple[int, int]:
+        try:
+            status = self.path.stat()
+        except OSError:
+            raise self._missing() from None
+        return status.st_dev, status.st_ino
+
+    def _missing(self) -> LedgerError:
+        return LedgerError(
+            f"there is no ledger at {self.path}",
+            hint="make one with `gazeveil ledger init DATASET --epsilon E`, or name another with --ledger",
+        )
+
+    def _open(self, mode: str = "rw") -> sqlite3.Connection:
+        if mode == "rw" and not self.path.is_file():
+            raise self._missing()
+        connection = sqlite3.connect(
+            f"file:{quote(str(self.path))}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=self.patience_s,
+            check_same_thread=False,
+        )
+        try:
+            # fullfsync matters on macOS only, where a plain fsync does not reach the platter.
+            for setting in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "foreign_keys = ON"):
+                connection.execute(f"PRAGMA {setting}")
+            if mode == "rw":
+                self._check(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        if _pragma(connection, "application_id") != _APPLICATION_ID:
+            raise LedgerError(f"{self.path} is not a ledger of gazeveil", hint="name another file with --ledger")
+        version = _pragma(connection, "user_version")
+        if version != SCHEMA_VERSION:
+            raise LedgerError(
+                f"the ledger {self.path} has schema version {version}; this gazeveil knows {SCHEMA_VERSION}",
+                hint="use the version of gazeveil that wrote it, or a newer one",
+            )
+        if _pragma(connection, "journal_mode") != "wal":
+            raise LedgerError(
+                f"the ledger {self.path} is not in write-ahead mode: something other than gazeveil has changed it",
+                hint="verify it, then set `PRAGMA journal_mode = WAL`",
+            )
+
+    def _create(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LedgerError(f"cannot make the folder {self.path.parent}: {error.strerror}") from error
+        with self._alone(), self._explaining(), closing(self._open("rwc")) as connection:
+            empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if empty and not _pragma(connection, "application_id"):
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+            self._check(connection)
+        _sync_folder(self.path.parent)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep all other writers out. The system lets go of the lock when a process ends, however it ends."""
+        lock = self.path.with_name(self.path.name + ".lock")
+        try:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise LedgerError(
+                f"cannot open the lock file {lock}: {error.strerror}", hint="check the folder's permissions"
+            ) from error
+        try:
+            self._queue(descriptor)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _queue(self, descriptor: int) -> None:
+        give_up = time.monotonic() + self.patience_s
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > give_up:
+                    raise self._locked() from None
+                time.sleep(_PAUSE_S)
+
+    def _locked(self) -> LedgerError:
+        return LedgerError(
+            f"the ledger {self.path} has been locked by another process for {self.patience_s:g} s",
+            hint="see which program has it open, then try again",
+        )
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Turn what SQLite says into what it means here."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: sqlite3.Error) -> LedgerError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return self._locked()
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return LedgerError(
+                f"the ledger {self.path} is damaged or is no SQLite file: {error}",
+                hint="restore it from a backup; do not delete it, or what was spent is forgotten",
+            )
+        if code == sqlite3.SQLITE_FULL:
+            return LedgerError(f"the disk is full: the ledger {self.path} was not changed", hint="make room")
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR):
+            return LedgerError(
+                f"the ledger {self.path} cannot be read or written: {error}",
+                hint="check that it, its folder and the files beside it may be written",
+            )
+        return LedgerError(f"the ledger {self.path} refused: {error}", hint="see `gazeveil ledger verify`")
+
+
+class _Book:
+    """One account in a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, dataset: str, person: str, *, opening: bool) -> None:
+        self._connection = connection
+        query = f"{_TAIL} WHERE dataset = ? AND person = ?"
+        row = connection.execute(query, (dataset, person)).fetchone()
+        if row is None and opening:
+            connection.execute(
+                "INSERT INTO accounts (dataset, person, number, head, totals) VALUES (?, ?, 0, ?, '')",
+                (dataset, person, GENESIS),
+            )
+            row = connection.execute(query, (dataset, person)).fetchone()
+        self.tail = None if row is None else Tail(*row)
+
+    def find(self, event_id: str) -> str | None:
+        """Return the text of the event with an id."""
+        row = self._connection.execute("SELECT event FROM events WHERE id = ?", (event_id,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def append(self, line: Line, totals: str) -> None:
+        """Add the next event, and what all of them come to now."""
+        if self.tail is None:
+            raise LedgerError("there is no such account")
+        account = self.tail.account
+        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", (account, *line))
+        self._connection.execute(
+            "UPDATE accounts SET number = ?, head = ?, totals = ? WHERE account = ?",
+            (line.number, line.digest, totals, account),
+        )
+
+
+class _Reader:
+    """One moment of the whole ledger."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def tails(self) -> list[Tail]:
+        """Return where every account stands."""
+        return [Tail(*row) for row in self._connection.execute(f"{_TAIL} ORDER BY dataset, person")]
+
+    def tail(self, dataset: str, person: str) -> Tail | None:
+        """Return where one account stands."""
+        row = self._connection.execute(f"{_TAIL} WHERE dataset = ? AND person = ?", (dataset, person)).fetchone()
+        return None if row is None else Tail(*row)
+
+    def lines(self, account: int) -> Iterator[Line]:
+        """Go through an account's events from the first to the newest."""
+        query = "SELECT number, id, digest, event FROM events WHERE account = ? ORDER BY number"
+        for row in self._connection.execute(query, (account,)):
+            yield Line(*row)
+
+    def faults(self) -> list[str]:
+        """Return what SQLite finds wrong with its file."""
+        found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check")]
+        found += [f"foreign key: {row}" for row in self._connection.execute("PRAGMA foreign_key_check")]
+        return [fault for fault in found if fault != "ok"]
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> object:
+    return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name durable too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a ledger is kept: what SQLite and PostgreSQL both do for it.
+
+A store keeps texts and digests and knows nothing of privacy. Beside the events it keeps one row per account with the
+number and digest of the newest event and the totals after it, so that a charge reads one row, however long the
+history. Event and row are written in one transaction; `Ledger.verify` replays the events and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+SCHEMA_VERSION = 1
+"""Of the tables, not of the events in them; those have their own promise."""
+
+PATIENCE_S = 30.0
+"""How long a writer waits for others before it gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Where an account stands: its newest event, and what all of its events come to."""
+
+    account: int
+    dataset: str
+    person: str
+    number: int
+    head: str
+    totals: str
+
+
+class Line(NamedTuple):
+    """One stored event."""
+
+    number: int
+    id: str
+    digest: str
+    text: str
+
+
+class Moved(Exception):  # noqa: N818  (always caught in this package, never shown)
+    """An account is not where it was taken to be; nothing was written, and asking again helps."""
+
+
+class Book(Protocol):
+    """One account, held alone by one transaction."""
+
+    @property
+    def tail(self) -> Tail | None:
+        """Where the account stands; None if there is no such account."""
+        ...
+
+    def find(self, event_id: str) -> str | None:
+        """Return the text of the event with an id, in whichever account."""
+        ...
+
+    def append(self, line: Line, totals: str) -> None:
+        """Add the next event, and what all of them come to now; once in a transaction."""
+        ...
+
+
+class Reader(Protocol):
+    """All accounts as they stood at one moment."""
+
+    def tails(self) -> list[Tail]:
+        """Return where every account stands, sorted by data set and person."""
+        ...
+
+    def tail(self, dataset: str, person: str) -> Tail | None:
+        """Return where one account stands."""
+        ...
+
+    def lines(self, account: int) -> Iterator[Line]:
+        """Go through an account's events from the first to the newest."""
+        ...
+
+    def faults(self) -> list[str]:
+        """Return what the database itself finds wrong with its files."""
+        ...
+
+
+class Store(Protocol):
+    """A place for events that survives what happens to processes and power."""
+
+    @property
+    def where(self) -> str:
+        """Name the place for people, without secrets."""
+        ...
+
+    def book(self, dataset: str, person: str, *, opening: bool = False) -> AbstractContextManager[Book]:
+        """Hold one account in a transaction; leaving it commits durably, an error takes everything back.
+
+        ``opening`` begins the account if there is none.
+
+        Raises:
+            Moved: If the transaction must be tried again; the second try holds.
+        """
+        ...
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """Look at everything as it stands at one moment, without getting in the way of writers."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the place."""
+        ...

@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The privacy statement: what was promised, so that the person who was promised it understands.
+
+It says what is protected, against whom, how far anybody's belief can shift, and how likely the promise is to fail. It
+is a paragraph, a card for the web (`gazeveil.privacy._card`) and JSON, all from the same values. Numbers are rounded
+so that the promise never looks better than it is.
+
+The odds are those between any two things that may be true of a person, so they go by replace-one neighbours. A promise
+between add/remove neighbours is about taking part or not; for everything else it is first restated, which doubles ε.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from gazeveil.errors import InternalError
+from gazeveil.privacy._interval import Interval
+from gazeveil.privacy.exact import Number, as_text, chance_of_failure, decimal_up, in_digits
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
+from gazeveil.privacy.unit import Neighbours, WindowOfGaze
+
+AGAINST = (
+    "anybody who sees what was released, whatever else they know and however much they compute, "
+    "even if they know the data of everybody else"
+)
+LIMITS = (
+    "What holds for people in general is not hidden, and may hold for you too. "
+    "Every further release from the same data adds to what can be learned."
+)
+WEAK = Fraction(9, 10)
+"""Where somebody undecided may come to believe more than this, the statement calls the promise weak."""
+_HALF = Fraction(1, 2)
+_NO_PROTECTION = 50
+"""From this ε on, e^ε is beyond anything that could be called a promise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What one release promises, in words and numbers.
+
+    Attributes:
+        guarantee: The promise itself.
+        epsilon: The ε that the words go by; None where nothing is proven.
+        delta: The chance of failure that the words go by; None where nothing is proven.
+        presence: The ε for the odds of whether somebody took part at all; None where that is not protected.
+        total: What this and all earlier releases from the same budget promise together, where it is known.
+    """
+
+    guarantee: Guarantee
+    epsilon: Fraction | None
+    delta: Fraction | None
+    presence: Fraction | None = None
+    total: Guarantee | None = None
+
+    @property
+    def weak(self) -> bool:
+        """Whether somebody undecided may come to be nearly sure."""
+        at_most = self.belief_at_most()
+        return self.proven and (at_most is None or at_most > WEAK)
+
+    @property
+    def proven(self) -> bool:
+        """Whether there is a promise at all."""
+        return self.epsilon is not None
+
+    @property
+    def protects(self) -> str:
+        """What is protected."""
+        return self.guarantee.unit.in_words()
+
+    @property
+    def odds(self) -> Fraction | None:
+        """The factor by which the odds of any conclusion change at most, rounded up; None if there is no bound."""
+        if self.epsilon is None or self.epsilon > _NO_PROTECTION or self.delta == 1:
+            return None
+        return _factor(self.epsilon)
+
+    def belief_at_most(self, before: Fraction = _HALF) -> Fraction | None:
+        """How likely somebody may hold something after the release who held it ``before`` likely; None if no bound."""
+        factor = self.odds
+        return None if factor is None else factor * before / (1 - before + factor * before)
+
+    def how_much(self) -> str:
+        """Say how far a belief can shift, with an example."""
+        if isinstance(self.guarantee, Unproven):
+            return f"There is no proven promise: {self.guarantee.reason}."
+        at_most, factor = self.belief_at_most(), self.odds
+        if at_most is None or factor is None or self.epsilon is None:
+            return "The promise is so weak that it protects from nothing."
+        odds = f"of at most e^{in_digits(self.epsilon)} = {in_digits(factor, 3)}"
+        about = (
+            f"{_comparison(self.guarantee)}, the odds of anything that anybody concludes about you change by a factor"
+        )
+        if self.presence is not None:
+            took_part = f"of at most e^{in_digits(self.presence)} = {in_digits(_factor(self.presence), 3)}"
+            about = (
+                f"The odds of whether you took part at all change by a factor {took_part}, "
+                "and those of whatever else anybody concludes about you by a factor"
+            )
+        return f"{about} {odds}. {_example(at_most)}"
+
+    def failure(self) -> str:
+        """Say how likely the promise is to fail; empty if it cannot or if there is none."""
+        if not self.delta or self.delta == 1:
+            return ""
+        chance = f"1 in {in_digits(1 / self.delta, 2, up=False)}"
+        told = ""
+        if isinstance(self.guarantee, ZeroConcentratedDP):
+            told = (
+                f" The exact promise is ρ = {in_digits(self.guarantee.rho)}; at another chance the factor is another."
+            )
+        return f"With a chance of at most {chance} the promise fails, and more may be learned.{told}"
+
+    def together(self) -> str:
+        """Say what all releases so far promise; empty if it is not known."""
+        if self.total is None:
+            return ""
+        if not self.total.proven:
+            return f"Together with what was released before, nothing is proven: {_reason(self.total)}."
+        return f"This and all earlier releases from the same budget together keep to {self.total}."
+
+    def paragraph(self) -> str:
+        """Return the statement as one paragraph."""
+        if not self.proven:
+            parts = [self.how_much(), "Treat this release as if it could reveal what went into it.", self.together()]
+        else:
+            parts = [
+                f"What is protected: {self.protects}.",
+                f"Against whom: {AGAINST}.",
+                f"How much: {self.how_much()}",
+                self.failure(),
+                LIMITS,
+                self.together(),
+            ]
+        return " ".join(part for part in parts if part)
+
+    def card(self, *, title: str = "What this release promises you", whole_page: bool = False) -> str:
+        """Return the statement as HTML that stands for itself: no scripts, no fonts, no pictures from elsewhere."""
+        from gazeveil.privacy._card import card  # noqa: PLC0415
+
+        return card(self, title=title, whole_page=whole_page)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement as plain values."""
+        at_most = self.belief_at_most()
+        return {
+            "proven": self.proven,
+            "weak": self.weak,
+            "protects": self.protects if self.proven else None,
+            "against": AGAINST if self.proven else None,
+            "odds_factor": None if self.odds is None else float(self.odds),
+            "presence_odds_factor": None if self.presence is None else float(_factor(self.presence)),
+            "belief": None if at_most is None else {"before": 0.5, "at_most": float(decimal_up(at_most, 4))},
+            "failure_chance": None if self.delta is None else as_text(self.delta),
+            "why_not": list(self.guarantee.reasons) if isinstance(self.guarantee, Unproven) else [],
+            "guarantee": self.guarantee.to_dict(),
+            "total": None if self.total is None else self.total.to_dict(),
+            "text": self.paragraph(),
+        }
+
+
+def statement(guarantee: Guarantee, *, delta: Number = "1e-6", total: Guarantee | None = None) -> Statement:
+    """Return the privacy statement for a promise.
+
+    Args:
+        guarantee: The promise.
+        delta: The chance of failure at which a concentrated promise is told; others have their own.
+        total: What this and all earlier releases from the same data promise together, if it is known.
+    """
+    if isinstance(guarantee, Unproven):
+        return Statement(guarantee, None, None, total=total)
+    told = _in_epsilon(guarantee.restated(neighbours=Neighbours.REPLACE_ONE), delta)
+    presence = _in_epsilon(guarantee, delta)[0] if guarantee.neighbours is Neighbours.ADD_REMOVE else None
+    return Statement(guarantee, *told, presence=presence, total=total)
+
+
+def _in_epsilon(guarantee: Guarantee, delta: Number) -> tuple[Fraction, Fraction]:
+    """Return the ε and δ of a promise; δ is the given one where the promise holds for all."""
+    if isinstance(guarantee, PureDP):
+        return guarantee.epsilon, Fraction(0)
+    if isinstance(guarantee, ZeroConcentratedDP):
+        guarantee = guarantee.to_approx(chance_of_failure(delta, "delta"))
+    if isinstance(guarantee, ApproxDP):
+        return guarantee.epsilon, guarantee.delta
+    raise InternalError(f"no words are known for a promise of kind {guarantee.kind!r}")
+
+
+def _factor(epsilon: Fraction) -> Fraction:
+    return decimal_up(Fraction(Interval.of(epsilon, 30).exp().high), 6)
+
+
+def _example(at_most: Fraction) -> str:
+    high = decimal_up(100 * at_most, 3)
+    opening = "For example, somebody who was undecided whether something is true of you (50 %)"
+    if high >= 100:
+        return f"{opening} may afterwards be all but certain. That is a weak promise."
+    weak = " That is a weak promise." if at_most > WEAK else ""
+    low = in_digits(100 - high, 3, up=False)
+    return f"{opening} may afterwards hold it for at most {in_digits(high, 3)} % and at least {low} % likely.{weak}"
+
+
+def _comparison(guarantee: Guarantee) -> str:
+    if isinstance(guarantee.unit, WindowOfGaze):
+        return "Compared with any other gaze path of yours within that distance"
+    return "Compared with any other data in place of what is protected"
+
+
+def _reason(guarantee: Guarantee) -> str:
+    return guarantee.reason if isinstance(guarantee, Unproven) else ""
