@@ -41,6 +41,8 @@ class Guarantee(ABC):
 
     __slots__ = ()
     kind: ClassVar[str]
+    restates_evenly: ClassVar[bool] = True
+    """Whether restating the sum of two such promises is the same as adding up what they are restated to."""
     unit: ProtectedUnit
     neighbours: Neighbours
 
@@ -65,18 +67,26 @@ class Guarantee(ABC):
     def _for_changes(self, count: int) -> tuple[Fraction, ...]:
         """Return the numbers of the promise when ``count`` units change."""
 
-    def _in_terms_of(self, model: Guarantee) -> Guarantee:
-        """Return what this promise implies in the terms of another kind.
+    def _as_kind_of(self, model: Guarantee) -> Guarantee:
+        """Return the same promise as a value of another kind.
 
         Raises:
-            CannotCompose: If it has none.
+            CannotCompose: If it is not one.
         """
         if self.numbers().keys() == model.numbers().keys():
             return self
         raise CannotCompose(
             f"{self} cannot be told in the terms of {model}",
-            hint="use compose(..., target_delta=...), which turns both into (ε, δ)",
+            hint="use compose, with a target_delta where one of them is an (ε, δ) promise",
         )
+
+    def _in_terms_of(self, model: Guarantee) -> Guarantee:
+        """Return what this promise implies in the terms of another kind; something may be lost.
+
+        Raises:
+            CannotCompose: If it implies nothing.
+        """
+        return self._as_kind_of(model)
 
     def _implies(self, other: Guarantee) -> bool:
         """Whether this proven promise implies another about the same ground."""
@@ -138,15 +148,23 @@ class Guarantee(ABC):
         return other < self if isinstance(other, Guarantee) else NotImplemented
 
     def __add__(self, other: Guarantee) -> Guarantee:
+        """Return what remains of both releases; `gazeveil.privacy.compose` adds up what this refuses.
+
+        Only what can be added in any order with the same result is added here.
+        """
         if not isinstance(other, Guarantee):
             return NotImplemented
         if not other.proven:
             return other + self
+        if self.neighbours is not other.neighbours and self.unit == other.unit:
+            for part in (self, other):
+                if part.neighbours is Neighbours.ADD_REMOVE and not part.restates_evenly:
+                    raise CannotCompose(f"{self} and {other} do not add up", hint="use compose, or restate the first")
         left, right = on_common_ground((self, other))
         try:
-            left = left._in_terms_of(right)
+            left = left._as_kind_of(right)
         except CannotCompose:
-            right = right._in_terms_of(left)
+            right = right._as_kind_of(left)
         numbers = (a + b for a, b in zip(left.numbers().values(), right.numbers().values(), strict=True))
         return left._with(numbers, left.ground)
 

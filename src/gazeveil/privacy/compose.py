@@ -43,9 +43,14 @@ def compose(guarantees: Iterable[Guarantee], *, target_delta: Number | None = No
     parts = list(guarantees)
     if not parts:
         raise OptionError("nothing to compose: give at least one guarantee")
-    if target_delta is None or not all(part.proven for part in parts):
-        return functools.reduce(operator.add, parts)
-    return _at_target(on_common_ground(parts), chance_of_failure(target_delta, "target_delta"))
+    if (unproven := _unproven(parts)) is not None:
+        return unproven
+    parts = on_common_ground(parts)
+    if target_delta is not None:
+        return _at_target(parts, chance_of_failure(target_delta, "target_delta"))
+    if concentrated := [part for part in parts if isinstance(part, ZeroConcentratedDP)]:
+        parts = [part._in_terms_of(concentrated[0]) for part in parts]
+    return functools.reduce(operator.add, parts)
 
 
 def compose_events(
@@ -99,8 +104,8 @@ def compose_disjoint(releases: Iterable[tuple[Guarantee, Collection[Hashable]]])
                 hint="use compose: what is released about one person adds up",
             )
     parts = [guarantee for guarantee, _ in pairs]
-    if not all(part.proven for part in parts):
-        return functools.reduce(operator.add, parts)
+    if (unproven := _unproven(parts)) is not None:
+        return unproven
     return functools.reduce(_weaker, on_common_ground(parts))
 
 
@@ -176,9 +181,18 @@ def _times(curve: convert.RenyiCurve, count: int) -> convert.RenyiCurve:
     return lambda order: count * curve(order)
 
 
+def _unproven(parts: list[Guarantee]) -> Guarantee | None:
+    """Return what is left of promises of which one is none; None if all are proven."""
+    if all(part.proven for part in parts):
+        return None
+    return functools.reduce(operator.add, sorted(parts, key=lambda part: part.proven))
+
+
 def _weaker(left: Guarantee, right: Guarantee) -> Guarantee:
     """Return the strongest promise of one kind that both imply."""
-    zero = (left + right) * 0  # of the kind that both can be told in
-    first, second = left + zero, right + zero
-    numbers = (max(a, b) for a, b in zip(first.numbers().values(), second.numbers().values(), strict=True))
-    return first._with(numbers, first.ground)
+    try:
+        left = left._in_terms_of(right)
+    except CannotCompose:
+        right = right._in_terms_of(left)
+    numbers = (max(a, b) for a, b in zip(left.numbers().values(), right.numbers().values(), strict=True))
+    return left._with(numbers, left.ground)

@@ -22,9 +22,8 @@ from gazeveil.errors import OptionError
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
 
-_MAX_EXPONENT = 300
-"""Numbers beyond 10 to this power, either way, are refused: no privacy needs them, and 10**(10**9) would never end."""
-_LARGEST = Fraction(10) ** _MAX_EXPONENT
+_LARGEST_EXPONENT, _SMALLEST_EXPONENT = 300, -330
+"""Numbers beyond these powers of ten are refused: no privacy needs them, and 10**(10**9) would never end."""
 
 
 def exact(value: Number, name: str = "the number") -> Fraction:
@@ -40,7 +39,7 @@ def exact(value: Number, name: str = "the number") -> Fraction:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise OptionError(f"{name} must be a finite number, not {value!r}")
-        return Fraction(float(value))
+        return _in_proportion(Fraction(float(value)), value, name)
     if isinstance(value, Decimal):
         return _from_decimal(value, value, name)
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
@@ -168,20 +167,20 @@ def _from_text(text: str, name: str) -> Fraction:
 def _from_decimal(number: Decimal, written: object, name: str) -> Fraction:
     if not number.is_finite():
         raise OptionError(f"{name} must be a finite number, not {written!r}")
-    if number and abs(number.adjusted()) > _MAX_EXPONENT:
+    if number and not _SMALLEST_EXPONENT <= number.adjusted() <= _LARGEST_EXPONENT:
         raise _out_of_proportion(written, name)
     return Fraction(number)
 
 
 def _in_proportion(number: Fraction, written: object, name: str) -> Fraction:
-    if number and not 1 / _LARGEST <= abs(number) <= _LARGEST:
+    if number and not _SMALLEST_EXPONENT <= _magnitude(number) <= _LARGEST_EXPONENT:
         raise _out_of_proportion(written, name)
     return number
 
 
 def _out_of_proportion(written: object, name: str) -> OptionError:
     text = repr(written) if len(repr(written)) <= 60 else f"{repr(written)[:57]}…"
-    return OptionError(f"{name} is out of all proportion: {text}", hint=f"use at most 1e{_MAX_EXPONENT}")
+    return OptionError(f"{name} is out of all proportion: {text}", hint="numbers from 1e-330 to 1e300 are understood")
 
 
 def _nearest(number: Fraction) -> float:
@@ -193,7 +192,7 @@ def _nearest(number: Fraction) -> float:
 
 def _magnitude(number: Fraction) -> int:
     """Return the power of ten of the leading digit."""
-    guess = len(str(abs(number.numerator))) - len(str(number.denominator))
+    guess = math.floor((abs(number.numerator).bit_length() - number.denominator.bit_length()) * math.log10(2))
     while abs(number) < Fraction(10) ** guess:
         guess -= 1
     while abs(number) >= Fraction(10) ** (guess + 1):

@@ -68,12 +68,15 @@ class PureDP(Guarantee):
             return GazeStreamDP(epsilon, ground.unit.seconds, ground.unit.radius, ground.unit.unit)
         return PureDP(epsilon, unit=ground.unit, neighbours=ground.neighbours)
 
-    def _in_terms_of(self, model: Guarantee) -> Guarantee:
+    def _as_kind_of(self, model: Guarantee) -> Guarantee:
         if isinstance(model, ApproxDP):
             return model._with((self.epsilon, Fraction(0)), self.ground)
+        return Guarantee._as_kind_of(self, model)
+
+    def _in_terms_of(self, model: Guarantee) -> Guarantee:
         if isinstance(model, ZeroConcentratedDP):
             return model._with((convert.pure_zcdp(self.epsilon),), self.ground)
-        return Guarantee._in_terms_of(self, model)
+        return self._as_kind_of(model)
 
     def _for_changes(self, count: int) -> tuple[Fraction, ...]:
         return (count * self.epsilon,)
@@ -120,6 +123,7 @@ class ApproxDP(Guarantee):
     """(ε, δ)-differential privacy: as ε-DP, but with probability at most δ it may not hold."""
 
     kind: ClassVar[str] = "approx-dp"
+    restates_evenly: ClassVar[bool] = False
     epsilon: Fraction
     delta: Fraction
     unit: ProtectedUnit
@@ -295,7 +299,7 @@ def guarantee_from_dict(values: Mapping[str, Any]) -> Guarantee:
     """
     given = dict(values)
     kind = given.pop("kind", None)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise OptionError(f"no kind of promise is called {kind!r}", hint=f"known: {', '.join(KINDS)}")
     if not {"unit", "neighbours"} <= given.keys() or not isinstance(given["unit"], Mapping):
         raise OptionError(f"a promise of kind {kind!r} needs its unit and its neighbours")

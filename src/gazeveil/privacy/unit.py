@@ -182,7 +182,7 @@ class FeatureSeries(ProtectedUnit):
     features: tuple[str, ...]
 
     def __init__(self, steps: int | None = None, features: Sequence[str] = ()) -> None:
-        if isinstance(features, str):
+        if isinstance(features, str) or not all(isinstance(name, str) for name in features):
             raise OptionError(f"features is a tuple of names, not {features!r}")
         object.__setattr__(self, "steps", None if steps is None else whole_number(steps, "steps", at_least=1))
         object.__setattr__(self, "features", tuple(sorted(set(features))))
@@ -223,7 +223,7 @@ def unit_from_dict(values: Mapping[str, Any]) -> ProtectedUnit:
     """
     given = dict(values)
     kind = given.pop("kind", None)
-    if kind not in UNITS:
+    if not isinstance(kind, str) or kind not in UNITS:
         raise OptionError(f"no unit of protection is called {kind!r}", hint=f"known: {', '.join(UNITS)}")
     if isinstance(given.get("features"), list):
         given["features"] = tuple(given["features"])
