@@ -74,10 +74,12 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
         "wobble_hz": Trait(22.0, 2.5, 1.0, 12.0, 35.0, _VIDEO),
         # when and how far
         "fixation_s": Trait(
-            0.25, 0.15, 0.06, 0.15, 0.42, "scenes 250-330 ms, between people 30-50 ms (Henderson & Luke 2014)", True
+            0.25, 0.15, 0.05, 0.15, 0.42, "scenes 250-330 ms, between people 30-50 ms (Henderson & Luke 2014)", True
         ),
         "fixation_cv": Trait(0.5, 0.04, 0.016, 0.35, 0.65, "within-person CV .45-.6"),
-        "amplitude_deg": Trait(5.0, 0.8, 0.32, 2.5, 8.0, "mean 4-6 deg, between people 0.8 deg"),
+        "amplitude_deg": Trait(
+            5.2, 1.2, 0.4, 2.0, 9.0, "mean 4-6 deg, between people 0.8 deg after what the scene does to it"
+        ),
         "amplitude_shape": Trait(1.3, 0.1, 0.04, 1.0, 1.8, "gamma shape about 1.3"),
         "horizontal_bias": Trait(0.3, 0.1, 0.04, 0.0, 0.7, _CHOSEN),
         "centre_spread_deg": Trait(11.0, 0.15, 0.06, 6.0, 20.0, _CHOSEN, ratio=True),
