@@ -183,7 +183,7 @@ def _integers(values: ArrayLike) -> IntArray:
         )
     if array.size and max(int(array.max()), -int(array.min())) > LARGEST:
         raise OptionError("a value beyond 2**62 steps might overflow with noise", hint="choose a coarser step")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def _sum(values: IntArray, noise: IntArray) -> IntArray:
