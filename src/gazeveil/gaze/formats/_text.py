@@ -23,13 +23,18 @@ MAX_LINE_BYTES = 1 << 20
 BLOCK_BYTES = 8 << 20
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is the beginning of this one
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_LONGEST_MARK = 4
+_MARK_ERRORS = "gazeveil.mark"
+# What cannot be decoded becomes a lone surrogate, which is no UTF-8 either, so it is found where lines are counted.
+codecs.register_error(_MARK_ERRORS, lambda error: ("\udcff", error.end))  # type: ignore[attr-defined]
 
 
 class TextBlock(NamedTuple):
@@ -41,17 +46,17 @@ class TextBlock(NamedTuple):
 
 def read_head(path: Path) -> bytes:
     """Return the beginning of a file, decompressed and as UTF-8 if it is text; for sniffing."""
+    head = b""
     try:
         with open_binary(path) as stream:
-            raw = stream.read(HEAD_BYTES)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return b""
+            while len(head) < HEAD_BYTES and (piece := stream.read(min(4096, HEAD_BYTES - len(head)))):
+                head += piece
+    except _GZIP_ERRORS:
+        pass  # what came before the damage may still tell the format, whose reader then tells of the damage
     except OSError as error:
         raise _unreadable(path, error) from None
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if raw.startswith(mark):
-            return raw.decode(encoding, errors="ignore").encode()
-    return raw
+    text, encoding = _without_mark(head, "")
+    return text.decode(encoding, errors="ignore").encode() if encoding else head
 
 
 @contextmanager
@@ -73,21 +78,35 @@ def _unpacked(raw: IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def text_blocks(
-    path: Path, report: ReadReport, encoding: str = "utf-8", block_bytes: int = BLOCK_BYTES
+    path: Path,
+    report: ReadReport,
+    encoding: str = "utf-8",
+    block_bytes: int = BLOCK_BYTES,
+    *,
+    mend_last_line: bool = True,
 ) -> Iterator[TextBlock]:
     """Yield a text file as blocks of whole lines.
 
+    A line that is too long, not in the encoding or has a NUL byte is bad; if bad lines are skipped, it becomes an
+    empty line, so that line numbers stay right.
+
+    Args:
+        path: The file, packed with gzip or not.
+        report: Counts bad lines, and how much is read.
+        encoding: How the text is encoded; a byte order mark in the file overrides it.
+        block_bytes: How much to read at once.
+        mend_last_line: Whether to end the last line if the file does not; for formats to which a cut matters, no.
+
     Raises:
-        FileFormatError: If the file is empty, binary, cut off, or (unless bad lines are skipped) holds a line that
-            is too long or not in the encoding.
+        FileFormatError: If the file is empty, binary or cut off, or (unless bad lines are skipped) has a bad line.
     """
     try:
         with path.open("rb") as raw, _unpacked(raw) as stream:
             size = path.stat().st_size
-            for block in _blocks(path, stream, report, encoding, block_bytes):
+            for block in _blocks(path, stream, report, encoding, block_bytes, mend_last_line):
                 report.fraction = raw.tell() / size
                 yield block
-    except (EOFError, zlib.error) as error:
+    except _GZIP_ERRORS as error:
         raise FileFormatError(
             path,
             expected="a complete gzip file",
@@ -98,11 +117,14 @@ def text_blocks(
         raise _unreadable(path, error) from None
 
 
-def _blocks(path: Path, stream: IO[bytes], report: ReadReport, encoding: str, block_bytes: int) -> Iterator[TextBlock]:
+def _blocks(
+    path: Path, stream: IO[bytes], report: ReadReport, encoding: str, block_bytes: int, mend_last_line: bool
+) -> Iterator[TextBlock]:
+    raw, encoding = _without_mark(stream.read(max(block_bytes, _LONGEST_MARK)), encoding)
     line = 1
     rest = b""
     dropping = False
-    for piece in _utf8_pieces(path, stream, encoding, block_bytes):
+    for piece in _utf8_pieces(path, stream, raw, encoding, block_bytes):
         data = rest + piece
         if dropping:
             end = data.find(b"\n")
@@ -114,7 +136,7 @@ def _blocks(path: Path, stream: IO[bytes], report: ReadReport, encoding: str, bl
         whole, rest = data[:cut], data[cut:]
         if whole:
             count = whole.count(b"\n")
-            yield TextBlock(line, _checked(path, whole, line, report))
+            yield TextBlock(line, _checked(path, whole, line, report, encoding))
             line += count
         if len(rest) > MAX_LINE_BYTES:
             report.bad(
@@ -124,75 +146,91 @@ def _blocks(path: Path, stream: IO[bytes], report: ReadReport, encoding: str, bl
             )
             rest, dropping = b"", True
     if rest and not dropping:
-        yield TextBlock(line, _checked(path, rest + b"\n", line, report))
+        last = _checked(path, rest, line, report, encoding)
+        yield TextBlock(line, last + b"\n" if mend_last_line or not last else last)
     elif line == 1 and not dropping:
         raise FileFormatError(path, expected="gaze data", found="an empty file", hint="export the recording again")
 
 
-def _utf8_pieces(path: Path, stream: IO[bytes], encoding: str, block_bytes: int) -> Iterator[bytes]:
-    """Yield the file's bytes as UTF-8 with line feeds; a byte order mark overrides ``encoding``."""
-    raw = stream.read(block_bytes)
+def _without_mark(raw: bytes, encoding: str) -> tuple[bytes, str]:
+    """Return the bytes after the byte order mark and the encoding it stands for, which overrides ``encoding``."""
     for mark, marked_encoding in _BYTE_ORDER_MARKS:
         if raw.startswith(mark):
-            encoding = marked_encoding
-            break
-    else:
-        if b"\0" in raw[:HEAD_BYTES]:
+            return raw[len(mark) :], marked_encoding
+    return raw, encoding
+
+
+def _utf8_pieces(path: Path, stream: IO[bytes], raw: bytes, encoding: str, block_bytes: int) -> Iterator[bytes]:
+    """Yield ``raw`` and the rest of the stream as UTF-8 with line feeds."""
+    held_return = b""
+    seen = 0
+    for piece in _decoded(path, stream, raw, encoding, block_bytes):
+        if seen < HEAD_BYTES and b"\0" in piece[: HEAD_BYTES - seen]:
             raise FileFormatError(
                 path,
                 expected="text",
                 found="binary data",
-                hint="export the recording as text from the tracker's software",
+                hint="export the recording as text, or name its encoding, for example --encoding utf-16",
             )
-    try:
-        is_utf8 = codecs.lookup(encoding).name == "utf-8"
-        decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError:
-        raise InputError(
-            f"no text encoding is called {encoding!r}", hint="for example utf-8, latin-1, utf-16"
-        ) from None
-    held_return = b""
-    offset = 0
-    while raw:
-        if not is_utf8:
-            try:
-                raw = decoder.decode(raw).encode()
-            except UnicodeDecodeError as error:
-                raise FileFormatError(
-                    path,
-                    expected=f"text in {encoding}",
-                    found=f"other bytes near byte {offset + error.start:,}",
-                    hint="name the right one with --encoding",
-                ) from None
-        offset += len(raw)
-        raw = held_return + raw
-        held_return = b"\r" if raw.endswith(b"\r") else b""
-        raw = raw[: len(raw) - len(held_return)]
-        yield raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
-        raw = stream.read(block_bytes)
+        seen += len(piece)
+        text = held_return + piece
+        held_return = b"\r" if text.endswith(b"\r") else b""
+        text = text[: len(text) - len(held_return)]
+        yield text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
     if held_return:
         yield b"\n"
 
 
-def _checked(path: Path, block: bytes, first_line: int, report: ReadReport) -> bytes:
-    """Check encoding and line length of a block; blank out the lines that fail when bad lines are skipped."""
-    if block.isascii() and _longest_line_fits(block):
-        return block
+def _decoded(path: Path, stream: IO[bytes], raw: bytes, encoding: str, block_bytes: int) -> Iterator[bytes]:
+    """Yield ``raw`` and the rest of the stream as UTF-8; what is not in the encoding becomes invalid UTF-8."""
     try:
-        block.decode()
-    except UnicodeDecodeError:
-        pass
-    else:
-        if _longest_line_fits(block):
-            return block
+        b"a".decode(encoding, "ignore")  # refuses what is no text encoding, such as hex
+        is_utf8 = codecs.lookup(encoding).name == "utf-8"
+        decoder = codecs.getincrementaldecoder(encoding)(errors=_MARK_ERRORS)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"no text encoding is called {encoding!r}", hint="for example utf-8, latin-1, utf-16"
+        ) from None
+    while raw:
+        yield raw if is_utf8 else _as_utf8(path, decoder, encoding, raw)
+        raw = stream.read(block_bytes)
+    if not is_utf8:
+        yield _as_utf8(path, decoder, encoding, b"", final=True)
+
+
+def _as_utf8(
+    path: Path, decoder: codecs.IncrementalDecoder, encoding: str, raw: bytes, *, final: bool = False
+) -> bytes:
+    try:
+        return decoder.decode(raw, final).encode("utf-8", "surrogatepass")
+    except ValueError as error:  # of encodings that know no way around an error
+        raise FileFormatError(
+            path, expected=f"text in {encoding}", found=str(error), hint="name the right one with --encoding"
+        ) from None
+
+
+def _checked(path: Path, block: bytes, first_line: int, report: ReadReport, encoding: str) -> bytes:
+    """Check encoding and line length of a block; blank out the lines that fail when bad lines are skipped."""
+    if _is_utf8(block) and b"\0" not in block and _longest_line_fits(block):
+        return block
     lines = block.split(b"\n")
     for index, text in enumerate(lines):
-        problem = _problem_of_line(text)
+        problem = _problem_of_line(text, encoding)
         if problem:
             expected, found, hint = problem
             report.bad(FileFormatError(path, line=first_line + index, expected=expected, found=found, hint=hint))
             lines[index] = b""
     return b"\n".join(lines)
+
+
+def _is_utf8(block: bytes) -> bool:
+    if block.isascii():
+        return True
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _longest_line_fits(block: bytes) -> bool:
@@ -206,17 +244,18 @@ def _longest_line_fits(block: bytes) -> bool:
     return True
 
 
-def _problem_of_line(text: bytes) -> tuple[str, str, str] | None:
+def _problem_of_line(text: bytes, encoding: str) -> tuple[str, str, str] | None:
     if len(text) > MAX_LINE_BYTES:
         return f"lines of at most {MAX_LINE_BYTES:,} bytes", f"{len(text):,} bytes", ""
+    if b"\0" in text:
+        return "text", f"a NUL byte at position {text.index(0) + 1}", ""
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        return (
-            "text in utf-8",
-            f"byte 0x{text[error.start]:02x} at position {error.start + 1}",
-            "name the right encoding, for example --encoding latin-1",
-        )
+        is_utf8 = codecs.lookup(encoding).name == "utf-8"
+        found = f"byte 0x{text[error.start]:02x}" if is_utf8 else "something else"
+        hint = "name the right encoding, for example --encoding latin-1"
+        return f"text in {encoding}", f"{found} at position {error.start + 1}", hint
     return None
 
 
