@@ -13,7 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from gazeveil.noise import NoiseSource, refining
+from gazeveil.errors import InternalError
+from gazeveil.noise import NoiseSource, gaussian, laplace, refining
 from gazeveil.noise import _refine_kernels as kernels
 from gazeveil.noise._table_kernels import walk
 from gazeveil.noise.radial import words_per_point
@@ -93,6 +94,24 @@ def test_gaussian_samples_agree_with_high_precision_on_the_same_bits() -> None:
     assert kernels.gaussian(words, 1e6, 0.0, out) == 0
     for k, sample in enumerate(out.tolist()):
         assert sample == mpmath.nint(gaussian_in_high_precision(words[2 * k : 2 * k + 2].tolist(), 1e6))
+
+
+def test_the_widest_noise_often_needs_the_exact_path_and_agrees_with_high_precision() -> None:
+    scale, words = 2.0**40, NoiseSource.seeded(211).words(1200)
+    out = np.empty(600, np.int64)
+    assert kernels.gaussian(words, scale, 0.0, out) > 2
+    for k, sample in enumerate(gaussian(NoiseSource.seeded(211), scale, 600).tolist()):
+        assert sample == mpmath.nint(gaussian_in_high_precision(words[2 * k : 2 * k + 2].tolist(), scale))
+    out = np.empty(1200, np.int64)
+    assert kernels.laplace(words, scale, 0.0, out) > 2
+    for word, sample in zip(words.tolist(), laplace(NoiseSource.seeded(211), scale, 1200).tolist(), strict=True):
+        magnitude = -mpmath.mpf(scale) * mpmath.log(mpmath.ldexp((word >> 1) + mpmath.mpf(0.5), -63))
+        assert sample == (-1) ** (word & 1) * mpmath.nint(magnitude)
+
+
+def test_a_sample_beyond_belief_is_our_own_mistake() -> None:
+    with pytest.raises(InternalError):
+        refining.settle([3 << 61], 64, refining.laplace_magnitude(Fraction(2**60)), lambda: 0)
 
 
 def centres(rows: int, dimension: int) -> NDArray[np.float64]:
