@@ -284,10 +284,10 @@ def _wobble(
 ) -> None:
     """Add the oscillation with which the pupil settles after a saccade, along the saccade's direction."""
     peak = -ceiling * math.expm1(-amplitude / scale)
-    begin = zero + _end(_lead_of_share(0.05, amplitude, ceiling, scale), amplitude, ceiling, stretch)
-    decay = 0.25 / wobble_hz
+    begin = zero + _end(_lead_of_share(0.08, amplitude, ceiling, scale), amplitude, ceiling, stretch)
+    decay = 0.5 / wobble_hz
     size = wobble_gain * peak / amplitude
-    for k in range(max(0, math.ceil(begin / step)), min(gaze.shape[0], int((begin + 8.0 * decay) / step))):
+    for k in range(max(0, math.ceil(begin / step)), min(gaze.shape[0], int((begin + 6.0 * decay) / step))):
         u = k * step - begin
         swing = size * math.sin(2.0 * math.pi * wobble_hz * u) * math.exp(-u / decay)
         gaze[k, 0] += swing * dx

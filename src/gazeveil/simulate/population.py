@@ -52,7 +52,7 @@ class Trait:
         return min(max(value, self.low), self.high)
 
 
-_VIDEO = "fitted to 500 Hz video data (Andersson 2017) within published ranges"
+_VIDEO = "shape of the swing after 3-12 deg saccades in 500 Hz video data (Andersson 2017), at half its size"
 _CHOSEN = "plausible value; no population study at hand"
 
 TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
@@ -70,8 +70,8 @@ TRAITS: Final[Mapping[str, Trait]] = MappingProxyType(
         "saccade_gain": Trait(0.94, 0.02, 0.008, 0.85, 1.0, "undershoot, gain .9-.95"),
         "landing_scatter": Trait(0.08, 0.2, 0.08, 0.03, 0.2, "EMMA: sd 10 % of amplitude", ratio=True),
         "latency_s": Trait(0.19, 0.12, 0.05, 0.1, 0.3, "180-200 ms, range 100-300 (jov 2577684)", ratio=True),
-        "wobble_gain": Trait(0.8e-3, 0.3, 0.12, 0.1e-3, 2.5e-3, _VIDEO, ratio=True),
-        "wobble_hz": Trait(22.0, 2.5, 1.0, 12.0, 35.0, _VIDEO),
+        "wobble_gain": Trait(1.3e-3, 0.35, 0.14, 0.2e-3, 4e-3, _VIDEO, ratio=True),
+        "wobble_hz": Trait(33.0, 3.0, 1.2, 20.0, 45.0, _VIDEO),
         # when and how far
         "fixation_s": Trait(
             0.25, 0.15, 0.05, 0.15, 0.42, "scenes 250-330 ms, between people 30-50 ms (Henderson & Luke 2014)", True

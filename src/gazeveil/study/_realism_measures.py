@@ -84,6 +84,18 @@ def add_saccade(into: Measures, x: FloatArray, y: FloatArray, begin: int, end: i
             into.add(f"peak velocity, {low:g}-{high:g} deg", peak)
 
 
+def add_settling(into: Measures, x: FloatArray, y: FloatArray, begin: int, end: int, rate: float) -> None:
+    """Measure how far the gaze swings along a saccade of 3 to 12 degrees in the 32 ms after it."""
+    swing, rest = round(0.032 * rate), round(0.08 * rate)
+    dx, dy = x[end] - x[begin], y[end] - y[begin]
+    amplitude = float(np.hypot(dx, dy))
+    if 3 <= amplitude < 12:
+        along = (x[end : end + rest] * dx + y[end : end + rest] * dy) / amplitude
+        settled = along[round(0.05 * rate) :].mean()
+        into.add("swing after a saccade, forth", float(along[:swing].max() - settled))
+        into.add("swing after a saccade, back", float(along[:swing].min() - settled))
+
+
 def add_steadiness(into: Measures, x: FloatArray, y: FloatArray) -> None:
     """Measure how the gaze trembles while it rests: from sample to sample, and altogether."""
     if len(x) < 8 or not (np.isfinite(x).all() and np.isfinite(y).all()):

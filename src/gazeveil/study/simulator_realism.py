@@ -27,6 +27,7 @@ from gazeveil.simulate.tracker import TRACKERS, Tracker
 from gazeveil.study._realism_measures import (
     Measures,
     add_saccade,
+    add_settling,
     add_spectrum,
     add_steadiness,
     compare,
@@ -36,7 +37,7 @@ from gazeveil.study._realism_measures import (
 SEED = 2026
 
 _LUND_SCREEN = screen(1024, 768, 380, 300, 670)
-# 800 x 600 px that fill 33.7 x 25.3 degrees of a 22-inch screen (Xu et al. 2014); distance 570 mm
+# taken as 33.7 x 25.3 degrees of visual angle; the data do not state it, and amplitudes scale with it
 _OSIE_SCREEN = screen(800, 600, 345.3, 255.9, 570)
 # the screen is not stated; 0.27 mm pixels are those of a usual 24-inch monitor; 600 mm as stated
 _EYETRIBE_PIXEL_MM = 0.27
@@ -112,6 +113,8 @@ def _lund(file: Path, seed: int) -> list[dict[str, Any]]:
         "peak velocity, 2-4 deg": "deg/s",
         "peak velocity, 5-8 deg": "deg/s",
         "peak velocity, 10-15 deg": "deg/s",
+        "swing after a saccade, forth": "deg",
+        "swing after a saccade, back": "deg",
         "RMS-S2S": "deg",
         "STD": "deg",
         "RMS-S2S / STD": "",
@@ -145,6 +148,8 @@ def _measure_labelled(into: Measures, x: FloatArray, y: FloatArray, labels: Any,
                 add_spectrum(into, y[settled], rate)
         elif label == _SACCADE and whole:
             add_saccade(into, x, y, begin, end, rate)
+            if end + 40 < len(labels) and (labels[end : end + 40] == _FIXATION).all():
+                add_settling(into, x, y, begin, end, rate)
 
 
 # --- OSIE: fixations of 15 people on 700 pictures, 3 s each (Xu et al. 2014) ---------------------------------------
