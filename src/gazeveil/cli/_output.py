@@ -45,14 +45,16 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table(title=title, title_justify="left", title_style="bold", show_header=any(columns))
+    table = Table(show_header=any(columns))
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_words(value)) for value in row))
     width = None if sys.stdout.isatty() else 200
-    Console(width=width).print(table)
+    console = Console(width=width)
+    console.print(Text(title, style="bold"))
+    console.print(table)
 
 
 class Progress(Protocol):
