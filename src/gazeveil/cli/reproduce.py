@@ -49,6 +49,18 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
     print("published: the article's own detectors with the article's thresholds; for the experts, Dar et al. 2021")
 
 
+@app.command(epilog="Example: `gazeveil reproduce realism --data data`, a table for docs/concepts/simulator.md")
+def realism(data: Data = None, as_json: AsJson = False) -> None:
+    """How like real eyes the simulated ones are, data set by data set."""
+    from gazeveil.study.simulator_realism import run, to_markdown  # noqa: PLC0415
+
+    rows = run(data if data is not None else _folder(None, "lund2013").parent)
+    if as_json:
+        print_json({"rows": rows})
+        return
+    print(to_markdown(rows))
+
+
 def _told(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
