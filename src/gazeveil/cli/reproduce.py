@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError
 
 app = command_app(no_args_is_help=True)
@@ -32,7 +32,8 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
     """Fixation and saccade detection against two experts (Andersson et al. 2017)."""
     from gazeveil.study.detector_agreement import DETECTORS, compare  # noqa: PLC0415
 
-    rows = compare(_folder(data, "lund2013"))
+    with progress("comparing with the experts", quiet=as_json):
+        rows = compare(_folder(data, "lund2013"))
     if as_json:
         used = [{"who": who, "parameters": name, "detector": str(detector)} for who, name, detector in DETECTORS]
         print_json({"paper": "Andersson et al. 2017", "detectors": used, "rows": [row.to_dict() for row in rows]})
@@ -54,7 +55,8 @@ def realism(data: Data = None, as_json: AsJson = False) -> None:
     """How like real eyes the simulated ones are, data set by data set."""
     from gazeveil.study.simulator_realism import run, to_markdown  # noqa: PLC0415
 
-    rows = run(data if data is not None else _folder(None, "lund2013").parent)
+    with progress("comparing with real eyes", quiet=as_json):
+        rows = run(data if data is not None else _folder(None, "lund2013").parent)
     if as_json:
         print_json({"rows": rows})
         return
