@@ -32,7 +32,7 @@ def holds(interval: Interval, truth: mpmath.mpf, width: int) -> bool:
 
 
 @given(POSITIVE, PRECISIONS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 def test_exp_and_erfc_are_enclosed(value: Fraction, bits: int) -> None:
     assert holds(exp_minus(value, bits), mpmath.exp(-number(value)), width=2)
     assert holds(erfc_sqrt(value, bits), mpmath.erfc(mpmath.sqrt(number(value))), width=2)
@@ -46,7 +46,7 @@ def test_powers_far_out_and_at_zero_are_enclosed(power: Fraction | int) -> None:
 
 
 @given(st.integers(1, 2**64), st.integers(0, 2**20), PRECISIONS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 def test_logarithms_are_enclosed(low: int, width: int, bits: int) -> None:
     high = min(low + width, 2**64)
     interval = Interval(low << bits - 64, high << bits - 64, bits).minus_log()
@@ -57,7 +57,7 @@ def test_logarithms_are_enclosed(low: int, width: int, bits: int) -> None:
 
 
 @given(st.integers(0, 2**64 - 1), PRECISIONS, st.floats(0, 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 def test_cosine_and_sine_are_enclosed(word: int, bits: int, where: float) -> None:
     turns = Interval(word << bits - 64, (word << bits - 64) + 1, bits)
     angle = 2 * mpmath.pi * mpmath.ldexp(turns.lo + mpmath.mpf(where), -bits)
@@ -67,7 +67,7 @@ def test_cosine_and_sine_are_enclosed(word: int, bits: int, where: float) -> Non
 
 
 @given(st.fractions(-50, 50), st.fractions(-50, 50), st.fractions(0, 1), st.fractions(0, 1), PRECISIONS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 def test_arithmetic_encloses_every_point(a: Fraction, b: Fraction, wide: Fraction, where: Fraction, bits: int) -> None:
     def around(value: Fraction) -> Interval:
         return Interval(Interval.of(value, bits).lo, Interval.of(value + wide, bits).hi, bits)
@@ -79,7 +79,7 @@ def test_arithmetic_encloses_every_point(a: Fraction, b: Fraction, wide: Fractio
     assert within(around(a) + around(b), x + y)
     assert within(around(a) * around(b), x * y)
     assert within(-around(a), -x)
-    if a >= 0 and b > 0:
+    if a >= 0 and around(b).lo > 0:
         assert within(around(a) / around(b), x / y)
         root = around(a).sqrt()
         assert root.lo**2 <= x * 4**bits <= root.hi**2

@@ -119,40 +119,55 @@ def erfc_sqrt(square: Fraction, bits: int) -> Interval:
         return Interval(0, 1, bits)
     # erf(x) = 2x/sqrt(pi) exp(-x**2) sum of (2 x**2)**n / (1*3*...*(2n+1)), all terms positive.
     small = max(0, square.denominator.bit_length() - square.numerator.bit_length())
-    work = bits + int(square * 3 // 2) + small // 2 + 16  # the sum grows like exp(square), the root's error like 1/root
-    doubled = Interval.of(2 * square, work)
-    low = high = low_sum = high_sum = 1 << work
+    work = bits + int(2 * square) + small // 2 + 16
+    doubled = 2 * (square.numerator << work) // square.denominator
+    term = total_low = 1 << work
     odd = 1
-    while high > 1 or odd < 4 * square + 4:
+    while term or odd < 4 * square:
         odd += 2
-        low = (low * doubled.lo >> work) // odd
-        high = _ceil(_up(high * doubled.hi, work), odd)
-        low_sum += low
-        high_sum += high
-    total = Interval(low_sum, high_sum + high, work)  # ratios are below 1/2 from here on: the rest is below the last
+        term = (term * doubled >> work) // odd
+        total_low += term
+    # Rounding down loses less than whole * (whole + odd) units, and what is left out as much again, with `whole` a
+    # bound on the sum (docs/proofs/lattice-gaussian.md).
+    whole = (total_low >> work) + 2
+    total = Interval(total_low, total_low + 2 * whole * (whole + odd), work)
     four_over_pi = Interval.of(4, work) / Interval(pi(work) - 1, pi(work) + 1, work)
     erf = (Interval.of(square, work) * four_over_pi).sqrt() * exp_minus(square, work) * total
     one = 1 << work
     return Interval(max(one - erf.hi, 0) >> (work - bits), _up(one - erf.lo, work - bits), bits)
 
 
-@lru_cache(maxsize=64)
 def pi(bits: int) -> int:
-    """Return pi to within one unit, by Machin's formula."""
-    work = bits + bits.bit_length() + 8
-    return _nearest(16 * _arctan_inverse(5, work, -1) - 4 * _arctan_inverse(239, work, -1), work - bits)
+    """Return pi to within one unit."""
+    work = _roomy(bits)
+    return _nearest(_machin(work), work - bits)
 
 
-@lru_cache(maxsize=64)
 def ln2(bits: int) -> int:
-    """Return ln 2 to within one unit: ln 2 = 18 artanh(1/26) - 2 artanh(1/4801) + 8 artanh(1/8749)."""
-    work = bits + bits.bit_length() + 8
-    total = sum(weight * _arctan_inverse(n, work, 1) for weight, n in ((18, 26), (-2, 4801), (8, 8749)))
-    return _nearest(total, work - bits)
+    """Return ln 2 to within one unit."""
+    work = _roomy(bits)
+    return _nearest(_three_artanh(work), work - bits)
+
+
+def _roomy(bits: int) -> int:
+    """Return a round number of bits with enough guard bits, so that constants are computed once for many precisions."""
+    return (bits + bits.bit_length() + 8 | 255) + 1
+
+
+@lru_cache(maxsize=16)
+def _machin(bits: int) -> int:
+    """Return pi = 16 arctan(1/5) - 4 arctan(1/239), off by at most 40 units a term."""
+    return 16 * _arctan_inverse(5, bits, -1) - 4 * _arctan_inverse(239, bits, -1)
+
+
+@lru_cache(maxsize=16)
+def _three_artanh(bits: int) -> int:
+    """Return ln 2 = 18 artanh(1/26) - 2 artanh(1/4801) + 8 artanh(1/8749), off by at most 60 units a term."""
+    return sum(weight * _arctan_inverse(n, bits, 1) for weight, n in ((18, 26), (-2, 4801), (8, 8749)))
 
 
 def _arctan_inverse(n: int, bits: int, sign: int) -> int:
-    """Return arctan(1/n) for sign -1 or artanh(1/n) for sign 1, to within one unit a term."""
+    """Return arctan(1/n) for sign -1 or artanh(1/n) for sign 1, to within two units a term."""
     power = (1 << bits) // n
     total, odd, turn = power, 1, 1
     while power:
