@@ -103,6 +103,9 @@ class AccountClosed(Event):
 
 KINDS: dict[str, type[Event]] = {kind.kind: kind for kind in (BudgetGranted, Charged, UnprovenRecorded, AccountClosed)}
 
+_TYPES: dict[str, type | tuple[type, ...]] = {"number": int, "guarantee": dict, "conversion": (dict, type(None))}
+"""What the fields of events hold that do not hold text."""
+
 
 def to_text(event: Event) -> str:
     """Write an event as the one text that is stored and digested."""
@@ -122,14 +125,18 @@ def from_text(text: str) -> Event:
         raise LedgerError(
             f"the ledger holds a line that is not an event: {text[:80]!r}", hint="see `gazeveil ledger verify`"
         ) from None
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise LedgerError(
             f"the ledger holds an event of the unknown kind {kind!r}: what was spent cannot be told",
             hint="use the version of gazeveil that wrote it, or a newer one",
         )
     known = {field.name for field in fields(KINDS[kind])}
+    given = {name: value for name, value in values.items() if name in known}
+    wrong = [name for name, value in given.items() if not isinstance(value, _TYPES.get(name, str))]
+    if wrong:
+        raise LedgerError(f"the ledger holds a {kind!r} event whose {wrong[0]} is {given[wrong[0]]!r}")
     try:
-        return KINDS[kind](**{name: value for name, value in values.items() if name in known})
+        return KINDS[kind](**given)
     except TypeError as error:
         raise LedgerError(f"the ledger holds a {kind!r} event that is not whole: {error}") from None
 

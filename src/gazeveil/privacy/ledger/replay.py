@@ -96,8 +96,10 @@ class _Replay:
             self.fault(f"event {line.number} belongs somewhere else")
 
     def finish(self) -> list[str]:
-        if (self.tail.number, self.tail.head) != (self.number, self.head):
+        if self.tail.number != self.number:
             self.fault(f"the newest event should be number {self.tail.number:,}, but is number {self.number:,}")
+        elif self.tail.head != self.head:
+            self.fault("the newest event is not the one that was written last")
         if self.readable and self.number and self.tail.totals != self.totals.to_text():
             self.fault("the running totals are not what the events come to")
         return self.faults

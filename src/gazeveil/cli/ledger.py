@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil ledger``: budgets, what was spent from them, and whether the record is sound."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.errors import FileFormatError, OptionError
+from gazeveil.files import replacing
+from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
+from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
+from gazeveil.privacy.ledger import DEFAULT, Account, Event, Ledger
+from gazeveil.privacy.ledger.account import in_letters, named
+from gazeveil.privacy.ledger.store import Line
+from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
+
+app = command_app()
+
+
+class Unit(StrEnum):
+    """Whose secret a budget is about."""
+
+    OBSERVER = "observer"
+    RECORDING = "recording"
+
+
+Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The data set's name.")]
+AnyDataset = Annotated[str | None, typer.Argument(metavar="[DATASET]", help="Only this data set.")]
+Person = Annotated[str, typer.Option("--person", help="One person of it, for streams; without: the data set.")]
+AnyPerson = Annotated[str | None, typer.Option("--person", help="Only this person.")]
+Where = Annotated[
+    str,
+    typer.Option("--ledger", envvar="GAZEVEIL_LEDGER", help="A file, or postgresql://user@host/database for a team."),
+]
+Note = Annotated[str, typer.Option("--note", help="A remark for the record.")]
+# Numbers are read as text, because 0.1 is to be one tenth and not the float next to it.
+Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="ε: odds change by at most e^ε.")]
+Delta = Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="δ: the chance that ε does not hold.")]
+Rho = Annotated[str | None, typer.Option("--rho", metavar="NUMBER", help="ρ: zero-concentrated, instead of ε.")]
+Window = Annotated[str | None, typer.Option("--window", metavar="SECONDS", help="For streams: the protected window.")]
+Radius = Annotated[str | None, typer.Option("--radius", metavar="NUMBER", help="For streams: the protected radius.")]
+RadiusUnit = Annotated[str, typer.Option("--radius-unit", help="px, deg or norm.")]
+UnitOption = Annotated[Unit, typer.Option("--unit", help="Whose secret is kept.")]
+Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]
+
+
+@app.callback()
+def ledger() -> None:
+    """Keep budgets, and see what was spent from them."""
+
+
+@app.command(epilog="Example: `gazeveil ledger init study-7 --epsilon 3 --delta 1e-6`")
+def init(
+    dataset: Dataset,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    window: Window = None,
+    radius: Radius = None,
+    radius_unit: RadiusUnit = "px",
+    unit: UnitOption = Unit.OBSERVER,
+    neighbours: Relation = Neighbours.REPLACE_ONE,
+    person: Person = "",
+    note: Note = "",
+    where: Where = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Open an account with its first budget; makes the ledger if there is none."""
+    budget = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
+    with Ledger.open(where, create=True) as book:
+        account = book.grant(dataset, budget, person=person, note=note, first=True)
+        _tell(account, f"opened the account of {named(dataset, person)} in {book.store.where}", as_json=as_json)
+
+
+@app.command(epilog="Example: `gazeveil ledger grant study-7 --epsilon 1 --delta 1e-7 --note 'second wave'`")
+def grant(
+    dataset: Dataset,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    window: Window = None,
+    radius: Radius = None,
+    radius_unit: RadiusUnit = "px",
+    unit: UnitOption = Unit.OBSERVER,
+    neighbours: Relation = Neighbours.REPLACE_ONE,
+    person: Person = "",
+    note: Note = "",
+    where: Where = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Add to a budget, or open another account in a ledger that is there."""
+    budget = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
+    with Ledger.open(where) as book:
+        account = book.grant(dataset, budget, person=person, note=note)
+    _tell(account, f"granted {budget} to {named(dataset, person)}", as_json=as_json)
+
+
+@app.command(epilog="Example: `gazeveil ledger charge study-7 --epsilon 0.5 --id map-12 --note 'heatmap of page 3'`")
+def charge(
+    dataset: Dataset,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    window: Window = None,
+    radius: Radius = None,
+    radius_unit: RadiusUnit = "px",
+    unit: UnitOption = Unit.OBSERVER,
+    neighbours: Relation = Neighbours.REPLACE_ONE,
+    person: Person = "",
+    note: Note = "",
+    charge_id: Annotated[str, typer.Option("--id", help="Your name for it; the same id is charged once.")] = "",
+    where: Where = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Pay for a release that another program makes; it may leave only if this succeeds."""
+    promise = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
+    with Ledger.open(where) as book:
+        receipt = book.charge(dataset, promise, person=person, note=note, charge_id=charge_id)
+    if as_json:
+        print_json({**receipt.to_dict(), "repeated": receipt.repeated, "account": receipt.account.to_dict()})
+        return
+    done = "had been charged before" if receipt.repeated else "charged"
+    _tell(receipt.account, f"{done}: {promise}, as {receipt.charge_id}", as_json=False)
+
+
+@app.command(epilog="Example: `gazeveil ledger show study-7 --json`")
+def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DEFAULT, as_json: AsJson = False) -> None:
+    """Show what was granted, spent and is left."""
+    with Ledger.open(where) as book:
+        accounts = [book.account(dataset, person)] if dataset and person is not None else book.accounts()
+        if dataset and person is None:
+            accounts = [each for each in accounts if each.dataset == dataset] or [book.account(dataset)]
+    if as_json:
+        print_json({"ledger": book.store.where, "accounts": [account.to_dict() for account in accounts]})
+        return
+    columns = ("data set", "person", "budget", "spent", "left", "charges", "state")
+    print_table(f"accounts in {book.store.where}", columns, [_row(account) for account in accounts])
+
+
+@app.command(epilog="Example: `gazeveil ledger history study-7`")
+def history(
+    dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DEFAULT, as_json: AsJson = False
+) -> None:
+    """Show every grant and charge, from the first."""
+    with Ledger.open(where) as book:
+        if dataset:
+            book.account(dataset, person or "") if person is not None else _some(book, dataset)
+        events = list(book.history(dataset, person))
+    if as_json:
+        print_json({"ledger": book.store.where, "events": [event.to_dict() for event in events]})
+        return
+    columns = ("time (UTC)", "data set", "person", "what", "promise", "recipe", "note", "id")
+    print_table(f"history in {book.store.where}", columns, [_event_row(event) for event in events])
+
+
+@app.command(epilog="Example: `gazeveil ledger export --out ledger-2026-03.jsonl`")
+def export(
+    dataset: AnyDataset = None,
+    person: AnyPerson = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The file to write; without: standard output.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
+    where: Where = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Write every event as one line of JSON, with its digest: for archives, and for `verify --against`."""
+    with Ledger.open(where) as book:
+        lines = book.lines(dataset, person)
+        if out is None:
+            if as_json:
+                print_json({"ledger": book.store.where, "events": [_exported(line) for line in lines]})
+            else:
+                for line in lines:
+                    print(json.dumps(_exported(line), ensure_ascii=False))
+            return
+        count = 0
+        with replacing(out, overwrite=overwrite) as temporary, temporary.open("w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(json.dumps(_exported(line), ensure_ascii=False) + "\n")
+                count += 1
+    if as_json:
+        print_json({"ledger": book.store.where, "out": out, "events": count})
+    else:
+        print(f"wrote {count:,} events to {out}")
+
+
+@app.command(epilog="Example: `gazeveil ledger verify --against ledger-2026-03.jsonl --json`")
+def verify(
+    against: Annotated[
+        Path | None, typer.Option("--against", help="An earlier export; all of its events must still be there.")
+    ] = None,
+    where: Where = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Replay every event: is the chain whole, and do the totals and budgets hold? Exit code 1 if not."""
+    anchors = {} if against is None else dict(_anchors(against))
+    with Ledger.open(where) as book:
+        found = book.verify(anchors)
+    if as_json:
+        print_json({"ledger": book.store.where, **found.to_dict()})
+    else:
+        print(f"replayed {found.events:,} events of {found.accounts:,} accounts in {book.store.where}")
+        for fault in found.faults:
+            print(f"  fault: {fault}")
+        print("sound" if found.sound else "NOT SOUND: do not release anything on its word")
+    if not found.sound:
+        raise typer.Exit(1)
+
+
+def _promise(
+    epsilon: str | None,
+    delta: str | None,
+    rho: str | None,
+    window: str | None,
+    radius: str | None,
+    radius_unit: str,
+    unit: Unit,
+    neighbours: Neighbours,
+) -> Guarantee:
+    """Return the promise that the options describe."""
+    ground: dict[str, Any] = {
+        "unit": Observer() if unit is Unit.OBSERVER else OneRecording(),
+        "neighbours": neighbours,
+    }
+    if (epsilon is None) == (rho is None):
+        raise OptionError("say how much: --epsilon, --epsilon with --delta, or --rho")
+    if rho is not None:
+        if delta is not None or window is not None or radius is not None:
+            raise OptionError("--rho stands alone, without --delta, --window and --radius")
+        return ZeroConcentratedDP(rho, **ground)
+    if epsilon is None:
+        raise OptionError("say how much: --epsilon, --epsilon with --delta, or --rho")
+    if window is not None or radius is not None:
+        if window is None or radius is None or delta is not None:
+            raise OptionError("a stream needs --epsilon, --window and --radius, and no --delta")
+        return GazeStreamDP(epsilon, window, radius, radius_unit)
+    if delta is not None:
+        return ApproxDP(epsilon, delta, **ground)
+    return PureDP(epsilon, **ground)
+
+
+def _some(book: Ledger, dataset: str) -> None:
+    """Make sure that there is any account of a data set."""
+    if not any(account.dataset == dataset for account in book.accounts()):
+        book.account(dataset)
+
+
+def _tell(account: Account, done: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(account.to_dict())
+        return
+    print(done)
+    print(f"  spent  {in_letters(account.spent)}")
+    print(f"  left   {in_letters(account.remaining, up=False)}")
+
+
+def _row(account: Account) -> tuple[object, ...]:
+    state = "closed" if account.totals.closed else "open"
+    if account.totals.unproven:
+        state += f", promise void: {'; '.join(account.totals.unproven)}"
+    budget = "none" if account.budget is None else str(account.budget)
+    left = in_letters(account.remaining, up=False)
+    return (
+        account.dataset,
+        account.person or "–",
+        budget,
+        in_letters(account.spent),
+        left,
+        account.totals.charges,
+        state,
+    )
+
+
+def _event_row(event: Event) -> tuple[object, ...]:
+    promise = str(read_promise(event.guarantee)) if event.guarantee else "–"
+    when = event.time[:19].replace("T", " ")
+    return when, event.dataset, event.person or "–", event.kind, promise, event.recipe[:12] or "–", event.note, event.id
+
+
+def _exported(line: Line) -> dict[str, Any]:
+    # The text itself, not what it parses to: the digest is of the text.
+    return {"id": line.id, "digest": line.digest, "event": line.text}
+
+
+def _anchors(path: Path) -> Iterator[tuple[str, str]]:
+    expected = "one exported event a line"
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, text in enumerate(file, start=1):
+                try:
+                    values = json.loads(text)
+                    yield str(values["id"]), str(values["digest"])
+                except (ValueError, KeyError, TypeError):
+                    raise FileFormatError(path, line=number, expected=expected, found=text[:60]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileFormatError(path, expected=expected, found=str(error)) from None
