@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil audit``: does a mechanism keep what it claims?"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from typing import Annotated, Any
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli.main import EXIT_FINDING
+from gazeveil.errors import OptionError
+from gazeveil.privacy.audit.auditor import audit as run_audit
+from gazeveil.privacy.audit.result import AuditResult, Finding
+from gazeveil.privacy.audit.subject import SUBJECTS, about, build, options_of
+
+app = command_app()
+
+ROOMS = ("aggregate", "features", "samples", "gateway")
+"""Rooms whose module ``audited`` enters subjects of their own."""
+
+
+@app.command(
+    epilog="Example: `gazeveil audit half-scale-laplace --trials 100000` or `gazeveil audit --list`. "
+    "Exit code 1 means that the claim is violated."
+)
+def audit(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="What to audit; see --list.")] = None,
+    trials: Annotated[int, typer.Option("--trials", help="Runs on each of the two inputs.")] = 1_000_000,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure the bounds are to be.")] = 0.99,
+    method: Annotated[str, typer.Option("--method", help="sampling, exact, or auto: exact where known.")] = "auto",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="An option of the subject; repeatable.")
+    ] = None,
+    events: Annotated[
+        list[str] | None, typer.Option("--events", metavar="FAMILY", help="Only this event family; repeatable.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Same seed, same result, with any number of workers.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Processes; by default one a core.")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Show what can be audited.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look for a violation: run a mechanism on two neighbouring inputs and bound ε and δ from below."""
+    _find_subjects()
+    if list_all:
+        _list(as_json=as_json)
+        return
+    if name is None:
+        raise typer.BadParameter("say what to audit, or see the list with --list", param_hint="NAME")
+    subject = build(name, dict(_setting(text) for text in settings or []))
+    with progress(f"auditing {name}", quiet=as_json) as tell:
+        result = run_audit(
+            subject,
+            trials=trials,
+            confidence=confidence,
+            method=method,
+            families=events,
+            seed=seed,
+            workers=workers or os.cpu_count() or 1,
+            tell=tell,
+        )
+    if as_json:
+        print_json({"subject": name, **result.to_dict()})
+    else:
+        _show(name, result)
+    if result.violated:
+        raise typer.Exit(EXIT_FINDING)
+
+
+def _find_subjects() -> None:
+    for room in ROOMS:
+        module = f"gazeveil.{room}.audited"
+        if importlib.util.find_spec(f"gazeveil.{room}") and importlib.util.find_spec(module):
+            importlib.import_module(module)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    option, equals, value = text.partition("=")
+    if not equals:
+        raise OptionError(f"a setting reads OPTION=VALUE, not {text!r}", hint="for example --set epsilon=2")
+    return option, value
+
+
+def _list(*, as_json: bool) -> None:
+    subjects: list[dict[str, Any]] = [
+        {"name": name, "about": about(SUBJECTS[name]), "options": options_of(SUBJECTS[name])}
+        for name in SUBJECTS.names()
+    ]
+    if as_json:
+        print_json({"subjects": subjects})
+        return
+    rows = [
+        [item["name"], item["about"], ", ".join(f"{option}={value:g}" for option, value in item["options"].items())]
+        for item in subjects
+    ]
+    print_table("what can be audited", ["name", "what it is", "options for --set"], rows)
+
+
+def _show(name: str, result: AuditResult) -> None:
+    rows: list[list[object]] = [
+        ["verdict", str(result.verdict)],
+        ["claimed", str(result.claim)],
+        ["ε at least", f"{result.epsilon_lower_bound:.4g}{_at('δ', result.claimed_delta)}"],
+    ]
+    if result.delta_lower_bound is not None and result.claimed_epsilon is not None:
+        rows.append(["δ at least", f"{result.delta_lower_bound:.4g}{_at('ε', result.claimed_epsilon)}"])
+    rows.append(["seen in", result.event])
+    if result.findings:
+        rows.append(["counted", _counted(result.findings[0])])
+        rows.append(["runs", f"{result.trials:,} on each input, {result.findings[0].runs:,} of them counted"])
+    rows.append(["noise", result.noise])
+    print_table(name, ["", ""], rows)
+    print(result.in_words())
+
+
+def _at(letter: str, value: float) -> str:
+    return f" at {letter} = {value:.4g}" if value else ""
+
+
+def _counted(finding: Finding) -> str:
+    share, other = (count / finding.runs for count in (finding.seen, finding.seen_on_neighbour))
+    return f"in {share:.4%} of runs on the {finding.likelier_on} input, {other:.4%} on its neighbour: {finding.pair}"
