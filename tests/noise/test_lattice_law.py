@@ -178,7 +178,22 @@ def test_values_go_to_the_lattice_toward_zero() -> None:
             to_lattice([wrong])
 
 
-BAD_NUMBERS = [0, -1, 0.0, -0.5, float("nan"), float("inf"), -float("inf"), True, "1", None, 1j, 10**400]
+BAD_NUMBERS = [
+    0,
+    -1,
+    0.0,
+    -0.5,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    True,
+    "1",
+    None,
+    1j,
+    10**400,
+    [1.0],
+    np.array([1.0, 2.0]),
+]
 
 
 @pytest.mark.parametrize("bad", BAD_NUMBERS, ids=lambda bad: repr(bad)[:8])

@@ -5,13 +5,18 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, wraps
 from numbers import Real
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from gazeveil.errors import InternalError, OptionError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 Number = int | float | Fraction
 Size = int | tuple[int, ...]
@@ -54,7 +59,21 @@ def lattice(step: Number) -> Fraction:
     return fraction
 
 
-@lru_cache(maxsize=256, typed=True)
+def remembered(function: Callable[P, T]) -> Callable[P, T]:
+    """Keep the latest results; what cannot be looked up is passed on, so that the function itself refuses it."""
+    cached = lru_cache(maxsize=64, typed=True)(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return cached(*args, **kwargs)  # type: ignore[arg-type]
+        except TypeError:
+            return function(*args, **kwargs)
+
+    return call
+
+
+@remembered
 def in_steps(scale: Number, step: Number, name: str) -> Fraction:
     """Return the scale in lattice steps.
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.errors import OptionError
 from gazeveil.noise import refining
-from gazeveil.noise._parameters import Number, Size, exact, in_steps, lattice, shape
+from gazeveil.noise._parameters import Number, Size, exact, in_steps, lattice, remembered, shape
 from gazeveil.noise.source import NoiseSource, WordArray
 from gazeveil.noise.tables import GAUSSIAN, LAPLACE, MOST_ENTRIES, Law, Table, entries, table
 
@@ -57,7 +57,7 @@ def gaussian(source: NoiseSource, sigma: Number, size: Size = 1, step: Number = 
     Raises:
         OptionError: If a parameter is out of range.
     """
-    return _draw(source, GAUSSIAN, in_steps(sigma, step, "sigma"), shape(size))
+    return _draw(source, _sampler(GAUSSIAN, sigma, step, "sigma"), shape(size))
 
 
 def laplace(source: NoiseSource, scale: Number, size: Size = 1, step: Number = 1) -> IntArray:
@@ -72,7 +72,7 @@ def laplace(source: NoiseSource, scale: Number, size: Size = 1, step: Number = 1
     Raises:
         OptionError: If a parameter is out of range.
     """
-    return _draw(source, LAPLACE, in_steps(scale, step, "scale"), shape(size))
+    return _draw(source, _sampler(LAPLACE, scale, step, "scale"), shape(size))
 
 
 def add_gaussian(source: NoiseSource, values: ArrayLike, sigma: Number, step: Number = 1) -> IntArray:
@@ -114,15 +114,20 @@ def from_lattice(multiples: ArrayLike, step: Number = 1) -> NDArray[np.float64]:
     return np.asarray(multiples, dtype=np.float64) * float(lattice(step))
 
 
-def _draw(source: NoiseSource, law: Law, scale: Fraction, sides: tuple[int, ...]) -> IntArray:
-    sampler = _by_table(law, scale) if entries(law, scale) <= MOST_ENTRIES else _by_refining(law, scale)
+Sampler = Callable[[NoiseSource, IntArray], None]
+
+
+@remembered
+def _sampler(law: Law, scale: Number, step: Number, name: str) -> Sampler:
+    steps = in_steps(scale, step, name)
+    return _by_table(law, steps) if entries(law, steps) <= MOST_ENTRIES else _by_refining(law, steps)
+
+
+def _draw(source: NoiseSource, sampler: Sampler, sides: tuple[int, ...]) -> IntArray:
     samples = np.empty(math.prod(sides), dtype=np.int64)
     for start in range(0, len(samples), _CHUNK):  # a chunk of words stays in the cache
         sampler(source, samples[start : start + _CHUNK])
     return samples.reshape(sides)
-
-
-Sampler = Callable[[NoiseSource, IntArray], None]
 
 
 def _by_table(law: Law, scale: Fraction) -> Sampler:

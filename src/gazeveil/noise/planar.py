@@ -9,13 +9,12 @@ The ideal sample plus the point is rounded to a lattice, exactly; `gazeveil.nois
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.noise._parameters import Number, exact, in_steps, lattice
+from gazeveil.noise._parameters import Number, exact, in_steps, lattice, remembered
 from gazeveil.noise.lattice import lattice_step
 from gazeveil.noise.radial import FARTHEST, add_radial, settle_point, too_far
 from gazeveil.noise.source import NoiseSource
@@ -99,16 +98,16 @@ def _live(source: NoiseSource, x: float, y: float, epsilon: Number, step: Number
     return i * spacing, j * spacing
 
 
-@lru_cache(maxsize=256, typed=True)
+@remembered
 def _scale(epsilon: Number) -> Fraction:
     return 1 / exact(epsilon, "epsilon")
 
 
-@lru_cache(maxsize=256, typed=True)
+@remembered
 def _step(epsilon: Number) -> float:
     return lattice_step(_scale(epsilon))
 
 
-@lru_cache(maxsize=256, typed=True)
+@remembered
 def _floats(epsilon: Number, step: Number) -> tuple[float, float]:
     return float(in_steps(_scale(epsilon), step, "1 / epsilon")), float(lattice(step))
