@@ -27,9 +27,12 @@ COLUMNS = 9
 FIXATION = 0.0
 SACCADE = 1.0
 
-VELOCITY_STATE = 6
+VELOCITY_STATE = 13
 CLASSIFY_STATE = 28
 DISPERSION_STATE = 30
+
+_BLOCK = 4096
+"""Rows that are compared with the threshold at once."""
 
 # what becomes of a sample
 _LEFT_OUT = 0
@@ -56,7 +59,7 @@ def _next_in_stretch(
         if max_gap > 0.0:
             return _LEFT_OUT, seen, last, True
         return _ENDS, seen, math.nan, True
-    if t == seen:
+    if abs(t - seen) < TICK:
         return _LEFT_OUT, seen, last, lost
     if t < seen:
         last = math.nan
@@ -71,45 +74,67 @@ def _next_in_stretch(
 
 
 @njit(cache=True, nogil=True)
-def _slope(t: FloatArray, x: FloatArray, y: FloatArray, low: int, high: int, middle: int) -> tuple[float, float]:
-    """Return the least-squares velocity of x and y over samples ``low .. high``."""
-    t0, x0, y0 = t[middle], x[middle], y[middle]
-    n = high - low + 1
-    st = stt = sx = sy = stx = sty = 0.0
-    for i in range(low, high + 1):
-        dt, dx, dy = t[i] - t0, x[i] - x0, y[i] - y0
-        st += dt
-        stt += dt * dt
-        sx += dx
-        sy += dy
-        stx += dt * dx
-        sty += dt * dy
-    spread = n * stt - st * st
-    if spread <= 0.0:
-        return math.nan, math.nan
-    return (n * stx - st * sx) / spread, (n * sty - st * sy) / spread
+def _decide(
+    buffer: FloatArray,
+    fit: FloatArray,
+    place: NDArray[np.int64],
+    half: float,
+    at_end: bool,
+    rows: FloatArray,
+    count: int,
+) -> int:
+    """Write the velocity of every sample whose window is complete; return the number of rows.
+
+    The window slides, and so do the sums of its straight-line fit: constant work per sample, whatever the window.
+    They are summed afresh once the window has moved by its own length, before rounding errors add up to anything.
+    """
+    t, x, y = buffer[0], buffer[1], buffer[2]
+    size, middle, first, final = place
+    t0, x0, y0, age, st, stt, sx, sy, stx, sty = fit
+    while middle < size and (at_end or t[size - 1] > t[middle] + half):
+        # the neighbours count even where they lie outside the window: slow trackers have no others
+        while final < size and (final <= middle + 1 or t[final] <= t[middle] + half):
+            dt, dx, dy = t[final] - t0, x[final] - x0, y[final] - y0
+            st, stt, sx, sy, stx, sty = st + dt, stt + dt * dt, sx + dx, sy + dy, stx + dt * dx, sty + dt * dy
+            final += 1
+        while first < middle - 1 and t[first] < t[middle] - half:
+            dt, dx, dy = t[first] - t0, x[first] - x0, y[first] - y0
+            st, stt, sx, sy, stx, sty = st - dt, stt - dt * dt, sx - dx, sy - dy, stx - dt * dx, sty - dt * dy
+            first += 1
+        n = final - first
+        spread = n * stt - st * st
+        age += 1.0
+        if age > max(n, 32) or spread < 1e-6 * n * stt:
+            age, t0, x0, y0 = 0.0, t[middle], x[middle], y[middle]
+            st = stt = sx = sy = stx = sty = 0.0
+            for j in range(first, final):
+                dt, dx, dy = t[j] - t0, x[j] - x0, y[j] - y0
+                st, stt, sx, sy, stx, sty = st + dt, stt + dt * dt, sx + dx, sy + dy, stx + dt * dx, sty + dt * dy
+            spread = n * stt - st * st
+        rows[0, count], rows[1, count], rows[2, count], rows[5, count] = (
+            t[middle],
+            x[middle],
+            y[middle],
+            buffer[3, middle],
+        )
+        rows[3, count] = (n * stx - st * sx) / spread if n > 1 else math.nan
+        rows[4, count] = (n * sty - st * sy) / spread if n > 1 else math.nan
+        count += 1
+        middle += 1
+    place[1:] = (middle, first, final)
+    fit[:] = (t0, x0, y0, age, st, stt, sx, sy, stx, sty)
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _decide(
-    buffer: FloatArray, middle: int, low: int, size: int, half: float, at_end: bool, rows: FloatArray, count: int
-) -> tuple[int, int, int]:
-    """Write the velocity of every sample whose window is complete; return where to go on."""
-    t, x, y = buffer[0], buffer[1], buffer[2]
-    while middle < size and (at_end or t[size - 1] > t[middle] + half):
-        high = size - 1
-        while t[high] > t[middle] + half:
-            high -= 1
-        while t[low] < t[middle] - half:
-            low += 1
-        # the neighbours count even where they lie outside the window: slow trackers have no others
-        first, final = min(low, max(middle - 1, 0)), max(high, min(middle + 1, size - 1))
-        vx, vy = _slope(t, x, y, first, final, middle)
-        rows[0, count], rows[1, count], rows[2, count] = t[middle], x[middle], y[middle]
-        rows[3, count], rows[4, count], rows[5, count] = vx, vy, buffer[3, middle]
-        count += 1
-        middle += 1
-    return middle, low, count
+def _end_stretch(
+    buffer: FloatArray, fit: FloatArray, place: NDArray[np.int64], half: float, rows: FloatArray, count: int
+) -> int:
+    count = _decide(buffer, fit, place, half, True, rows, count)
+    rows[:, count] = math.nan
+    place[:] = 0
+    fit[:] = 0.0
+    return count + 1
 
 
 @njit(cache=True, nogil=True)
@@ -118,6 +143,7 @@ def velocities(
     max_gap: float,
     max_step: float,
     state: FloatArray,
+    place: NDArray[np.int64],
     buffer: FloatArray,
     t: FloatArray,
     x: FloatArray,
@@ -128,44 +154,37 @@ def velocities(
 ) -> int:
     """Turn samples into rows (t, x, y, vx, vy, sample number); a row of NaN marks the end of a stretch.
 
-    ``buffer`` (4 x capacity) holds the samples whose window is not complete yet. Returns the number of rows, or
-    -1 if a window holds more samples than the buffer can.
+    ``buffer`` (4 x capacity) holds the samples of the window and those after it; ``place`` says how many there are,
+    which one is next to be decided, and where its window begins and ends. Returns the number of rows.
     """
     half = half_window + TICK
     seen, last, lost = state[0], state[1], state[2] != 0.0
-    size, middle, low = int(state[3]), int(state[4]), int(state[5])
-    count = 0
+    fit = state[3:]
+    size, count = place[0], 0
     for i in range(len(t)):
         verdict, seen, last, lost = _next_in_stretch(t[i], x[i], y[i], seen, last, lost, max_gap, max_step)
         if verdict == _LEFT_OUT:
             continue
         if verdict != _JOINS and size > 0:
-            middle, low, count = _decide(buffer, middle, low, size, half, True, rows, count)
-            rows[:, count] = math.nan
-            count += 1
-            size = middle = low = 0
+            place[0] = size
+            count = _end_stretch(buffer, fit, place, half, rows, count)
+            size = 0
         if verdict == _ENDS:
             continue
-        if size == buffer.shape[1]:
-            while buffer[0, low] < buffer[0, middle] - half:
-                low += 1
-            keep = min(low, max(middle - 1, 0))
-            if keep == 0:
-                return -1
-            for row in range(4):
-                for j in range(keep, size):
-                    buffer[row, j - keep] = buffer[row, j]
-            size, middle, low = size - keep, middle - keep, low - keep
         buffer[0, size], buffer[1, size], buffer[2, size], buffer[3, size] = t[i], x[i], y[i], first_number + i
         size += 1
-        middle, low, count = _decide(buffer, middle, low, size, half, False, rows, count)
+    state[:3] = (seen, last, 1.0 if lost else 0.0)
+    place[0] = size
     if finish and size > 0:
-        middle, low, count = _decide(buffer, middle, low, size, half, True, rows, count)
-        rows[:, count] = math.nan
-        count += 1
-        size = middle = low = 0
-    state[:] = (seen, last, 1.0 if lost else 0.0, float(size), float(middle), float(low))
-    return count
+        count = _end_stretch(buffer, fit, place, half, rows, count)
+    count = _decide(buffer, fit, place, half, False, rows, count)
+    size, done = place[0], int(place[2])
+    if done > 0:
+        for row in range(4):
+            for j in range(done, size):
+                buffer[row, j - done] = buffer[row, j]
+        place -= done
+    return int(count)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -176,7 +195,7 @@ def _put_fixation(
         return k
     out[k, 0], out[k, 1], out[k, 2] = FIXATION, start, end
     out[k, 3], out[k, 4] = sum_x / n, sum_y / n
-    out[k, 5:9] = math.nan
+    out[k, 5] = out[k, 6] = out[k, 7] = out[k, 8] = math.nan
     return k + 1
 
 
@@ -199,7 +218,28 @@ def _put_saccade(
 
 
 @njit(cache=True, nogil=True)
-def classify(  # noqa: PLR0912  (one compiled loop)
+def _mark_slow(vx: FloatArray, vy: FloatArray, limit: float, slow: NDArray[np.bool_]) -> None:
+    """Say which rows are slow, and end with a false; apart, because the compiler can do many rows at once here."""
+    for i in range(len(vx)):
+        slow[i] = vx[i] * vx[i] + vy[i] * vy[i] < limit
+    slow[len(vx)] = False
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _end_of_slow(slow: NDArray[np.bool_], words: NDArray[np.uint64], i: int) -> int:
+    """Return the first row from ``i`` on that is not slow, looking at eight at once where they are."""
+    while slow[i]:
+        i += 1
+        if i & 7 == 0:
+            word = i >> 3
+            while words[word] == np.uint64(0x0101010101010101):
+                word += 1
+            i = word << 3
+    return i
+
+
+@njit(cache=True, nogil=True)
+def classify(  # noqa: PLR0912, PLR0915  (one compiled loop)
     threshold: float,
     min_fixation: float,
     min_saccade: float,
@@ -216,25 +256,50 @@ def classify(  # noqa: PLR0912  (one compiled loop)
     """Turn velocities into fixations and saccades; a velocity that is no number ends the stretch.
 
     A slow run is held back as long as the next one may still be merged with it (never, if ``merge_gap`` is
-    negative). Returns the number of events written: at most two for each row.
+    negative). Where x and y are empty, positions are not known. Returns the number of events written.
     """
     limit = threshold * threshold
+    slow = np.empty(_BLOCK + 8, dtype=np.bool_)
+    words = slow.view(np.uint64)
+    located = len(x) > 0
     mode = state[0]
     start, last_t, last_x, last_y, sum_x, sum_y, n = state[1:8]  # the open slow run
     before_t, before_x, before_y = state[8:11]  # where the open fast run left from; NaN if unknown
     fast_start, fast_end, peak = state[11:14]  # the open fast run
     held, h_start, h_end, h_x, h_y, h_n = state[14:20]  # the slow run held back
     s_held, s_start, s_end, s_x, s_y, s_to_x, s_to_y, s_peak = state[20:28]  # the saccade after it
-    k = 0
-    for i in range(len(t)):
-        speed = vx[i] * vx[i] + vy[i] * vy[i]
-        if speed < limit and mode == SLOW:
-            last_t, last_x, last_y = t[i], x[i], y[i]
-            sum_x += last_x
-            sum_y += last_y
-            n += 1.0
+    here_x = here_y = math.nan
+    k = i = rows = 0
+    while i < len(t):
+        if i == rows:  # a block at a time, so that it stays in the processor's nearest cache
+            base, rows = rows, min(rows + _BLOCK, len(t))
+            _mark_slow(vx[base:rows], vy[base:rows], limit, slow)
+        if mode == SLOW:
+            begin = i
+            i = base + _end_of_slow(slow, words, i - base)
+            if i > begin:
+                last_t, n = t[i - 1], n + (i - begin)
+                if located:
+                    last_x, last_y = x[i - 1], y[i - 1]
+                    for j in range(begin, i):
+                        sum_x += x[j]
+                        sum_y += y[j]
+        elif mode == FAST and not held:
+            begin = i
+            while i < rows:
+                speed = vx[i] * vx[i] + vy[i] * vy[i]
+                if not speed >= limit:
+                    break
+                peak = max(peak, speed)
+                i += 1
+            if i > begin:
+                fast_end = t[i - 1]
+        if i == rows:
             continue
-        broken = not speed < math.inf
+        now, speed = t[i], vx[i] * vx[i] + vy[i] * vy[i]
+        broken = math.isnan(speed)
+        if located:
+            here_x, here_y = x[i], y[i]
         if mode == SLOW:  # the slow run is over: merge it with the one held back, or let that one go
             if held and math.hypot(h_x / h_n - sum_x / n, h_y / h_n - sum_y / n) <= merge_distance:
                 h_end, h_x, h_y, h_n = last_t, h_x + sum_x, h_y + sum_y, h_n + n
@@ -246,26 +311,27 @@ def classify(  # noqa: PLR0912  (one compiled loop)
                 held, h_start, h_end, h_x, h_y, h_n = 1.0, start, last_t, sum_x, sum_y, n
             s_held = 0.0
             before_t, before_x, before_y = last_t, last_x, last_y
-        if held and (broken or t[i] - h_end > merge_gap + TICK or merge_gap < 0.0):
+        if held and (broken or now - h_end > merge_gap + TICK or merge_gap < 0.0):
             k = _put_fixation(out, k, h_start, h_end, h_x, h_y, h_n, min_fixation)
             held = 0.0
         if broken:
             mode, before_t = LOST, math.nan
         elif speed < limit:
-            if mode == FAST and t[i] - before_t >= min_saccade - TICK:
+            if mode == FAST and now - before_t >= min_saccade - TICK:
                 if held:
                     s_held, s_start, s_end, s_x, s_y = 1.0, fast_start, fast_end, before_x, before_y
-                    s_to_x, s_to_y, s_peak = x[i], y[i], math.sqrt(peak)
+                    s_to_x, s_to_y, s_peak = here_x, here_y, math.sqrt(peak)
                 else:
-                    k = _put_saccade(out, k, fast_start, fast_end, before_x, before_y, x[i], y[i], math.sqrt(peak))
+                    k = _put_saccade(out, k, fast_start, fast_end, before_x, before_y, here_x, here_y, math.sqrt(peak))
             mode = SLOW
-            start, last_t, last_x, last_y = t[i], t[i], x[i], y[i]
-            sum_x, sum_y, n = last_x, last_y, 1.0
+            start, last_t, last_x, last_y = now, now, here_x, here_y
+            sum_x, sum_y, n = here_x, here_y, 1.0
         else:
             if mode != FAST:
-                mode, fast_start, peak = FAST, t[i], speed
-            fast_end = t[i]
+                mode, fast_start, peak = FAST, now, speed
+            fast_end = now
             peak = max(peak, speed)
+        i += 1
     state[:14] = (
         mode, start, last_t, last_x, last_y, sum_x, sum_y, n, before_t, before_x, before_y, fast_start, fast_end, peak,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from gazeveil.errors import InputError
 from gazeveil.gaze.events.base import detector, require
 from gazeveil.gaze.events.online import CHUNK, Stream, events_of
 from gazeveil.gaze.events.table import from_rows
@@ -64,20 +65,23 @@ class VelocityThreshold:
         """Return a detector for live samples in the geometry's unit (degrees if there is none)."""
         return Stream(_Engine(self, 1), geometry)
 
-    def detect_in_velocities(
-        self, t: FloatArray, x: FloatArray, y: FloatArray, vx: FloatArray, vy: FloatArray
-    ) -> pl.DataFrame:
-        """Return the events of samples whose velocity is known already.
+    def detect_in_velocities(self, t: FloatArray, vx: FloatArray, vy: FloatArray) -> pl.DataFrame:
+        """Return the events of samples of which only the velocity is known: no positions, nothing merged.
 
         Args:
-            t: Times in seconds, never going backwards.
-            x: Gaze in degrees.
-            y: Gaze in degrees.
-            vx: Velocity across in degrees per second; NaN ends an event.
+            t: Times in seconds; they must not go backwards.
+            vx: Velocity across in degrees per second, as `velocity` gives it; NaN ends an event.
             vy: Velocity down.
         """
-        samples, runs = np.stack([t, x, y, vx, vy]).astype(np.float64, copy=False), _Runs(self, CHUNK)
-        rows = [runs.advance(*samples[:, begin : begin + CHUNK]) for begin in range(0, len(t), CHUNK)]
+        t, vx, vy = (np.ascontiguousarray(values, dtype=np.float64) for values in (t, vx, vy))
+        if not t.shape == vx.shape == vy.shape == (len(t),):
+            raise InputError(f"t, vx and vy must be lists of one length, found {t.shape}, {vx.shape} and {vy.shape}")
+        nothing, chunk = np.empty(0), 16 * CHUNK
+        runs = _Runs(self, chunk)
+        rows = [
+            runs.advance(t[at : at + chunk], nothing, nothing, vx[at : at + chunk], vy[at : at + chunk])
+            for at in range(0, len(t), chunk)
+        ]
         return from_rows(np.concatenate([*rows, runs.advance(*np.full((5, 1), np.nan))]), self.name)
 
 

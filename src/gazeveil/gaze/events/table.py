@@ -48,13 +48,18 @@ def in_unit(rows: FloatArray, geometry: Geometry | None) -> FloatArray:
 
 def from_rows(rows: FloatArray, source: str) -> pl.DataFrame:
     """Return a kernel's rows as a table in `schema.EVENTS`."""
-    columns = dict(zip(Event._fields[1:], rows.T[1:], strict=True))
-    numbers = pl.DataFrame({name: np.ascontiguousarray(values) for name, values in columns.items()}, nan_to_null=True)
-    codes = pl.Series("code", np.ascontiguousarray(rows[:, 0]))
-    kind = pl.when(codes == 0).then(pl.lit(KINDS[0])).otherwise(pl.lit(KINDS[1]))
-    return schema.event_table(
-        numbers.with_columns(kind.alias("kind"), pl.lit(source).alias("source"), pl.lit("both").alias("eye"))
-    )
+    count = len(rows)
+    columns = {
+        "kind": pl.Series("kind", KINDS)[rows[:, 0].astype(np.uint32)],
+        "source": pl.Series("source", [source]).new_from_index(0, count),
+        "eye": pl.Series("eye", ["both"]).new_from_index(0, count),
+    }
+    for name, values in zip(Event._fields[1:], np.ascontiguousarray(rows.T[1:]), strict=True):
+        columns[name] = pl.Series(name, values, nan_to_null=True)
+    for name, dtype in schema.EVENTS.items():
+        if name not in columns:
+            columns[name] = pl.Series(name, [None], dtype=dtype).new_from_index(0, count)
+    return pl.DataFrame([columns[name] for name in schema.EVENTS])
 
 
 def from_events(events: Sequence[Event], source: str) -> pl.DataFrame:

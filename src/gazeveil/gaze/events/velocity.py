@@ -40,7 +40,7 @@ class Steps:
 class VelocityStream:
     """Turns samples into rows (t, x, y, vx, vy, sample number), a row of NaN after each stretch; bounded memory."""
 
-    __slots__ = ("_buffer", "_half", "_rows", "_seen", "_state", "_steps")
+    __slots__ = ("_buffer", "_half", "_place", "_rows", "_seen", "_state", "_steps")
 
     def __init__(self, window: float, steps: Steps, chunk: int) -> None:
         from gazeveil.gaze.events import _kernels  # noqa: PLC0415
@@ -48,7 +48,8 @@ class VelocityStream:
         self._half, self._steps, self._seen = window / 2, steps, 0
         self._state = np.zeros(_kernels.VELOCITY_STATE)
         self._state[:2] = -np.inf, np.nan
-        self._buffer = np.empty((4, _MOST_SAMPLES))
+        self._place = np.zeros(4, dtype=np.int64)
+        self._buffer = np.empty((4, _MOST_SAMPLES + chunk))
         # every sample pushed or waiting gives at most one row, and every sample pushed may end a stretch
         self._rows = np.empty((6, 2 * chunk + _MOST_SAMPLES + 1))
 
@@ -62,10 +63,10 @@ class VelocityStream:
         from gazeveil.gaze.events._kernels import velocities  # noqa: PLC0415
 
         count = velocities(
-            self._half, self._steps.max_gap, self._steps.max_step, self._state, self._buffer,
+            self._half, self._steps.max_gap, self._steps.max_step, self._state, self._place, self._buffer,
             t, x, y, self._seen, finish, self._rows,
         )  # fmt: skip
-        if count < 0:
+        if self._place[0] > _MOST_SAMPLES:
             raise InputError(
                 f"more than {_MOST_SAMPLES:,} samples within {2 * self._half:g} s",
                 hint="times must be in seconds; or choose a shorter window",
