@@ -210,14 +210,15 @@ def test_a_fork_that_bypasses_the_hook_is_noticed_by_the_process_number(monkeypa
 def test_a_seeded_source_refuses_to_cross_a_fork() -> None:
     source = NoiseSource.seeded(1)
 
-    def job() -> bytes:
+    def refusal(attempt: Callable[[], object]) -> bytes:
         try:
-            source.words(1)
+            attempt()
         except OptionError as error:
             return str(error).encode()
         return b"went on"
 
-    assert b"does not cross a fork" in in_child(job)
+    for attempt in (lambda: source.words(1), source.more, lambda: source.spawn("a")):
+        assert b"does not cross a fork" in in_child(lambda attempt=attempt: refusal(attempt))  # type: ignore[misc]
     source.words(1)
 
 

@@ -116,6 +116,7 @@ class NoiseSource:
         if self._root is None:
             return NoiseSource(None, self.description)
         with self._lock:
+            self._check_process()
             turn = self._children[label] = self._children.get(label, 0) + 1
         root = _derive(b"spawn", self._root, label.encode(), str(turn).encode())
         return NoiseSource(root, f"{self.description}, child {label!r} {turn}")
