@@ -18,7 +18,7 @@ from typing import Any
 
 from gazeveil.errors import InternalError
 from gazeveil.privacy._interval import Interval
-from gazeveil.privacy.exact import Number, as_text, chance_of_failure, decimal_up, in_digits
+from gazeveil.privacy.exact import Number, as_text, chance_of_failure, decimal_down, decimal_up, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.unit import Neighbours, WindowOfGaze
 
@@ -106,7 +106,7 @@ class Statement:
         """Say how likely the promise is to fail; empty if it cannot or if there is none."""
         if not self.delta or self.delta == 1:
             return ""
-        chance = f"1 in {in_digits(1 / self.delta, 2, up=False)}"
+        chance = f"1 in {int(decimal_down(1 / self.delta, 2)):,}"
         told = ""
         if isinstance(self.guarantee, ZeroConcentratedDP):
             told = (

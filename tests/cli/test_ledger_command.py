@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil ledger``, as a user and as a script would run it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gazeveil.cli.main import run
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, Any]:
+    assert run(["ledger", *words, "--json"]) == code
+    return dict(json.loads(capsys.readouterr().out))
+
+
+def test_a_budget_from_beginning_to_end(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    opened = told(capsys, "init", "study-7", "--epsilon", "3", "--delta", "1e-6", "--note", "approved")
+    assert opened["remaining"] == {"epsilon": "3", "delta": "0.000001"}
+    assert (tmp_path / "ledger.sqlite").is_file()
+    paid = told(capsys, "charge", "study-7", "--epsilon", "0.1", "--id", "map-1")
+    assert (paid["charge_id"], paid["repeated"], paid["account"]["spent"]["epsilon"]) == ("map-1", False, "0.1")
+    assert told(capsys, "charge", "study-7", "--epsilon", "0.1", "--id", "map-1")["repeated"]
+    assert told(capsys, "grant", "study-7", "--epsilon", "1", "--delta", "0")["remaining"]["epsilon"] == "3.9"
+    (account,) = told(capsys, "show")["accounts"]
+    assert (account["charges"], account["events"]) == (1, 3)
+    kinds = [event["kind"] for event in told(capsys, "history", "study-7")["events"]]
+    assert kinds == ["budget-granted", "charged", "budget-granted"]
+    assert told(capsys, "verify")["sound"]
+
+
+def test_over_budget_is_refused_with_its_own_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["ledger", "init", "study-7", "--epsilon", "9"])
+    capsys.readouterr()
+    assert run(["ledger", "charge", "study-7", "--epsilon", "30"]) == 5
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "requested  ε=30\n  remaining  ε=9\n  missing    ε=21" in said.err
+    refused = told(capsys, "charge", "study-7", "--epsilon", "30", code=5)
+    assert refused["error"] == "BudgetExceeded"
+    assert refused["difference"] == {"epsilon": "21"}
+
+
+def test_streams_have_an_account_per_person(capsys: pytest.CaptureFixture[str]) -> None:
+    stream = ("--window", "2", "--radius", "60")
+    told(capsys, "init", "live", "--person", "ann", "--epsilon", "10", *stream)
+    told(capsys, "init", "live", "--person", "bob", "--epsilon", "1", *stream)
+    told(capsys, "charge", "live", "--person", "ann", "--epsilon", "3", *stream)
+    told(capsys, "charge", "live", "--person", "bob", "--epsilon", "3", *stream, code=5)
+    assert [a["person"] for a in told(capsys, "show", "live")["accounts"]] == ["ann", "bob"]
+    assert [a["charges"] for a in told(capsys, "show", "live", "--person", "ann")["accounts"]] == [1]
+    assert len(told(capsys, "history", "live", "--person", "bob")["events"]) == 1
+
+
+def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ledger", "init", "study-7", "--rho", "0.5"]) == 0
+    assert run(["ledger", "charge", "study-7", "--rho", "0.1", "--note", "heatmap"]) == 0
+    assert run(["ledger", "show"]) == 0
+    assert run(["ledger", "history"]) == 0
+    assert run(["ledger", "verify"]) == 0
+    out = capsys.readouterr().out
+    for words in ("left   ρ=0.4", "study-7", "budget-granted", "heatmap", "replayed 2 events", "sound"):
+        assert words in out
+
+
+def test_an_export_can_be_verified_against(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told(capsys, "init", "study-7", "--epsilon", "3")
+    told(capsys, "charge", "study-7", "--epsilon", "1")
+    assert told(capsys, "export", "--out", "kept.jsonl")["events"] == 2
+    assert told(capsys, "verify", "--against", "kept.jsonl")["sound"]
+    told(capsys, "export", "--out", "kept.jsonl", code=4)
+    assert told(capsys, "export", "--out", "kept.jsonl", "--overwrite")["events"] == 2
+    assert len(told(capsys, "export")["events"]) == 2
+    assert run(["ledger", "export"]) == 0
+    assert run(["ledger", "export", "--out", "second.jsonl"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:2] == (tmp_path / "kept.jsonl").read_text().splitlines()
+    told(capsys, "init", "other", "--epsilon", "3", "--ledger", "other.sqlite")
+    found = told(capsys, "verify", "--against", "kept.jsonl", "--ledger", "other.sqlite", code=1)
+    assert len(found["faults"]) == 2
+    (tmp_path / "kept.jsonl").write_text("not an export\n")
+    assert told(capsys, "verify", "--against", "kept.jsonl", code=3)["line"] == 1
+    told(capsys, "verify", "--against", "nowhere.jsonl", code=3)
+
+
+def test_a_tampered_ledger_is_not_sound(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "init", "study-7", "--epsilon", "3")
+    told(capsys, "charge", "study-7", "--epsilon", "1")
+    with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as intruder:
+        intruder.execute("DROP TRIGGER events_are_not_changed")
+        intruder.execute("""UPDATE events SET event = replace(event, '"1"', '"0"') WHERE number = 2""")
+    assert run(["ledger", "verify"]) == 1
+    out = capsys.readouterr().out
+    assert 'fault: data set "study-7": event 2 was changed' in out
+    assert "NOT SOUND" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["init", "study"],
+        ["init", "study", "--delta", "1e-6"],
+        ["init", "study", "--epsilon", "1", "--rho", "1"],
+        ["init", "study", "--rho", "1", "--delta", "1e-6"],
+        ["init", "study", "--epsilon", "1", "--window", "2"],
+        ["init", "study", "--epsilon", "1", "--window", "2", "--radius", "60", "--delta", "1e-6"],
+        ["init", "study", "--epsilon", "-1"],
+        ["init", "study", "--epsilon", "lots"],
+        ["init", "study", "--epsilon", "1", "--delta", "2"],
+    ],
+)
+def test_a_promise_that_is_none_is_an_input_error(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert told(capsys, *words, code=3)["error"] == "OptionError"
+    assert not Path("ledger.sqlite").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "history", "export", "verify"])
+def test_a_missing_ledger_says_how_to_make_one(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    refused = told(capsys, command, "--ledger", "nowhere.sqlite", code=5)
+    assert "there is no ledger at" in refused["message"]
+    assert "gazeveil ledger init" in refused["hint"]
+    assert not Path("nowhere.sqlite").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "history"])
+def test_a_missing_account_says_how_to_open_one(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    told(capsys, "init", "study-7", "--epsilon", "3")
+    assert "init nix --epsilon" in told(capsys, command, "nix", code=5)["hint"]
+    assert "--person eve" in told(capsys, command, "study-7", "--person", "eve", code=5)["hint"]
+
+
+def test_init_does_not_add_to_a_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "init", "study-7", "--epsilon", "3")
+    assert "already" in told(capsys, "init", "study-7", "--epsilon", "3", code=5)["message"]
+    (account,) = told(capsys, "show", "study-7", "--person", "")["accounts"]
+    assert account["remaining"] == {"epsilon": "3"}
+
+
+def test_the_ledger_may_be_named_in_the_environment(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZEVEIL_LEDGER", "team.sqlite")
+    told(capsys, "init", "study-7", "--epsilon", "3", "--unit", "recording", "--neighbours", "add-remove")
+    (account,) = told(capsys, "show")["accounts"]
+    assert account["budget"]["unit"] == {"kind": "recording"}
+    assert Path("team.sqlite").is_file()
+
+
+@pytest.mark.parametrize("command", ["init", "grant", "charge", "show", "history", "export", "verify"])
+def test_every_command_explains_itself_with_an_example(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert run(["ledger", command, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert f"gazeveil ledger {command}" in out
+    assert "Example" in out
+    assert "--json" in out

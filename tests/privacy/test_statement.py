@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
+from gazeveil.privacy.statement import statement
+from gazeveil.privacy.unit import OneRecording
+
+EVERY_KIND = [
+    PureDP(1),
+    PureDP("0.5", unit=OneRecording(), neighbours="add-remove"),
+    ApproxDP("0.5", "1e-6"),
+    ZeroConcentratedDP("0.02"),
+    GazeStreamDP(3, "0.5", 60),
+    Unproven("the points that pass are true gaze"),
+    PureDP(1000),
+    PureDP(0),
+    ApproxDP(1, 1),
+]
+
+
+def test_a_statement_says_what_against_whom_how_much_and_how_it_fails() -> None:
+    text = statement(ApproxDP(1, "1e-6")).paragraph()
+    assert "What is protected: everything that one person contributed." in text
+    assert "Against whom: anybody who sees what was released" in text
+    assert "a factor of at most e^1 = 2.72" in text
+    assert "at most 73.2 % and at least 26.8 % likely" in text
+    assert "With a chance of at most 1 in 1,000,000 the promise fails" in text
+
+
+def test_a_pure_promise_does_not_speak_of_failure() -> None:
+    assert "fails" not in statement(PureDP(1)).paragraph()
+
+
+def test_a_stream_says_how_long_and_how_far() -> None:
+    text = statement(GazeStreamDP(3, "0.5", 60)).paragraph()
+    assert "during any 0.5 seconds" in text
+    assert "60" in text
+    assert "That is a weak promise." in text
+
+
+def test_a_concentrated_promise_is_told_at_a_stated_chance() -> None:
+    promise = ZeroConcentratedDP("0.02")
+    told = statement(promise, delta="1e-9")
+    assert told.epsilon == promise.to_approx("1e-9").epsilon
+    assert "1 in 1,000,000,000" in told.paragraph()
+    assert "ρ = 0.02" in told.paragraph()
+
+
+def test_what_is_unproven_says_so_and_why() -> None:
+    told = statement(Unproven("the points that pass are true gaze"))
+    assert told.paragraph().startswith("There is no proven promise: the points that pass are true gaze.")
+    assert "%" not in told.paragraph()
+    assert told.to_dict()["why_not"] == ["the points that pass are true gaze"]
+    assert not told.proven
+
+
+def test_add_remove_is_about_taking_part_and_twice_as_much_about_the_rest() -> None:
+    told = statement(PureDP(1, neighbours="add-remove"))
+    assert told.epsilon == 2
+    assert "whether you took part at all change by a factor of at most e^1 = 2.72" in told.paragraph()
+    assert "by a factor of at most e^2 = 7.39" in told.paragraph()
+
+
+@given(st.fractions(min_value=0, max_value=40, max_denominator=10**6))
+@settings(max_examples=60)
+def test_no_number_flatters(epsilon: Fraction) -> None:
+    told = statement(PureDP(epsilon))
+    assert told.odds is not None
+    assert math.exp(epsilon) <= float(told.odds) * (1 + 1e-15)
+    assert float(told.odds) <= math.exp(epsilon) * 1.00002
+    shift = told.belief_at_most()
+    assert shift is not None
+    assert 1 / (1 + math.exp(-epsilon)) <= float(shift) * (1 + 1e-12)
+    assert told.to_dict()["belief"]["at_most"] >= float(shift) * (1 - 1e-12)
+
+
+@given(st.fractions(min_value=0, max_value=6, max_denominator=1000), st.sampled_from(["1/10", "1/2", "9/10"]))
+@settings(max_examples=30)
+def test_no_inference_from_randomised_response_beats_the_stated_belief(epsilon: Fraction, before: str) -> None:
+    """The worst pure release tells the truth with probability e^ε/(1 + e^ε): its posterior is the bound."""
+    prior = Fraction(before)
+    truth = 1 / (1 + math.exp(-epsilon))
+    posterior = truth * float(prior) / (truth * float(prior) + (1 - truth) * (1 - float(prior)))
+    bound = statement(PureDP(epsilon)).belief_at_most(prior)
+    assert bound is not None
+    assert posterior <= float(bound) + 1e-12
+    assert float(bound) <= posterior + 1e-4
+
+
+@pytest.mark.parametrize("promise", [PureDP(1000), ApproxDP(1, 1)])
+def test_a_promise_that_is_none_is_called_so(promise: Guarantee) -> None:
+    told = statement(promise)
+    assert "protects from nothing" in told.paragraph()
+    assert told.odds is None
+    assert told.weak
+
+
+def test_an_all_but_certain_adversary_is_admitted() -> None:
+    assert "all but certain" in statement(PureDP(12)).paragraph()
+
+
+def test_the_total_of_all_releases_is_told_where_it_is_known() -> None:
+    assert "together keep to ε=3" in statement(PureDP(1), total=PureDP(3)).paragraph()
+    assert "nothing is proven: seeded" in statement(PureDP(1), total=Unproven("seeded")).paragraph()
+
+
+class Checker(HTMLParser):
+    VOID = ("meta", "br")
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+
+def parsed(html: str) -> Checker:
+    checker = Checker()
+    checker.feed(html)
+    checker.close()
+    assert checker.open == []
+    return checker
+
+
+@pytest.mark.parametrize("promise", EVERY_KIND, ids=repr)
+@pytest.mark.parametrize("whole_page", [False, True])
+def test_a_card_is_whole_and_brings_all_it_needs(promise: Guarantee, whole_page: bool) -> None:
+    html = statement(promise, total=PureDP(2)).card(whole_page=whole_page)
+    card = parsed(html)
+    assert "http" not in html
+    assert "url(" not in html
+    assert not {tag for tag, _ in card.seen} & {"script", "link", "img", "iframe", "object"}
+    assert html.startswith("<!doctype html>") == whole_page
+    assert "prefers-color-scheme" in html
+
+
+def test_nothing_in_a_card_is_taken_for_markup() -> None:
+    nasty = "<script>alert('x')</script> & \"quotes\""
+    html = statement(Unproven(nasty)).card(title=nasty, whole_page=True)
+    card = parsed(html)
+    assert "script" not in {tag for tag, _ in card.seen}
+    assert nasty in card.text
+
+
+def test_a_card_says_at_a_glance_whether_anything_is_proven() -> None:
+    assert "Not proven" in parsed(statement(Unproven("why")).card()).text
+    assert "Proven, but weak" in parsed(statement(PureDP(5)).card()).text
+    assert parsed(statement(PureDP(1)).card()).text.startswith("ProvenWhat")
+
+
+@pytest.mark.parametrize("promise", EVERY_KIND, ids=repr)
+def test_a_statement_as_json_holds_the_promise_and_the_words(promise: Guarantee) -> None:
+    values = statement(promise).to_dict()
+    assert values["guarantee"] == promise.to_dict()
+    assert values["text"] == statement(promise).paragraph()
+    assert values["proven"] == promise.proven
