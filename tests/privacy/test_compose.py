@@ -85,6 +85,8 @@ def test_all_kinds_meet_at_a_target_delta() -> None:
     assert isinstance(both, ApproxDP)
     alone = convert.zcdp_epsilon("0.1", Fraction(9, 10**7))
     assert alone < both.epsilon <= alone + Fraction("0.6")
+    half = compose([ZeroConcentratedDP("0.1"), ApproxDP(0, "5e-7")], target_delta="1e-6")
+    assert half == ApproxDP(convert.zcdp_epsilon("0.1", "5e-7"), "1e-6")  # the other half of δ is spent
     with pytest.raises(CannotCompose, match="target_delta"):
         compose(parts)
 

@@ -73,13 +73,13 @@ def _by_series(x: Interval) -> Interval:
     square = x.square()
     total = term = x
     k = 1
-    while 2 * k + 3 < 2 * square.high or _largest(term) > Decimal(10) ** -(x.digits + 2):
+    while 2 * k + 1 < 3 * square.high or _largest(term) > Decimal(10) ** -(x.digits + 2):
         term = term * square / (2 * k + 1)
         total = total + term
         k += 1
-    # From here on each term is less than half of the one before, so the rest is less than the last one.
+    # From here on each term is at most a third of the one before, so the rest is less than the last one.
     rest = _largest(term)
-    return (pi(x.digits) / 2).sqrt() * (square / 2).exp() - (total + Interval(-rest, rest, x.digits))
+    return (pi(x.digits) / 2).sqrt() * (square / 2).exp() - (total + Interval(rest.copy_negate(), rest, x.digits))
 
 
 def _by_fraction(x: Decimal, digits: int) -> Interval:
@@ -93,4 +93,4 @@ def _by_fraction(x: Decimal, digits: int) -> Interval:
 
 
 def _largest(x: Interval) -> Decimal:
-    return max(abs(x.low), abs(x.high))
+    return max(x.low.copy_abs(), x.high.copy_abs())  # abs() would round

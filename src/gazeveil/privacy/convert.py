@@ -209,20 +209,19 @@ def _is_vast(exponent: Interval) -> bool:
 def _least(function: Callable[[Interval], Interval]) -> Interval:
     """Return a small value of a function of the Rényi order; each of its values is a bound, the least is only nicer."""
 
-    def at(log: float) -> Interval:
-        return function(Interval.of(1 + Fraction(math.exp(log)), _DIGITS))
+    def at(log: float, digits: int = 24) -> Interval:
+        return function(Interval.of(1 + Fraction(math.exp(log)), digits))
 
-    # The bounds fall and then rise in ln(α - 1): bracket the lowest of a coarse grid, then cut by the golden ratio.
-    grid = [float(step) for step in range(-40, 81, 4)]
+    # The bounds fall and then rise in ln(α - 1). Bracket the lowest by a coarse grid, narrow the bracket by the golden
+    # ratio, and step twice to the bottom of a parabola.
+    grid = [float(step) for step in range(-40, 81, 8)]
     values = [at(log).high for log in grid]
     best = values.index(min(values))
     left, right = grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)]
     golden = (math.sqrt(5) - 1) / 2
-    lowest: tuple[Decimal, float] = (values[best], grid[best])
     inner, outer = right - golden * (right - left), left + golden * (right - left)
     low, high = at(inner).high, at(outer).high
-    while right - left > 1e-9:
-        lowest = min(lowest, (low, inner), (high, outer))
+    while right - left > 0.1:
         if low < high:
             right, outer, high = outer, inner, low
             inner = right - golden * (right - left)
@@ -231,7 +230,16 @@ def _least(function: Callable[[Interval], Interval]) -> Interval:
             left, inner, low = inner, outer, high
             outer = left + golden * (right - left)
             high = at(outer).high
-    return at(lowest[1])
+    log = (left + right) / 2
+    for step in (1e-2, 1e-4):
+        log += _to_the_bottom(at(log - step).high, at(log).high, at(log + step).high, step)
+    return at(log, _DIGITS)
+
+
+def _to_the_bottom(before: Decimal, here: Decimal, after: Decimal, step: float) -> float:
+    """Return how far the lowest point of the parabola through three equidistant values lies from the middle one."""
+    bend = before - 2 * here + after
+    return float((before - after) / (2 * bend)) * step if bend > 0 else 0.0
 
 
 def _upper(interval: Interval) -> Fraction:
