@@ -121,14 +121,12 @@ class _Audit:
         known = None if log_ratio is None else _Between(log_ratio, inputs.first, inputs.second)
         sample = Sample(*self.laboratory.outputs("learn", pair, learned), known)
         scores = [score for name in self.families for score in FAMILIES[name](sample)]
-        if not scores:
-            raise OptionError(f"the event families {', '.join(self.families)} suggest nothing for this mechanism")
         kept = Sample(*self.laboratory.outputs("choose", pair, chosen), known)
         goals = [goal for point in points for goal in point.goals()]
-        best = [
-            _Choice(pair, goal, choose(found, goal))
-            for goal, found in zip(goals, candidates(scores, kept, goals), strict=True)
-        ]
+        found = candidates(scores, kept, goals)
+        if not all(found):
+            raise OptionError(f"the event families {', '.join(self.families)} suggest nothing for this mechanism")
+        best = [_Choice(pair, goal, choose(rivals, goal)) for goal, rivals in zip(goals, found, strict=True)]
         per_point = len(goals) // len(points)
         return [best[start : start + per_point] for start in range(0, len(best), per_point)]
 

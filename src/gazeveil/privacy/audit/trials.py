@@ -52,13 +52,14 @@ class Laboratory:
     """Where a subject is run; use it as a context manager, so that its processes end."""
 
     def __init__(self, subject: Subject, *, seed: int | None, workers: int, tell: Tell | None = None) -> None:
-        self._bench = _Bench(subject, seed)
+        probe = _Bench(subject, seed).outputs(Batch("probe", 0, 0, 0, 1))
+        self.width = int(probe.shape[1])
+        self._bench = _Bench(subject, seed, self.width)
         self._workers = workers
         self._pool: ProcessPoolExecutor | None = None
         self._tell = tell
         self._done = 0
         self.total = 0
-        self.width = int(self._bench.outputs(Batch("probe", 0, 0, 0, 1)).shape[1])
 
     @property
     def noise(self) -> str:
@@ -131,6 +132,7 @@ class _Bench:
 
     subject: Subject
     seed: int | None
+    width: int | None = None
 
     def noise(self, label: str) -> NoiseSource:
         return NoiseSource.secure() if self.seed is None else NoiseSource.seeded(self.seed).spawn(label)
@@ -138,7 +140,13 @@ class _Bench:
     def outputs(self, batch: Batch) -> Outputs:
         pair = self.subject.pairs[batch.pair]
         data = pair.second if batch.side else pair.first
-        return _table(self.subject.run(data, self.noise(batch.label), batch.size), batch.size)
+        outputs = _table(self.subject.run(data, self.noise(batch.label), batch.size), batch.size)
+        if self.width not in (None, outputs.shape[1]):
+            raise OptionError(
+                f"outputs have {outputs.shape[1]} numbers here and {self.width} there, which may tell inputs apart",
+                hint="make all outputs equally long; fill up with not-a-number, which the auditor looks at too",
+            )
+        return outputs
 
     def counts(self, job: tuple[Batch, tuple[Event, ...]]) -> list[int]:
         batch, events = job

@@ -15,7 +15,7 @@ import numpy as np
 
 from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Score, family
 from gazeveil.privacy.audit.events.logistic import fit_logistic
-from gazeveil.privacy.audit.events.views import coordinates
+from gazeveil.privacy.audit.events.views import coordinates, finite
 
 MOST_ROWS = 20_000
 _MOST_NUMBERS = 120
@@ -54,7 +54,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quadratic:
-    """Standardised numbers, with squares, magnitudes and products as far as they are few, and what is not finite."""
+    """Standardised numbers; where they are few also squares, magnitudes and products; and whether any is missing."""
 
     chosen: tuple[int, ...]
     centre: FloatArray
@@ -64,8 +64,7 @@ class Quadratic:
     def fit(cls, sample: Sample) -> Quadratic:
         """Standardise by median and typical distance from it, which a few wild values do not move."""
         chosen = coordinates(sample, _MOST_NUMBERS)
-        both = np.vstack([sample.first[:, chosen], sample.second[:, chosen]]).astype(np.float64)
-        both[~np.isfinite(both)] = 0.0
+        both = finite(np.vstack([sample.first[:, chosen], sample.second[:, chosen]]))
         centre = np.median(both, axis=0)
         spread = np.abs(both - centre).mean(axis=0)
         spread[spread == 0] = 1.0
@@ -73,9 +72,9 @@ class Quadratic:
 
     def __call__(self, outputs: Outputs) -> FloatArray:
         """Return the features of each row."""
-        numbers = outputs[:, list(self.chosen)].astype(np.float64)
-        lost = ~np.isfinite(numbers)
-        z = np.clip((np.where(lost, self.centre, numbers) - self.centre) / self.spread, -_FAR, _FAR)
+        numbers = outputs[:, list(self.chosen)]
+        lost = np.isnan(numbers)
+        z = np.clip((np.where(lost, self.centre, finite(numbers)) - self.centre) / self.spread, -_FAR, _FAR)
         parts = [z, lost.any(axis=1, keepdims=True)]
         if z.shape[1] <= _MOST_SQUARED:
             parts += [z * z / _FAR, np.abs(z)]

@@ -17,6 +17,8 @@ from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Scor
 MOST_COORDINATES = 24
 """Of wider outputs, only the coordinates that differ most are looked at one by one."""
 
+_TAME = 1e150
+
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
@@ -79,7 +81,7 @@ def coordinates(sample: Sample, most: int = MOST_COORDINATES) -> list[int]:
     """Return the coordinates to look at, those first whose mean or spread differ most."""
     if sample.width <= most:
         return list(range(sample.width))
-    first, second = _finite(sample.first), _finite(sample.second)
+    first, second = finite(sample.first), finite(sample.second)
     spread = first.std(axis=0) + second.std(axis=0)
     spread[spread == 0] = 1.0
     shift = np.abs(first.mean(axis=0) - second.mean(axis=0)) / spread
@@ -89,7 +91,7 @@ def coordinates(sample: Sample, most: int = MOST_COORDINATES) -> list[int]:
 
 def line(sample: Sample) -> tuple[FloatArray, FloatArray]:
     """Return the midpoint of the two means and the direction, of length 1, from the second to the first."""
-    first, second = _finite(sample.first).mean(axis=0), _finite(sample.second).mean(axis=0)
+    first, second = finite(sample.first).mean(axis=0), finite(sample.second).mean(axis=0)
     gap = first - second
     length = float(np.sqrt(gap @ gap))
     unit = gap / length if 0 < length < np.inf else np.eye(1, sample.width)[0]
@@ -107,5 +109,6 @@ def all_views(sample: Sample) -> Iterator[Score]:
         yield Largest()
 
 
-def _finite(outputs: Outputs) -> FloatArray:
-    return np.nan_to_num(outputs.astype(np.float64), nan=0.0, posinf=1e300, neginf=-1e300)
+def finite(outputs: Outputs) -> FloatArray:
+    """Return outputs with wild values tamed, so that means and spreads exist; not-a-number becomes zero."""
+    return np.clip(np.nan_to_num(outputs.astype(np.float64)), -_TAME, _TAME)

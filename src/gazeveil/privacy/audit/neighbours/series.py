@@ -45,35 +45,20 @@ def series_pairs(
     width = length - start if changed is None else whole_number(changed, "changed", at_least=1)
     if start < 0 or width < 1 or start + width > length:
         raise OptionError(f"{width} changed steps from {start} on do not fit into {length} steps")
-    middle = np.tile(bottom / 2 + top / 2, (length, 1))
     inside = slice(start, start + width)
     where = f" in {width} of {length} steps" if width < length else ""
 
     def placed(wave: FloatArray) -> FloatArray:
-        """Map a wave between -1 and 1 to the ranges, within the changed steps."""
-        series = middle.copy()
-        part = wave[inside, None]
-        series[inside] = np.clip(
-            np.where(
-                part < 0,
-                middle[inside] + part * (middle[inside] - bottom),
-                middle[inside] + part * (top - middle[inside]),
-            ),
-            bottom,
-            top,
-        )
-        exact_top, exact_bottom = part >= 1, part <= -1
-        series[inside] = np.where(exact_top, top, np.where(exact_bottom, bottom, series[inside]))
-        return series
+        """Map a wave from -1 (low) to 1 (high) to the ranges; steps that do not change stay in the middle."""
+        level = np.zeros((length, 1))
+        level[inside, 0] = wave[inside]
+        return np.clip((1 + level) / 2 * top + (1 - level) / 2 * bottom, bottom, top)
 
     t = np.arange(length)
     waves = {"all low against all high": np.ones(length), "zigzag against its mirror image": np.where(t % 2, -1.0, 1.0)}
     for count in cycles:
-        waves[f"a sinusoid of {count:g} cycles against its mirror image"] = np.sin(
-            2 * np.pi * count * (t + 0.5) / length
-        )
+        phase = 2 * np.pi * count * (t + 0.5) / length
+        waves[f"a sinusoid of {count:g} cycles against its mirror image"] = np.sin(phase)
+    waves["one step low against the same step high"] = (t == start + width // 2).astype(np.float64)
     for words, wave in waves.items():
         yield Pair(placed(-wave), placed(wave), words + where)
-    spike = np.zeros(length)
-    spike[start + width // 2] = 1.0
-    yield Pair(placed(-spike), placed(spike), "one step low against the same step high" + where)

@@ -117,7 +117,7 @@ def jittered(recording: Recording, start: float, seconds: float) -> Recording:
     """Return the recording with each sample late by up to half a step, in a pattern that does not repeat."""
     t = recording.t
     gap = np.diff(t, append=t[-1:] + (t[-1:] - t[-2:-1] if len(t) > 1 else 1.0)) if len(t) else t
-    late = (np.arange(len(t)) * _GOLDEN) % 1.0
+    late = (np.arange(len(t), dtype=np.float64) ** 2 * _GOLDEN) % 1.0
     return replace(recording, t=t + 0.5 * gap * late, rate_hz=None)
 
 
