@@ -125,19 +125,20 @@ def _blocks(
     rest = b""
     dropping = False
     for piece in _utf8_pieces(path, stream, raw, encoding, block_bytes):
-        data = rest + piece
+        start = 0
         if dropping:
-            end = data.find(b"\n")
-            if end < 0:
-                rest = b""
+            start = piece.find(b"\n") + 1
+            if start == 0:
                 continue
-            data, dropping, line = data[end + 1 :], False, line + 1
-        cut = data.rfind(b"\n") + 1
-        whole, rest = data[:cut], data[cut:]
-        if whole:
-            count = whole.count(b"\n")
+            dropping, line = False, line + 1
+        cut = piece.rfind(b"\n") + 1
+        if cut <= start:
+            rest += piece[start:]
+        else:
+            whole = b"".join((rest, memoryview(piece)[start:cut]))
+            rest = piece[cut:]
             yield TextBlock(line, _checked(path, whole, line, report, encoding))
-            line += count
+            line += whole.count(b"\n")
         if len(rest) > MAX_LINE_BYTES:
             report.bad(
                 FileFormatError(
