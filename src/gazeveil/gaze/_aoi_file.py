@@ -68,7 +68,7 @@ def _area(path: Path, value: Any, where: str) -> Area:
     try:
         return cls(**values)
     except InputError as error:
-        raise _wrong(path, where, f"a {shape}", error.message) from None
+        raise _wrong(path, where, f"the fields of {shape}", error.message) from None
 
 
 def _object(

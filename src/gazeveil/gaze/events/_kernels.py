@@ -91,13 +91,13 @@ def _decide(
     t, x, y = buffer[0], buffer[1], buffer[2]
     size, middle, first, final = place
     t0, x0, y0, age, st, stt, sx, sy, stx, sty = fit
-    while middle < size and (at_end or t[size - 1] > t[middle] + half):
+    while middle < size and (at_end or t[size - 1] - t[middle] > half):
         # the neighbours count even where they lie outside the window: slow trackers have no others
-        while final < size and (final <= middle + 1 or t[final] <= t[middle] + half):
+        while final < size and (final <= middle + 1 or t[final] - t[middle] <= half):
             dt, dx, dy = t[final] - t0, x[final] - x0, y[final] - y0
             st, stt, sx, sy, stx, sty = st + dt, stt + dt * dt, sx + dx, sy + dy, stx + dt * dx, sty + dt * dy
             final += 1
-        while first < middle - 1 and t[first] < t[middle] - half:
+        while first < middle - 1 and t[middle] - t[first] > half:
             dt, dx, dy = t[first] - t0, x[first] - x0, y[first] - y0
             st, stt, sx, sy, stx, sty = st - dt, stt - dt * dt, sx - dx, sy - dy, stx - dt * dx, sty - dt * dy
             first += 1
