@@ -72,7 +72,10 @@ def run() -> list[Row]:
         return pm.events.ivt(moved, timesteps=milliseconds, minimum_duration=100, velocity_threshold=20.0)
 
     times = race(lambda: ivt.detect(recording), theirs_from_positions)
+    live, stream = recording.take(np.arange(20_000)), ivt.start()
+    took = seconds(lambda: [stream.push(*sample) for sample in zip(live.t, live.x, live.y, strict=True)])
     note = alike(recording, ivt.detect(recording), theirs_from_positions())
+    note += f"; live {took / len(live) * 1e6:.0f} µs a sample"
     rows.append(Row("I-VT from positions", peer, *times, 2, SAMPLES, "samples", note))
 
     found: dict[str, Any] = {}
@@ -81,14 +84,8 @@ def run() -> list[Row]:
         found["idt"] = pm.events.idt(positions, timesteps=milliseconds, minimum_duration=100, dispersion_threshold=1.0)
 
     times = race(lambda: idt.detect(recording), theirs_by_dispersion, peer_rounds=1)
-    rows.append(
-        Row("I-DT", peer, *times, 20, SAMPLES, "samples", alike(recording, idt.detect(recording), found["idt"]))
-    )
-
-    live = recording.take(np.arange(20_000))
-    stream = ivt.start()
-    took = seconds(lambda: [stream.push(*sample) for sample in zip(live.t, live.x, live.y, strict=True)])
-    print(f"I-VT live: {took / len(live) * 1e6:.1f} µs a sample")
+    note = alike(recording, idt.detect(recording), found["idt"])
+    rows.append(Row("I-DT", peer, *times, 20, SAMPLES, "samples", note))
     return rows
 
 
