@@ -342,6 +342,8 @@ def test_a_screen_that_cannot_be_is_refused(tmp_path: Path, coords: str) -> None
     with pytest.raises(FileFormatError, match="left, top, right and bottom") as caught:
         read_text(tmp_path, f"MSG\t990 GAZE_COORDS {coords}\n" + block(samples()))
     assert (caught.value.line, caught.value.column) == (1, "GAZE_COORDS")
+    with pytest.raises(FileFormatError, match="GAZE_COORDS or DISPLAY_COORDS"):  # nor does an old one stand in for it
+        read_text(tmp_path, f"{COORDS}MSG\t991 GAZE_COORDS {coords}\n" + block(samples()), skip_bad=True)
 
 
 def test_a_screen_that_changes_within_a_block_is_refused_but_between_blocks_followed(tmp_path: Path) -> None:

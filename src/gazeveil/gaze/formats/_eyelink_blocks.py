@@ -187,7 +187,7 @@ class Blocks:
 
     def finish(self) -> None:
         """Say what is odd at the end of the file."""
-        if self._count and self.recording:
+        if self.trial is not None and self.trial.eyes_at_start and self.recording:
             self.report.remark("the last recording block has no END: the file may be cut off")
 
     def _nothing(self, text: bytes, words: list[bytes], line: int) -> None:
@@ -273,6 +273,7 @@ class Blocks:
                 return
             self._screens[name] = screen
         elif name == "GAZE_COORDS":
+            self._screens.pop(name, None)  # an earlier one may not hold any more
             fault = Unfit(name, "left, top, right and bottom of a screen", shown(value.encode()))
             self._complain(fault, line, _SCREEN_HINT)
 
