@@ -4,9 +4,10 @@
 
 Every kernel takes a chunk of samples and a state that it carries over to the next chunk, so one implementation
 serves a whole file and a live stream: a file is one long push, a stream is many short ones, and the answer cannot
-differ. Memory is bounded: a kernel that would need more room returns -1 and changes nothing that matters any more.
+differ. Memory is bounded.
 
-Samples are cut into *stretches* first (`_next_in_stretch`): an event never leaves its stretch.
+Samples are cut into *stretches* first (`_next_in_stretch`): an event never leaves its stretch. All kernels are in one
+file because numba's cache does not notice when a function of another file has changed.
 """
 
 from __future__ import annotations
