@@ -26,6 +26,7 @@ class Registry(Generic[T]):
         self.kind = kind
         self._package = package
         self._entries: dict[str, T] = {}
+        self._searching = False
 
     def register(self, name: str) -> Callable[[T], T]:
         """Return a decorator that enters what it decorates under ``name``."""
@@ -67,9 +68,14 @@ class Registry(Generic[T]):
         return sorted(self._entries)
 
     def _discover(self) -> None:
-        if self._package is None:
+        if self._package is None or self._searching:
             return
-        package, self._package = importlib.import_module(self._package), None
-        for module in pkgutil.iter_modules(package.__path__):
-            if not module.name.startswith("_"):
-                importlib.import_module(f"{package.__name__}.{module.name}")
+        self._searching = True
+        try:
+            package = importlib.import_module(self._package)
+            for module in pkgutil.iter_modules(package.__path__):
+                if not module.name.startswith("_"):
+                    importlib.import_module(f"{package.__name__}.{module.name}")
+            self._package = None  # only once all were found: a broken module breaks every look-up, not just the first
+        finally:
+            self._searching = False

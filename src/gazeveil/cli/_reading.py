@@ -66,11 +66,12 @@ def told(report: ReadReport) -> list[str]:
     """Return what a person should know about a reading, one sentence each."""
     lines = [f"{text} ({times:,} times)" if times > 1 else text for text, times in report.remarks.items()]
     if report.bad_lines:
-        lines.append(f"{report.bad_lines:,} bad lines were dropped; the first: {report.first_bad[0].message}")
+        dropped = "1 bad line was" if report.bad_lines == 1 else f"{report.bad_lines:,} bad lines were"
+        lines.append(f"{dropped} dropped; the first: {report.first_bad[0].message}")
     if report.time_backwards:
-        lines.append(f"the device's time goes backwards {report.time_backwards:,} times; nothing was sorted")
+        lines.append(f"the device's time goes backwards ({report.time_backwards:,} times); nothing was sorted")
     if report.time_repeated:
-        lines.append(f"the device's time repeats {report.time_repeated:,} times")
+        lines.append(f"the device's time repeats ({report.time_repeated:,} times)")
     return lines
 
 
