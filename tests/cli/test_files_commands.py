@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -128,8 +129,11 @@ def test_every_command_explains_itself_with_an_example(capsys: pytest.CaptureFix
     names = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_") and path.stem != "main")
     assert {"info", "convert"} <= set(names)
     for name in names:
-        assert run([name, "--help"]) == 0
-        assert "gazeveil" in capsys.readouterr().out.replace("Usage: gazeveil", ""), name
+        app = importlib.import_module(f"gazeveil.cli.{name}").app
+        inner = [command.name or command.callback.__name__ for command in app.registered_commands]
+        for words in [[name, each] for each in inner] if app.registered_callback else [[name]]:
+            assert run([*words, "--help"]) == 0
+            assert "gazeveil" in capsys.readouterr().out.replace("Usage: gazeveil", ""), words
 
 
 def test_every_format_has_a_title_and_suffixes() -> None:

@@ -98,7 +98,7 @@ def _counted(recordings: Iterator[Recording], tell: Tell, before: int, steps: in
 
 
 def _look(recordings: Iterator[Recording]) -> Looked:
-    detector = DETECTORS["ivt"]()
+    detector = DETECTORS["ivt"](window=0.01)  # the default, 20 ms, flattens the peaks of small saccades
     found: dict[Key, pl.DataFrame] = {}
     kept: dict[Key, Recording] = {}
     agreed = Agreement()
