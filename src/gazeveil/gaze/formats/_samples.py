@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""From columns of numbers to samples: time in seconds, combined gaze, the plane it lies on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from types import MappingProxyType
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+
+from gazeveil.gaze import schema
+from gazeveil.gaze.geometry import FloatArray, Geometry
+
+PER_SECOND: Final[Mapping[str, float]] = MappingProxyType({"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9})
+
+TYPICAL_STEP_S: Final = (0.0005, 0.1)
+"""Trackers sample at 10 to 2000 Hz. These bounds do not overlap when scaled by 1000, so a unit follows from a step."""
+
+
+def in_seconds(frame: pl.DataFrame, per_second: float, *columns: str) -> pl.DataFrame:
+    """Return the table with columns of time turned into seconds, each correctly rounded."""
+    if per_second == 1.0:
+        return frame
+    # numpy divides; polars would multiply by the inverse, which is off in the last digit
+    divided = [pl.Series(name, frame[name].to_numpy() / per_second, nan_to_null=True) for name in columns]
+    return frame.with_columns(divided)
+
+
+def guess_time_unit(times: FloatArray, units: Sequence[str] = ("s", "ms", "us", "ns")) -> tuple[str | None, float]:
+    """Return the unit in which the typical step is one of a tracker, or None; and the step."""
+    steps = np.diff(times)
+    steps = steps[steps > 0]
+    if not len(steps):
+        return None, float("nan")
+    step = float(np.median(steps))
+    shortest, longest = TYPICAL_STEP_S
+    fitting = [unit for unit in units if shortest <= step / PER_SECOND[unit] <= longest]
+    return (fitting[0] if fitting else None), step
+
+
+def completed(geometry: Geometry, known: Geometry | None) -> Geometry:
+    """Return what a file says about the plane, completed with what the user says; the file wins."""
+    if known is None:
+        return geometry
+    missing = {
+        item.name: getattr(known, item.name) for item in fields(geometry) if getattr(geometry, item.name) is None
+    }
+    return replace(geometry, **missing)
+
+
+def no_samples() -> pl.DataFrame:
+    """Return a sample table without rows, for chunks that carry events only."""
+    return pl.DataFrame(schema=dict(schema.REQUIRED))
+
+
+def combined(frame: pl.DataFrame, eye: Literal["both", "left", "right"] = "both") -> pl.DataFrame:
+    """Return a table in `schema.SAMPLES` from whichever of its columns there are.
+
+    A sample is valid where x and y are known and no column says otherwise. Combined gaze is the file's own if it
+    has one and both eyes are asked for, else the mean of the eyes that are valid, or the eye that is asked for.
+    """
+    sides = [side for side in ("left", "right") if f"{side}_x" in frame.columns]
+    frame = frame.with_columns(_validity(frame, f"{side}_") for side in sides)
+    if eye in sides:
+        frame = frame.with_columns(pl.col(f"{eye}_{name}").alias(name) for name in ("x", "y", "valid"))
+        if f"{eye}_pupil" in frame.columns:
+            frame = frame.with_columns(pl.col(f"{eye}_pupil").alias("pupil"))
+    elif "x" not in frame.columns:
+        frame = frame.with_columns(_mean_of_valid(axis, sides) for axis in ("x", "y"))
+    frame = frame.with_columns(_validity(frame, ""))
+    pupils = [f"{side}_pupil" for side in ("left", "right") if f"{side}_pupil" in frame.columns]
+    if "pupil" not in frame.columns and pupils:
+        frame = frame.with_columns(pl.mean_horizontal(pupils).alias("pupil"))
+    unknown = [f"{side}_{name}" for side in ("left", "right") if side not in sides for name in ("valid", "pupil")]
+    return frame.select(name for name in schema.SAMPLES if name in frame.columns and name not in unknown)
+
+
+def _validity(frame: pl.DataFrame, prefix: str) -> pl.Expr:
+    known = pl.col(f"{prefix}x").is_not_null() & pl.col(f"{prefix}y").is_not_null()
+    if f"{prefix}valid" in frame.columns:
+        known = known & pl.col(f"{prefix}valid").fill_null(False)
+    return known.alias(f"{prefix}valid")
+
+
+def _mean_of_valid(axis: str, sides: Sequence[str]) -> pl.Expr:
+    valid_only = [pl.when(pl.col(f"{side}_valid")).then(pl.col(f"{side}_{axis}")) for side in sides]
+    if len(valid_only) == 1:
+        return valid_only[0].alias(axis)
+    left, right = valid_only
+    return ((left + right) / 2.0).fill_null(left).fill_null(right).alias(axis)
+
+
+def slices(frame: pl.DataFrame, rows: int) -> Iterator[pl.DataFrame]:
+    """Yield a table in pieces of at most ``rows``."""
+    yield from frame.iter_slices(rows)

@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Text tables read block by block: the engine under all table-shaped formats.
+
+A `Table` finds delimiter and header, then yields `Batch`es of typed columns. A row with a field that should be a
+number and is not is a bad line, with its line number, column and what stood there. Missing is: nothing, ``nan``,
+``n/a`` and the other spellings in `_numbers.MISSING`; infinite numbers are bad.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from gazeveil.errors import FileFormatError, InputError, InternalError
+from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.formats._numbers import check_decimal, look_for_decimal, parse_numbers
+from gazeveil.gaze.formats._table_lines import Fault, IntArray, Rows, rows_of
+from gazeveil.gaze.formats._text import BLOCK_BYTES, TextBlock, text_blocks
+from gazeveil.gaze.formats.base import ReadOptions, ReadReport
+from gazeveil.gaze.recording import BoolArray
+
+WHITESPACE: Final = " "
+"""As a delimiter: any run of spaces and tabs."""
+
+_COLUMN_MARKS = "\t;,|"
+_MOST_TOLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows of a table, and the line each stood on."""
+
+    frame: pl.DataFrame
+    lines: IntArray
+
+    def take(self, keep: BoolArray) -> Batch:
+        """Return the rows that a mask chooses."""
+        return Batch(self.frame.filter(keep), self.lines[keep])
+
+
+@dataclass(frozen=True, slots=True)
+class _BadField:
+    """Rows whose field in one column is not what it should be."""
+
+    rows: BoolArray
+    column: str
+    expected: str
+    tokens: pl.Series
+
+
+class Table:
+    """A text table: look at ``columns``, then iterate `batches` once."""
+
+    def __init__(
+        self,
+        path: Path,
+        options: ReadOptions,
+        report: ReadReport,
+        *,
+        delimiter: str | None = None,
+        header: Sequence[str] | None = None,
+        comments: bool = False,
+        may_be_empty: bool = False,
+    ) -> None:
+        """Open the table and find its columns.
+
+        Args:
+            path: The file.
+            options: How to read it.
+            report: Where bad lines go.
+            delimiter: The field separator; None to find it by looking.
+            header: The columns' names, for files without a header line.
+            comments: Whether lines that begin with ``#`` may stand before the header.
+            may_be_empty: Whether a file with a header and no rows is all right.
+        """
+        self.path = path
+        self.report = report
+        self.rows = 0
+        self._may_be_empty = may_be_empty
+        self._decimal = check_decimal(options.decimal, delimiter)
+        self._odd_numbers = False
+        self._width: int | None = None
+        size = min(BLOCK_BYTES, max(4096, options.chunk_rows * 64))
+        self._source = text_blocks(path, report, options.encoding, block_bytes=size)
+        first = self._first_block(comments)
+        self.delimiter = delimiter or _find_delimiter(path, first)
+        self._waiting = first
+        if header is None:
+            # without its header a table cannot be read, so a bad line before it is never skipped
+            for error in report.first_bad:
+                if error.line is not None and error.line < first.first_line:
+                    raise error
+            line, self._waiting = _split_first_line(self._tabbed(first))
+            header = [name.strip() for name in _fields(line.decode(), self._separator)]
+        self.columns = Columns(path, tuple(header), first.first_line)
+        self.columns.check_distinct()
+
+    def batches(
+        self, text: Mapping[str, str], numbers: Mapping[str, str], required: Sequence[str] = ()
+    ) -> Iterator[Batch]:
+        """Yield the rows.
+
+        Args:
+            text: Our name → the file's column, for columns of text (null where empty).
+            numbers: Our name → the file's column, for columns of numbers (null where missing).
+            required: Which of our number columns may not be missing anywhere.
+
+        Raises:
+            FileFormatError: If there is no row at all, or at a bad line unless bad lines are skipped.
+        """
+        for block in self._blocks():
+            rows = self._rows(block)
+            if not len(rows.lines):
+                continue
+            batch = self._quick_batch(rows, text, numbers, required)
+            if batch is None:
+                batch = self._careful_batch(rows, text, numbers, required)
+            self.rows += len(batch.lines)
+            if len(batch.lines):
+                yield batch
+        if not self.rows and not self._may_be_empty:
+            found = "only bad lines" if self.report.bad_lines else "only a header"
+            raise FileFormatError(
+                self.path, expected="samples", found=found, hint="was the export stopped early? export it again"
+            )
+
+    def reject(self, batch: Batch, bad: pl.Series, column: str, expected: str, tokens: pl.Series) -> Batch:
+        """Report the rows that ``bad`` marks as bad lines and return the others."""
+        marked = bad.fill_null(True).to_numpy()
+        return self._settle(batch, [_BadField(marked, column, expected, tokens)])
+
+    @property
+    def _separator(self) -> str:
+        return "\t" if self.delimiter == WHITESPACE else self.delimiter
+
+    def _first_block(self, comments: bool) -> TextBlock:
+        """Return the first block from its first line that says something."""
+        for block in self._source:
+            rest = block
+            while rest.data:
+                line, after = _split_first_line(rest)
+                if line.strip() and not (comments and line.lstrip().startswith(b"#")):
+                    return rest
+                rest = after
+        raise FileFormatError(
+            self.path, expected="a table", found="only blank lines", hint="was the export stopped early?"
+        )
+
+    def _blocks(self) -> Iterator[TextBlock]:
+        if self._waiting.data:
+            yield self._tabbed(self._waiting)
+        for block in self._source:
+            yield self._tabbed(block)
+
+    def _tabbed(self, block: TextBlock) -> TextBlock:
+        if self.delimiter != WHITESPACE:
+            return block
+        bare = re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", block.data)
+        return TextBlock(block.first_line, re.sub(rb"[ \t]+", b"\t", bare))
+
+    def _rows(self, block: TextBlock) -> Rows:
+        if self._width is None:
+            self._width = self._width_of_rows(block)
+        return rows_of(block, self._separator, self._width, self._complain)
+
+    def _width_of_rows(self, block: TextBlock) -> int:
+        """Return how many fields rows have: as many as the header, give or take one empty field at the line's end."""
+        names = self.columns.names
+        first = next((line for line in block.data.split(b"\n") if line.strip()), b"").decode()
+        fields = len(_fields(first, self._separator))
+        if fields == len(names) + 1 and first.endswith(self._separator):
+            return fields
+        if fields == len(names) - 1 and not names[-1]:
+            return fields
+        return len(names)
+
+    def _complain(self, fault: Fault) -> None:
+        self.report.bad(FileFormatError(self.path, line=fault.line, expected=fault.expected, found=fault.found))
+
+    def _quick_batch(
+        self, rows: Rows, text: Mapping[str, str], numbers: Mapping[str, str], required: Sequence[str]
+    ) -> Batch | None:
+        """Parse numbers at once; None if a field needs a closer look, and from then on for the whole file."""
+        if self._odd_numbers or self._decimal == "," or set(text.values()) & set(numbers.values()):
+            return None
+        try:
+            frame = self._parse(rows, text.values(), numbers.values())
+        except pl.exceptions.ComputeError:
+            self._odd_numbers = True
+            return None
+        columns = [
+            *(pl.col(theirs).alias(ours) for ours, theirs in text.items()),
+            *(pl.col(theirs).alias(ours).fill_nan(None) for ours, theirs in numbers.items()),
+        ]
+        frame = frame.select(columns)
+        values = [pl.col(ours) for ours in numbers]
+        infinite, fractional = frame.select(
+            infinite=pl.any_horizontal(pl.lit(False), *(value.is_infinite().any() for value in values)),
+            fractional=pl.any_horizontal(pl.lit(False), *((value != value.round()).any() for value in values)),
+        ).row(0)
+        if infinite or any(frame[ours].has_nulls() for ours in required):
+            return None
+        if self._decimal is None and fractional:
+            self._decimal = "."
+        return Batch(frame, rows.lines)
+
+    def _careful_batch(
+        self, rows: Rows, text: Mapping[str, str], numbers: Mapping[str, str], required: Sequence[str]
+    ) -> Batch:
+        """Parse all as text, then turn fields into numbers and report those that are none."""
+        raw = self._parse(rows, [*text.values(), *numbers.values()], ())
+        if self._decimal is None:
+            self._decimal = look_for_decimal(raw, numbers.values())
+        columns = [raw[theirs].alias(ours) for ours, theirs in text.items()]
+        bad: list[_BadField] = []
+        for ours, theirs in numbers.items():
+            tokens = raw[theirs]
+            values, is_bad = parse_numbers(tokens, self._decimal or ".")
+            if ours in required:
+                is_bad |= values.is_null().to_numpy()
+            if is_bad.any():
+                bad.append(_BadField(is_bad, theirs, "a number", tokens))
+            columns.append(values.alias(ours))
+        return self._settle(Batch(pl.DataFrame(columns), rows.lines), bad)
+
+    def _parse(self, rows: Rows, as_text: Iterable[str], as_numbers: Iterable[str]) -> pl.DataFrame:
+        """Return the columns of these names, nulls where a field is empty."""
+        names = self.columns.names
+        types = dict.fromkeys(as_text, pl.String) | dict.fromkeys(as_numbers, pl.Float64)
+        wanted = [place for place, name in enumerate(names) if name in types]
+        width = self._width or len(names)
+        kinds = [types.get(name, pl.String) for name in names] + [pl.String]
+        frame = pl.read_csv(
+            rows.data,
+            has_header=False,
+            separator=self._separator,
+            quote_char='"' if rows.quoted else None,
+            schema={str(place): kinds[place] for place in range(width)},
+            columns=wanted,
+        )
+        if frame.height != len(rows.lines):
+            raise InternalError(f"{self.path}: parsed {frame.height:,} rows from {len(rows.lines):,} lines")
+        return frame.rename({str(place): names[place] for place in wanted})
+
+    def _settle(self, batch: Batch, bad: list[_BadField]) -> Batch:
+        """Report bad fields in the order of the file, one per line, and return the rows without any."""
+        if not bad:
+            return batch
+        any_bad = np.logical_or.reduce([fields.rows for fields in bad])
+        rows = np.flatnonzero(any_bad)
+        if not len(rows):
+            return batch
+        for row in rows[:_MOST_TOLD].tolist():
+            fields = next(fields for fields in bad if fields.rows[row])
+            token = fields.tokens[row]
+            found = "nothing" if token is None else repr(token)
+            line = int(batch.lines[row])
+            hint = "if a comma is the decimal mark, say --decimal ," if "," in found else ""
+            self.report.bad(
+                FileFormatError(
+                    self.path, line=line, column=fields.column, expected=fields.expected, found=found, hint=hint
+                )
+            )
+        self.report.bad_lines += max(0, len(rows) - _MOST_TOLD)
+        return batch.take(~any_bad)
+
+
+def _find_delimiter(path: Path, block: TextBlock) -> str:
+    """Find the delimiter that cuts most of the first lines into as many fields as the header."""
+    lines = [line.decode() for line in block.data.split(b"\n")[:20] if line.strip()]
+    best, most = "", (0, 0)
+    for mark in _COLUMN_MARKS:
+        header, *others = [len(_fields(line.removesuffix(mark), mark)) for line in lines]
+        agreeing = (sum(count == header for count in others), header)
+        if header > 1 and agreeing > most:
+            best, most = mark, agreeing
+    if best:
+        return best
+    if len(lines[0].split()) > 1:
+        return WHITESPACE
+    raise FileFormatError(
+        path,
+        line=block.first_line,
+        expected="columns separated by tab, semicolon, comma, bar or spaces",
+        found=repr(lines[0][:80]),
+        hint="name the separator with --delimiter",
+    )
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return [line]
+
+
+def _split_first_line(block: TextBlock) -> tuple[bytes, TextBlock]:
+    line, _, rest = block.data.partition(b"\n")
+    return line, TextBlock(block.first_line + 1, rest)
+
+
+def check_delimiter(delimiter: str | None) -> str | None:
+    """Return the user's delimiter.
+
+    Raises:
+        InputError: If it is not one character, or one that numbers or quotes use.
+    """
+    if delimiter is None:
+        return None
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in "\"'.+-\n\r":
+        raise InputError(
+            f"a delimiter is one character such as , or ; or tab, not {delimiter!r}",
+            hint="give a single space for any run of spaces",
+        )
+    return delimiter

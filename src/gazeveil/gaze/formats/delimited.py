@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Any table of gaze as text: CSV, TSV and their relatives, with columns found by name or by a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import polars as pl
+
+from gazeveil.errors import FileFormatError, GeometryError, OptionError
+from gazeveil.gaze import schema
+from gazeveil.gaze.formats import _delimited_writer
+from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name
+from gazeveil.gaze.formats._numbers import MISSING, is_one_of
+from gazeveil.gaze.formats._runs import KeyRuns
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices
+from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
+from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
+from gazeveil.gaze.geometry import Geometry, Unit
+
+SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "t": ("t", "time", "timestamp", "timestamps", "ts", "devicetime", "devicetimestamp", "sampletime"),
+        "x": ("x", "gazex", "gx", "xpos", "posx", "xposition", "gazepointx", "screenx", "porx", "xcoordinate"),
+        "y": ("y", "gazey", "gy", "ypos", "posy", "yposition", "gazepointy", "screeny", "pory", "ycoordinate"),
+        "valid": ("valid", "validity", "isvalid", "tracked"),
+        "pupil": ("pupil", "pupilsize", "pupildiameter", "pupilarea", "diameter"),
+        **{
+            f"{side}_{ours}": tuple(
+                spelling
+                for word in words
+                for spelling in (f"{side}{word}", f"{word}{side}", f"{side}eye{word}", f"{side[0]}{word}")
+            )
+            for side in ("left", "right")
+            for ours, words in {
+                "x": ("x", "gazex", "gazepointx", "xpos"),
+                "y": ("y", "gazey", "gazepointy", "ypos"),
+                "valid": ("valid", "validity"),
+                "pupil": ("pupil", "pupilsize", "pupildiameter"),
+            }.items()
+        },
+        "observer": ("observer", "subject", "participant", "user", "subjectid", "participantid", "observerid", "subj"),
+        "stimulus": ("stimulus", "image", "stim", "media", "stimulusname", "imagename", "stimulusid", "imageid"),
+        "session": ("session", "sessionid"),
+        "trial": ("trial", "trialid", "trialnumber", "trialindex"),
+    }
+)
+"""Our column → what others call it: letters and digits in lower case, without the unit."""
+
+_TRUE = ("true", "1", "1.0", "yes", "valid", "t", "y")
+_FALSE = ("false", "0", "0.0", "no", "invalid", "f", "n")
+_HOW = "say which column is which, for example --column x=NAME"
+
+
+@file_format("csv")
+class Delimited:
+    """A generic table; asked last, because any table looks like it."""
+
+    title = "CSV or TSV table"
+    suffixes = (".csv", ".tsv", ".txt")
+    priority = 10
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether it is text whose first line has several columns."""
+        if b"\0" in head:
+            return False
+        lines = [line for line in head.splitlines() if line.strip() and not line.lstrip().startswith(b"#")]
+        return bool(lines) and any(len(lines[0].split(mark)) > 2 for mark in (b"\t", b";", b",", b"|", None))
+
+    def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+        """Yield the recordings; columns as `ReadOptions.columns` says, the others by their names."""
+        delimiter = check_delimiter(options.delimiter)
+        table = Table(path, options, report, delimiter=delimiter, comments=True)
+        layout = _layout(table.columns, options)
+        runs = KeyRuns(path, trials_counted=False)
+        time_unit = layout.time_unit
+        for batch in table.batches(layout.text, layout.numbers, required=("t",)):
+            if time_unit is None:
+                time_unit = _time_unit_by_step(path, batch, layout.numbers["t"], report)
+            checked = _with_validity(table, batch, layout)
+            labels = _labels(checked, layout, options, path)
+            samples = _samples(checked.frame, layout, options, time_unit)
+            for run in runs.cut(labels, checked.lines):
+                for piece in slices(samples[run.start : run.stop], options.chunk_rows):
+                    yield Chunk(run.key, piece, layout.geometry)
+
+    write = staticmethod(_delimited_writer.write)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where in the file our columns are, and what they mean."""
+
+    text: Mapping[str, str]
+    numbers: Mapping[str, str]
+    geometry: Geometry
+    time_unit: str | None
+
+
+def _layout(columns: Columns, options: ReadOptions) -> _Layout:
+    if columns.names and all(_is_number(name) for name in columns.names if name):
+        raise FileFormatError(
+            columns.path,
+            line=columns.line,
+            expected="a header line with the columns' names",
+            found=f"numbers: {', '.join(columns.names[:6])}",
+            hint="put a line such as t,x,y before the first row",
+        )
+    found = _find_columns(columns, options)
+    if "t" not in found:
+        raise columns.missing("of time, such as 't' or 'timestamp'", SPELLINGS["t"], "--column t=NAME says which it is")
+    has_gaze = any({f"{prefix}x", f"{prefix}y"} <= set(found) for prefix in ("", "left_", "right_"))
+    if not has_gaze:
+        raise columns.missing("of gaze, such as 'x' and 'y'", (*SPELLINGS["x"], *SPELLINGS["y"]), _HOW)
+    if options.eye != "both" and f"{options.eye}_x" not in found:
+        raise columns.missing(f"of the {options.eye} eye", SPELLINGS[f"{options.eye}_x"], _HOW)
+    is_text = {*schema.KEYS, "valid", "left_valid", "right_valid"}
+    return _Layout(
+        {ours: theirs for ours, theirs in found.items() if ours in is_text},
+        {ours: theirs for ours, theirs in found.items() if ours not in is_text},
+        _geometry(columns, found, options),
+        options.time_unit or _time_unit(found),
+    )
+
+
+def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:
+    unknown = set(options.columns) - set(SPELLINGS)
+    if unknown:
+        raise OptionError(f"we have no column {sorted(unknown)[0]!r}", hint=f"ours are {', '.join(SPELLINGS)}")
+    for ours, theirs in options.columns.items():
+        if theirs not in columns.names:
+            raise columns.missing(f"{theirs!r} (for {ours})", (parse_name(theirs).words,), _HOW)
+    found = dict(options.columns)
+    for ours, spellings in SPELLINGS.items():
+        if ours in found:
+            continue
+        fitting = [name for name in columns.names if parse_name(name).words in spellings and name not in found.values()]
+        exact = [name for name in fitting if name == ours]
+        if len(exact or fitting) > 1:
+            raise FileFormatError(
+                columns.path,
+                line=columns.line,
+                expected=f"one column for {ours}",
+                found=f"{len(fitting)}: {', '.join(map(repr, fitting))}",
+                hint=f"say which, for example --column {ours}={fitting[0]!r}",
+            )
+        if fitting:
+            found[ours] = (exact or fitting)[0]
+    return found
+
+
+def _geometry(columns: Columns, found: Mapping[str, str], options: ReadOptions) -> Geometry:
+    """Return what x and y are: the header's unit on the user's plane."""
+    stated = {
+        GAZE_UNITS[word]
+        for ours, theirs in found.items()
+        if ours[-1] in "xy" and (word := parse_name(theirs).unit) in GAZE_UNITS
+    }
+    if len(stated) > 1:
+        raise FileFormatError(
+            columns.path, line=columns.line, expected="one unit for x and y", found=" and ".join(sorted(stated))
+        )
+    unit = Unit(stated.pop()) if stated else None
+    if options.geometry is not None:
+        try:
+            return options.geometry.in_unit(unit or options.geometry.unit)
+        except GeometryError as error:
+            raise FileFormatError(
+                columns.path,
+                line=columns.line,
+                expected=f"gaze in {options.geometry.unit}",
+                found=f"columns in {unit}",
+                hint=f"{error.message}: {error.hint}",
+            ) from None
+    if unit is not None and unit is not Unit.PIXEL:
+        return Geometry(unit)
+    raise FileFormatError(
+        columns.path,
+        expected="to know what x and y are",
+        found="a table that does not say",
+        hint="give the screen, for example --screen 1920x1080, or the unit with --unit deg",
+    )
+
+
+def _time_unit(found: Mapping[str, str]) -> str | None:
+    """Return the unit in the time column's name; our own files are in seconds."""
+    unit = parse_name(found["t"]).unit
+    if unit in TIME_UNITS:
+        return TIME_UNITS[unit]
+    ours = all(found.get(name) == name for name in (*schema.KEYS, *schema.REQUIRED))
+    return "s" if ours else None
+
+
+def _time_unit_by_step(path: Path, batch: Batch, column: str, report: ReadReport) -> str:
+    unit, step = guess_time_unit(batch.frame["t"].to_numpy())
+    if unit is None:
+        raise FileFormatError(
+            path,
+            column=column,
+            expected="a typical step between samples of 10 to 2000 Hz, to tell the unit of time",
+            found=f"a step of {step:g}",
+            hint="name the unit with --time-unit s, ms, us or ns",
+        )
+    report.remark(f"time was taken to be in {unit}, from its typical step of {step:g}; --time-unit overrides this")
+    return unit
+
+
+def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
+    """Turn columns of validity into true and false; rows that say neither are bad."""
+    for name in ("valid", "left_valid", "right_valid"):
+        if name in layout.text:
+            tokens = batch.frame[name]
+            is_true = is_one_of(tokens, _TRUE.__contains__)
+            unclear = is_one_of(tokens, lambda word: word not in _TRUE and word not in _FALSE and word not in MISSING)
+            batch = Batch(batch.frame.with_columns(is_true.alias(name)), batch.lines)
+            batch = table.reject(batch, unclear, layout.text[name], "true or false", tokens)
+    if "observer" in layout.text:
+        tokens = batch.frame["observer"]
+        batch = table.reject(batch, tokens.is_null(), layout.text["observer"], "who looked", tokens)
+    return batch
+
+
+def _labels(batch: Batch, layout: _Layout, options: ReadOptions, path: Path) -> pl.DataFrame:
+    defaults = options.key(path)._asdict()
+    given = {name: getattr(options, name) or "" for name in schema.KEYS}
+    labels = batch.frame.with_columns(
+        pl.col(name).fill_null(given[name]) if name in layout.text else pl.lit(defaults[name]).alias(name)
+        for name in schema.KEYS
+    )
+    return labels.select(schema.KEYS)
+
+
+def _samples(frame: pl.DataFrame, layout: _Layout, options: ReadOptions, time_unit: str) -> pl.DataFrame:
+    frame = in_seconds(frame, PER_SECOND[time_unit], "t")
+    if options.y_up:
+        heights = [name for name in ("y", "left_y", "right_y") if name in frame.columns]
+        frame = frame.with_columns((layout.geometry.y_span - pl.col(name)).alias(name) for name in heights)
+    return combined(frame, options.eye)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,255 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tobii Pro Lab data export (TSV), with units in the header or without, and Tobii Studio's older spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from gazeveil.errors import FileFormatError
+from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
+from gazeveil.gaze.formats._numbers import MISSING, is_one_of
+from gazeveil.gaze.formats._runs import Recorder
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds
+from gazeveil.gaze.formats._table import Batch, Table
+from gazeveil.gaze.formats._tobii_messages import Messages
+from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
+from gazeveil.gaze.geometry import Geometry, Unit
+
+_PIXELS = ("dacspx", "adcspx", "", "mcspx")
+_FRACTIONS = ("dacsnorm", "adcsnorm", "mcsnorm")
+_TIMES = ("recordingtimestamp", "eyetrackertimestamp", "computertimestamp")
+_STUDIO_UNITS = {"RecordingTimestamp": "ms", "EyeTrackerTimestamp": "us"}
+_GOOD_VALIDITY = ("valid", "0", "1")
+_KNOWN_VALIDITY = (*_GOOD_VALIDITY, "invalid", "2", "3", "4")
+
+
+@file_format("tobii-tsv")
+class TobiiTsv:
+    """One export holds many participants and stimuli; each presentation of a stimulus is a trial."""
+
+    title = "Tobii Pro Lab TSV export"
+    suffixes = (".tsv", ".txt", ".csv")
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the header has Tobii's timestamp and gaze columns."""
+        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
+        for delimiter in "\t;,":
+            names = [parse_name(name).words for name in line.split(delimiter)]
+            if any(name in _TIMES for name in names) and any(name.startswith("gazepoint") for name in names):
+                return True
+        return False
+
+    def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+        """Yield the recordings of the eye tracker; other sensors' rows are left out and counted."""
+        table = Table(path, options, report, delimiter=options.delimiter)
+        layout = _layout(table.columns, options)
+        time_unit = layout.time_unit
+        messages = Messages(report)
+        recorder = Recorder(path, options.chunk_rows, "mm")
+        for batch in table.batches(layout.text, layout.numbers):
+            rows = _with_labels(batch, layout, options, path)
+            samples = _samples_only(rows, layout, report)
+            samples = table.reject(samples, samples.frame["t"].is_null(), layout.time, "a time", samples.frame["t"])
+            if time_unit is None and len(samples.lines):
+                time_unit = _time_unit(path, samples.frame, layout.time)
+            scale = PER_SECOND[time_unit or "us"]
+            gaze = _with_validity(table, samples, layout)
+            gaze = Batch(in_seconds(gaze.frame, scale, "t"), gaze.lines)
+            said = messages.place(rows, gaze, scale)
+            yield from recorder.feed(
+                gaze.frame.select("observer", "stimulus", "session"),
+                gaze.lines,
+                combined(gaze.frame, options.eye),
+                _eye_movements(gaze.frame),
+                said,
+                partial(_geometry, path, layout, options, gaze.frame),
+            )
+        yield from recorder.finish(messages.rest())
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where in the export our columns are."""
+
+    text: Mapping[str, str]
+    numbers: Mapping[str, str]
+    time: str
+    time_unit: str | None
+    unit: Unit
+    on_media: bool
+
+
+def _layout(columns: Columns, options: ReadOptions) -> _Layout:
+    time = columns.need("'Recording timestamp [μs]'", *_TIMES)
+    gaze, tag = _gaze_columns(columns)
+    if options.eye != "both" and f"{options.eye}_x" not in gaze:
+        raise columns.missing(f"'Gaze point {options.eye} X' in the unit of 'Gaze point X'")
+    numbers = {"t": time, **gaze}
+    for ours, spellings in {
+        "left_pupil": ("pupildiameterleft", "pupilleft"),
+        "right_pupil": ("pupildiameterright", "pupilright"),
+        "screen_width": ("recordingresolutionwidth",),
+        "screen_height": ("recordingresolutionheight",),
+        "media_width": ("presentedmediawidth", "recordingmediawidth", "mediawidth"),
+        "media_height": ("presentedmediaheight", "recordingmediaheight", "mediaheight"),
+    }.items():
+        if found := columns.find(*spellings):
+            numbers[ours] = found
+    for ours, spelling in {"event_x": "fixationpointx", "event_y": "fixationpointy"}.items():
+        if found := columns.find_with_unit(spelling, (tag,)):
+            numbers[ours] = found
+    text = {}
+    for ours, spellings in {
+        "sensor": ("sensor",),
+        "gaze_index": ("gazepointindex",),
+        "observer": ("participantname", "participant"),
+        "session": ("recordingname",),
+        "stimulus": ("presentedstimulusname", "presentedmedianame", "recordingmedianame", "medianame"),
+        "resolution": ("recordingresolution",),
+        "left_valid": ("validityleft",),
+        "right_valid": ("validityright",),
+        "movement": ("eyemovementtype", "gazeeventtype"),
+        "movement_index": ("eyemovementtypeindex",),
+        "fixation_index": ("fixationindex",),
+        "saccade_index": ("saccadeindex",),
+        "event": ("event", "studioevent"),
+        "event_value": ("eventvalue", "studioeventdata"),
+    }.items():
+        if found := columns.find(*spellings):
+            text[ours] = found
+    stated = TIME_UNITS.get(parse_name(time).unit) or _STUDIO_UNITS.get(time)
+    unit = Unit.PIXEL if tag in _PIXELS else Unit.FRACTION
+    return _Layout(text, numbers, time, options.time_unit or stated, unit, on_media=tag.startswith("mcs"))
+
+
+def _gaze_columns(columns: Columns) -> tuple[dict[str, str], str]:
+    """Return the gaze columns of the best coordinate system there is, and its tag."""
+    for tag in (*_PIXELS, *_FRACTIONS):
+        found = {
+            ours: name
+            for ours, spelling in {
+                "x": "gazepointx",
+                "y": "gazepointy",
+                "left_x": "gazepointleftx",
+                "left_y": "gazepointlefty",
+                "right_x": "gazepointrightx",
+                "right_y": "gazepointrighty",
+            }.items()
+            if (name := columns.find_with_unit(spelling, (tag,)))
+        }
+        pairs = {
+            axis: found[axis]
+            for prefix in ("", "left_", "right_")
+            if {f"{prefix}x", f"{prefix}y"} <= set(found)
+            for axis in (f"{prefix}x", f"{prefix}y")
+        }
+        if pairs:
+            return pairs, tag
+    raise columns.missing(
+        "'Gaze point X [DACS px]' and its y",
+        ("gazepointx", "gazepointleftx"),
+        "export the gaze point in pixels from Pro Lab",
+    )
+
+
+def _with_labels(batch: Batch, layout: _Layout, options: ReadOptions, path: Path) -> Batch:
+    defaults = options.key(path)._asdict()
+    labels = [
+        (pl.col(name).fill_null(defaults[name]) if name in layout.text else pl.lit(defaults[name])).alias(name)
+        for name in ("observer", "stimulus", "session")
+    ]
+    return Batch(batch.frame.with_columns(labels), batch.lines)
+
+
+def _samples_only(batch: Batch, layout: _Layout, report: ReadReport) -> Batch:
+    """Return the rows of the eye tracker; those of other sensors are left out and counted."""
+    frame = batch.frame
+    if "sensor" in layout.text:
+        sensor = frame["sensor"]
+        is_gaze = is_one_of(sensor, lambda word: word.replace(" ", "") == "eyetracker")
+        for name, count in sensor.filter(~is_gaze).drop_nulls().value_counts().iter_rows():
+            report.remark(f"rows of the sensor {name!r} were left out", count)
+    elif "gaze_index" in layout.text:
+        is_gaze = ~is_one_of(frame["gaze_index"].fill_null(""), MISSING.__contains__)
+    else:
+        return batch
+    return batch.take(is_gaze.to_numpy())
+
+
+def _time_unit(path: Path, samples: pl.DataFrame, column: str) -> str:
+    """Tell milliseconds from microseconds by the typical step: older exports do not name the unit."""
+    unit, step = guess_time_unit(samples["t"].to_numpy(), ("ms", "us"))
+    if unit is None:
+        raise FileFormatError(
+            path,
+            column=column,
+            expected="steps of 10 to 2000 Hz in milliseconds or microseconds",
+            found=f"a step of {step:g}",
+            hint="name the unit with --time-unit ms or us",
+        )
+    return unit
+
+
+def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
+    """Turn Valid/Invalid, or Studio's codes (0 and 1: this eye was found), into true and false."""
+    for name in ("left_valid", "right_valid"):
+        if name in layout.text:
+            tokens = batch.frame[name]
+            unclear = is_one_of(tokens, lambda word: word not in _KNOWN_VALIDITY and word not in MISSING)
+            found = is_one_of(tokens, _GOOD_VALIDITY.__contains__)
+            batch = Batch(batch.frame.with_columns(found.alias(name)), batch.lines)
+            batch = table.reject(batch, unclear, layout.text[name], "Valid, Invalid or a code 0 to 4", tokens)
+    return batch
+
+
+def _eye_movements(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the fixation or saccade each sample is in; its number and place are those Tobii gives."""
+    if "movement" not in frame.columns:
+        return frame.select(kind=pl.lit(None, pl.String), id=pl.lit(""), onset="t", offset="t")
+    numbers = [name for name in ("movement_index", "fixation_index", "saccade_index") if name in frame.columns]
+    is_fixation = is_one_of(frame["movement"], "fixation".__eq__)
+    is_saccade = is_one_of(frame["movement"], "saccade".__eq__)
+    place = {
+        axis: pl.when(is_fixation).then(pl.col(f"event_{axis}"))
+        for axis in ("x", "y")
+        if f"event_{axis}" in frame.columns
+    }
+    return frame.select(
+        kind=pl.when(is_fixation).then(pl.lit("fixation")).when(is_saccade).then(pl.lit("saccade")),
+        id=pl.concat_str(pl.col(numbers).fill_null(""), separator=" ") if numbers else pl.lit(""),
+        onset="t",
+        offset="t",
+        **place,
+    )
+
+
+def _geometry(path: Path, layout: _Layout, options: ReadOptions, frame: pl.DataFrame, row: int) -> Geometry:
+    """Return the plane of the recording that begins at ``row``: the screen, or the media that gaze is mapped on."""
+    size: list[float | None] = [None, None]
+    kinds = ("media", "screen") if layout.on_media else ("screen",)
+    for kind in kinds:
+        names = (f"{kind}_width", f"{kind}_height")
+        if None in size and set(names) <= set(frame.columns):
+            size = [frame[name][row] for name in names]
+    if None in size and not layout.on_media and "resolution" in frame.columns:
+        parts = str(frame["resolution"][row]).lower().replace("×", "x").split("x")
+        size = [float(part) if part.strip().isdigit() else None for part in parts] if len(parts) == 2 else size
+    if None in size:
+        size = [None, None]
+    known = options.geometry
+    if layout.unit is Unit.PIXEL and size[0] is None:
+        if known is None or known.width_px is None:
+            raise FileFormatError(
+                path,
+                expected="the screen's size in pixels",
+                found="an export without 'Recording resolution width [px]' and height",
+                hint="give it, for example --screen 1920x1080, or add the columns to the export",
+            )
+        size = [known.width_px, known.height_px]
+    return completed(Geometry(layout.unit, *size), known)

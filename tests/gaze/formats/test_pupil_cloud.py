@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pupil Cloud downloads: scene cameras, wearers, pupils and events in the files beside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gazeveil.errors import FileFormatError
+from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.reading import find_format, read
+from gazeveil.gaze.recording import Key
+
+HEADER = (
+    "section id,recording id,timestamp [ns],gaze x [px],gaze y [px],worn,"
+    "fixation id,blink id,azimuth [deg],elevation [deg]\n"
+)
+START = 1_700_000_000_000_000_000
+NEON = {"module_serial_number": "123456", "recording_id": "rec1", "wearer_id": "wearer-9", "wearer_name": "Anna"}
+
+
+def row(milliseconds: int, x: object = 800, y: object = 600, worn: object = 1.0, recording: str = "rec1") -> str:
+    return f"s,{recording},{START + milliseconds * 1_000_000},{x},{y},{worn},,,0,0\n"
+
+
+def download(folder: Path, rows: list[str], about: dict[str, Any] | None = None, **beside: str) -> Path:
+    place = folder / "2026-01-02_study-1a2b"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "gaze.csv").write_text(HEADER + "".join(rows))
+    if about is not None:
+        (place / "info.json").write_text(json.dumps(about))
+    for name, text in beside.items():
+        (place / f"{name}.csv").write_text(text)
+    return place
+
+
+def test_a_download_is_read(tmp_path: Path) -> None:
+    rows = [row(0), row(5, worn=0.0), row(10, x="", y="")]
+    reading = read(download(tmp_path, rows, NEON) / "gaze.csv")
+    [recording] = reading.recordings
+    assert reading.format == "pupil-cloud"
+    assert recording.key == Key("wearer-9", "", "rec1", "1")
+    np.testing.assert_allclose(recording.t - recording.t[0], [0.0, 0.005, 0.010], atol=1e-6)
+    assert recording.t[0] == START / 1e9
+    np.testing.assert_array_equal(recording.x, [800.0, np.nan, np.nan])
+    assert recording.geometry == screen(1600, 1200)
+    assert "Anna" not in str(recording.key)
+
+
+@pytest.mark.parametrize(
+    ("about", "size"),
+    [
+        ({"module_serial_number": "1"}, (1600, 1200)),
+        ({"glasses_serial_number": "1", "scene_camera_serial_number": "2"}, (1088, 1080)),
+    ],
+)
+def test_the_device_tells_the_scene_camera(tmp_path: Path, about: dict[str, Any], size: tuple[int, int]) -> None:
+    assert read(download(tmp_path, [row(0)], about)).recordings[0].geometry == screen(*size)
+
+
+def test_an_unknown_scene_camera_is_asked_for(tmp_path: Path) -> None:
+    folder = download(tmp_path, [row(0)])
+    with pytest.raises(FileFormatError, match="to know the scene camera") as caught:
+        read(folder)
+    assert "--screen 1600x1200 (Neon)" in caught.value.hint
+    assert read(folder, geometry=screen(1088, 1080)).recordings[0].geometry == screen(1088, 1080)
+
+
+def test_the_folder_is_the_download(tmp_path: Path) -> None:
+    folder = download(tmp_path, [row(0)], NEON)
+    assert find_format(folder) == "pupil-cloud"
+    assert len(read(folder).recordings) == 1
+
+
+def test_several_recordings_in_one_file_stay_apart(tmp_path: Path) -> None:
+    rows = [row(0), row(5), row(0, recording="rec2"), row(5, recording="rec2")]
+    reading = read(download(tmp_path, rows), geometry=screen(1600, 1200))
+    assert [recording.key[::2] for recording in reading.recordings] == [("rec1", "rec1"), ("rec2", "rec2")]
+    assert len(reading.report.remarks) == 2
+    with pytest.raises(FileFormatError, match="rows of each recording together"):
+        read(download(tmp_path, [*rows, row(10)]), geometry=screen(1600, 1200))
+
+
+def test_a_wearer_is_not_given_recordings_of_others(tmp_path: Path) -> None:
+    rows = [row(0), row(0, recording="rec2")]
+    recordings = read(download(tmp_path, rows, NEON)).recordings
+    assert [recording.observer for recording in recordings] == ["wearer-9", "rec2"]
+
+
+def test_pupils_beside_come_with_the_gaze_of_their_recording(tmp_path: Path) -> None:
+    states = "section id,recording id,timestamp [ns],pupil diameter left [mm],pupil diameter right [mm],other\n"
+    states += f"s,rec1,{START},3.0,4.0,0\ns,rec2,{START + 5_000_000},9,9,0\ns,rec1,{START + 10_000_000},,5.0,0\n"
+    folder = download(tmp_path, [row(0), row(5), row(10)], NEON, **{"3d_eye_states": states})
+    [recording] = read(folder).recordings
+    assert recording.pupil is not None
+    np.testing.assert_array_equal(recording.pupil, [3.5, np.nan, 5.0])
+    assert recording.pupil_unit == "mm"
+
+
+def test_pupils_are_the_same_whatever_the_chunk(tmp_path: Path) -> None:
+    states = "recording id,timestamp [ns],pupil diameter left [mm],pupil diameter right [mm]\n"
+    states += "".join(f"rec1,{START + i * 5_000_000},{3 + i % 5},{4 + i % 3}\n" for i in range(1500))
+    folder = download(tmp_path, [row(5 * i) for i in range(1500)], NEON, **{"3d_eye_states": states})
+    [whole] = read(folder).recordings
+    [pieces] = read(folder, chunk_rows=50).recordings
+    assert whole.pupil is not None
+    assert np.isfinite(whole.pupil).all()
+    assert whole.equals(pieces)
+
+
+def test_events_beside_come_along(tmp_path: Path) -> None:
+    def times(start: int, stop: int) -> str:
+        return f"{START + start * 1_000_000},{START + stop * 1_000_000},{stop - start}"
+
+    start_stop = "start timestamp [ns],end timestamp [ns],duration [ms]"
+    folder = download(
+        tmp_path,
+        [row(0), row(5)],
+        NEON,
+        fixations=f"section id,recording id,fixation id,{start_stop},fixation x [px],fixation y [px]\n"
+        f"s,rec1,1,{times(1, 3)},700,500\ns,other,1,{times(1, 3)},1,1\n",
+        saccades=f"section id,recording id,saccade id,{start_stop},amplitude [px],amplitude [deg],peak [px/s]\n"
+        f"s,rec1,1,{times(3, 4)},50,2.5,900\n",
+        blinks=f"section id,recording id,blink id,{start_stop}\ns,rec1,1,{times(4, 5)}\n",
+        events=f"recording id,timestamp [ns],name,type\nrec1,{START},recording.begin,recording\n",
+    )
+    [recording] = read(folder).recordings
+    assert recording.events.select("kind", "x", "amplitude", "text").rows() == [
+        ("message", None, None, "recording.begin"),
+        ("fixation", 700.0, None, None),
+        ("saccade", None, 2.5, None),
+        ("blink", None, None, None),
+    ]
+    assert recording.events["peak_velocity"].null_count() == 4
+
+
+def test_a_broken_description_is_told(tmp_path: Path) -> None:
+    folder = download(tmp_path, [row(0)])
+    (folder / "info.json").write_text("{")
+    with pytest.raises(FileFormatError, match=r"info\.json: expected the recording's description as JSON"):
+        read(folder)
+
+
+def test_there_is_no_gaze_of_one_eye(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="both eyes together"):
+        read(download(tmp_path, [row(0)], NEON), eye="right")
