@@ -143,10 +143,15 @@ class Chunk:
 
 @runtime_checkable
 class Format(Protocol):
-    """What every format can do."""
+    """What every format can do.
+
+    Formats with a lower ``priority`` are asked first whether a file is theirs (default 0; the generic table, which
+    would claim any, has 10).
+    """
 
     title: str
     suffixes: tuple[str, ...]
+    priority: int
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether a file that begins with ``head`` is of this format."""
@@ -174,6 +179,8 @@ def file_format(name: str) -> Callable[[type], type]:
 
     def enter(cls: type) -> type:
         cls.name = name  # type: ignore[attr-defined]
+        if not hasattr(cls, "priority"):
+            cls.priority = 0  # type: ignore[attr-defined]
         FORMATS.register(name)(cls())
         return cls
 
