@@ -198,8 +198,8 @@ def _eyes(looked: Looked) -> report.Section:
     saccades = {name: looked.of(name).filter(pl.col("kind") == "saccade") for name in shown}
     curves = {name: (fit.eta, fit.c) for name in shown if np.isfinite((fit := main_sequence(looked.of(name))).eta)}
     lead = (
-        "Fixations and saccades are found by I-VT at 30 deg/s. The main sequence, peak velocity over amplitude, bends at a "
-        "height of its own in each person. Agreement with what the simulated eyes really did: "
+        "Fixations and saccades are found by I-VT at 30 deg/s. The main sequence, peak velocity over amplitude, bends "
+        "at a height of its own in each person. Agreement with what the simulated eyes really did: "
         f"kappa {looked.kappa:.2f} (sample by sample, fixation or not)."
     )
     columns = ["person", "fixations", "median ms", "saccades", "median °", "ceiling °/s", "scale °", "blinks"]
