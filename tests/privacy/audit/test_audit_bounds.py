@@ -127,6 +127,7 @@ def test_epsilon_is_the_logarithm_of_the_ratio() -> None:
     assert epsilon_bound(0.5, 0.1, 0.3) == pytest.approx(math.log(2), rel=1e-14)
     assert epsilon_bound(0.1, 0.5) == 0.0
     assert epsilon_bound(0.1, 0.05, 0.2) == 0.0
+    assert epsilon_bound(0.1, 0.0) == math.inf
     assert delta_bound(0.9, 0.1, 1000.0) == 0.0
 
 

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,6 +161,18 @@ def test_zcdp_is_audited_by_what_it_implies() -> None:
     assert broken.violated
 
 
+def test_the_chance_of_error_is_shared_out_over_every_bound() -> None:
+    for claim, bounds in ((PureDP(1), 4), (ApproxDP(1, "0.01"), 8)):
+        result = audit(laplace(0.5, claim), trials=4_000, confidence=0.9, seed=14)
+        assert 2 * len(result.findings) == bounds
+        for finding in result.findings:
+            at_least = lower_bound(finding.seen, finding.runs, 0.1 / bounds)
+            at_most = upper_bound(finding.seen_on_neighbour, finding.runs, 0.1 / bounds)
+            expected = epsilon_bound(at_least, at_most, result.claimed_delta)
+            assert finding.epsilon == pytest.approx(expected, rel=1e-9)
+        assert result.epsilon_lower_bound == max(finding.epsilon for finding in result.findings)
+
+
 def test_where_nothing_is_promised_nothing_is_violated() -> None:
     result = audit(laplace(0.5, Unproven("for comparison")), trials=5_000, seed=11)
     assert result.verdict is Verdict.NO_PROMISE
@@ -224,6 +238,17 @@ def test_a_mechanism_that_cannot_travel_is_refused_several_processes() -> None:
     subject = Subject(lambda data, noise, trials: np.zeros(trials), PureDP(1), ZERO_OR_ONE)
     with pytest.raises(OptionError, match="cannot be sent to other processes"):
         audit(subject, trials=1_000, workers=2)
+
+
+def dies_in_other_processes(data: float, noise: NoiseSource, trials: int) -> Outputs:
+    if multiprocessing.parent_process() is not None:
+        os._exit(3)
+    return np.zeros(trials)
+
+
+def test_a_process_that_dies_is_told_in_words() -> None:
+    with pytest.raises(OptionError, match="ended early"):
+        audit(Subject(dies_in_other_processes, PureDP(1), ZERO_OR_ONE), trials=1_000, seed=1, workers=2)
 
 
 def returns(value: Any) -> Subject:

@@ -59,8 +59,8 @@ def _log_term(k: int, n: int, p: float, q: float) -> tuple[float, float]:
     wins, losses = _deviance(k, n * p), _deviance(n - k, n * q)
     log = _stirling(n) - _stirling(k) - _stirling(n - k) - wins - losses
     log += 0.5 * (math.log(n) - math.log(k) - math.log(n - k)) - _HALF_LOG_TWO_PI
-    # n p and n q are each off by up to three roundings, and the deviances change by |k - n p| per unit of that.
-    slack = _UNIT * (8 * (k - n * p) + 400 * (wins + losses) + 400)
+    # n p and n q are each off by up to two roundings, and each deviance changes by |k - n p| per unit of that.
+    slack = _UNIT * (8 * (k - n * p) + 400 * (wins + losses) + 1000)
     return log, slack
 
 

@@ -53,6 +53,8 @@ def epsilon_bound(here_at_least: float, there_at_most: float, delta: float = 0.0
     excess = _down(here_at_least - delta)
     if excess <= there_at_most:
         return 0.0
+    if there_at_most <= 0:
+        return math.inf
     return max(0.0, _down(_down(math.log(_down(excess / there_at_most)))))
 
 
