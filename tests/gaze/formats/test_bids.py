@@ -555,6 +555,7 @@ def test_the_check_finds_each_broken_rule(tmp_path: Path, damage: Callable[[Path
 LABEL = st.text(max_size=8)
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.lists(LABEL, unique=True, max_size=30))
 def test_labels_are_plain_and_never_shared(texts: list[str]) -> None:
     labels = Labels("x")
@@ -564,6 +565,7 @@ def test_labels_are_plain_and_never_shared(texts: list[str]) -> None:
     assert all(label.isascii() and label.isalnum() for label in given_labels)
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.lists(st.from_regex(r"0{0,2}[0-9]{1,3}", fullmatch=True) | LABEL, unique=True, max_size=30))
 def test_numbers_are_never_shared(texts: list[str]) -> None:
     indices = Indices()
@@ -583,7 +585,7 @@ NUMBER = st.floats(-1e9, 1e9, allow_nan=False)
 KEY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\0", exclude_categories=["Cs"]), max_size=6)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     keys=st.lists(st.tuples(KEY_TEXT.filter(bool), KEY_TEXT, KEY_TEXT, KEY_TEXT), min_size=1, max_size=3, unique=True),
     data=st.data(),

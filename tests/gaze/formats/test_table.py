@@ -223,7 +223,7 @@ def test_a_comma_at_the_end_of_lines_is_no_column(tmp_path: Path, text: str) -> 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0", exclude_categories=["Cs"]), max_size=6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     rows=st.lists(
         st.lists(FIELD, min_size=1, max_size=4) | st.text(alphabet='a",;\t ', max_size=8), min_size=1, max_size=12
@@ -276,7 +276,7 @@ def test_lines_are_rows_exactly_when_the_csv_module_reads_three_fields(
         assert [[value or "" for value in row] for row in frame.iter_rows()] == list(expected.values())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     values=st.lists(
         st.tuples(st.floats(allow_nan=False, allow_infinity=False), st.none() | st.floats(-1e6, 1e6)),
@@ -293,6 +293,7 @@ def test_numbers_read_back_exactly_whatever_the_chunk(
     assert [(row["a"], row["b"]) for row in rows] == values
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.text(alphabet="0123456789.,eE+- naif", max_size=10))
 def test_a_token_is_a_number_when_python_says_so(token: str) -> None:
     values, bad = parse_numbers(pl.Series([token]), ".")

@@ -301,8 +301,9 @@ def _check_numbers(chunk: Chunk) -> None:
 
 
 def _measured_rate(times: np.ndarray[Any, Any]) -> float | None:
-    steps = np.diff(times)
-    steps = steps[steps > 0]
+    with np.errstate(over="ignore"):
+        steps = np.diff(times)
+    steps = steps[np.isfinite(steps) & (steps > 0)]
     return float(1.0 / np.median(steps)) if len(steps) else None
 
 

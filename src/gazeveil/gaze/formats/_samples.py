@@ -32,7 +32,8 @@ def in_seconds(frame: pl.DataFrame, per_second: float, *columns: str) -> pl.Data
 
 def guess_time_unit(times: FloatArray, units: Sequence[str] = ("s", "ms", "us", "ns")) -> tuple[str | None, float]:
     """Return the unit in which the typical step is one of a tracker, or None; and the step."""
-    steps = np.diff(times)
+    with np.errstate(over="ignore"):
+        steps = np.diff(times)
     steps = steps[steps > 0]
     if not len(steps):
         return None, float("nan")
