@@ -63,7 +63,7 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event as plain values."""
-        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+        return {"kind": self.kind, **{name: getattr(self, name) for name in _NAMES[self.kind]}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +103,7 @@ class AccountClosed(Event):
 
 KINDS: dict[str, type[Event]] = {kind.kind: kind for kind in (BudgetGranted, Charged, UnprovenRecorded, AccountClosed)}
 
+_NAMES = {name: tuple(field.name for field in fields(kind)) for name, kind in KINDS.items()}
 _TYPES: dict[str, type | tuple[type, ...]] = {"number": int, "guarantee": dict, "conversion": (dict, type(None))}
 """What the fields of events hold that do not hold text."""
 
@@ -130,8 +131,7 @@ def from_text(text: str) -> Event:
             f"the ledger holds an event of the unknown kind {kind!r}: what was spent cannot be told",
             hint="use the version of gazeveil that wrote it, or a newer one",
         )
-    known = {field.name for field in fields(KINDS[kind])}
-    given = {name: value for name, value in values.items() if name in known}
+    given = {name: value for name, value in values.items() if name in _NAMES[kind]}
     wrong = [name for name, value in given.items() if not isinstance(value, _TYPES.get(name, str))]
     if wrong:
         raise LedgerError(f"the ledger holds a {kind!r} event whose {wrong[0]} is {given[wrong[0]]!r}")
@@ -158,8 +158,7 @@ def digest_of(recipe: Mapping[str, Any]) -> str:
         raise OptionError(f"the recipe cannot be written as JSON: {error}") from None
 
 
-def _canonical(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def now() -> str:

@@ -8,7 +8,8 @@ moment may waste budget but never overspends it. Whatever goes wrong raises, and
 
 from __future__ import annotations
 
-import uuid
+import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, wraps
@@ -262,7 +263,7 @@ class Ledger:
             raise OptionError(f"a note has at most {_LONGEST_NOTE:,} letters, not {len(event.note):,}")
         text, running = to_text(event), totals.to_text()
         digest = digest_of_text(text)
-        book.append(Line(event.number, event.id, digest, text), running)
+        book.append(Line(event.number, event.id, digest, text, running))
         if len(self._seen) >= _REMEMBERED_ACCOUNTS:
             self._seen.clear()
         self._seen[event.dataset, event.person] = (running, totals)
@@ -273,7 +274,7 @@ def _common(
     tail: Tail, guarantee: Guarantee | None, *, recipe: str = "", note: str = "", event_id: str = ""
 ) -> dict[str, Any]:
     return {
-        "id": event_id or uuid.uuid4().hex,
+        "id": event_id or f"{time.time_ns():016x}{secrets.token_hex(8)}",  # sorted by time, for the sake of the index
         "time": now(),
         "dataset": tail.dataset,
         "person": tail.person,

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ledger on a PostgreSQL server, for a team: ``postgresql://user@host/database``.
 
-A transaction locks the one account row that it reads and writes, and touches no other account. Transactions of one
-account therefore run one after the other, as if alone, and those of different accounts do not wait for each other.
-A store that finds itself alone with an account skips the reading: it remembers where the account stood, and sends one
-statement that writes only if it still stands there, which saves a round trip to the server.
+A transaction locks its account's row, then reads, then adds the account's next event, and touches no other account.
+Transactions of one account therefore run one after the other, as if alone, and those of different accounts do not wait
+for each other. A store that finds itself alone with an account skips the reading: it remembers where the account stood
+and adds the event that comes next, in one statement. If somebody else has added that one, the numbers collide, nothing
+is written, and the store starts again with the reading.
 A commit returns when the server's disk has it; a server that is set up to forget (``fsync = off``) is refused.
 """
 
@@ -32,43 +33,39 @@ CREATE TABLE gazeveil.accounts (
     account bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     dataset text COLLATE "C" NOT NULL,
     person text COLLATE "C" NOT NULL,
-    number bigint NOT NULL,
-    head text NOT NULL,
-    totals text NOT NULL,
     UNIQUE (dataset, person)
 );
 CREATE TABLE gazeveil.events (
-    account bigint NOT NULL REFERENCES gazeveil.accounts,
+    account bigint NOT NULL,
     number bigint NOT NULL,
     id text COLLATE "C" NOT NULL UNIQUE,
     digest text NOT NULL,
     event text NOT NULL,
+    totals text NOT NULL,
     PRIMARY KEY (account, number)
 );
 CREATE FUNCTION gazeveil.never() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'the ledger only grows: no % of %', TG_OP, TG_TABLE_NAME; END $$;
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON gazeveil.events
     FOR EACH STATEMENT EXECUTE FUNCTION gazeveil.never();
-CREATE TRIGGER accounts_are_not_deleted BEFORE DELETE OR TRUNCATE ON gazeveil.accounts
+CREATE TRIGGER accounts_are_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON gazeveil.accounts
     FOR EACH STATEMENT EXECUTE FUNCTION gazeveil.never();
-CREATE TRIGGER accounts_only_advance BEFORE UPDATE ON gazeveil.accounts FOR EACH ROW
-    WHEN (NEW.number <> OLD.number + 1 OR (NEW.account, NEW.dataset, NEW.person)
-        IS DISTINCT FROM (OLD.account, OLD.dataset, OLD.person))
-    EXECUTE FUNCTION gazeveil.never();
 INSERT INTO gazeveil.ledger VALUES ({SCHEMA_VERSION});
 """  # noqa: S608  (a constant)
 
-_TAIL = "SELECT account, dataset, person, number, head, totals FROM gazeveil.accounts"
-_ONE = f"{_TAIL} WHERE dataset = %s AND person = %s"
-_ADVANCE = """
-WITH advanced AS (
-    UPDATE gazeveil.accounts SET number = %s, head = %s, totals = %s
-    WHERE account = %s AND number = %s AND head = %s RETURNING account
-)
-INSERT INTO gazeveil.events SELECT account, %s::bigint, %s, %s, %s FROM advanced
+_TAILS = """
+SELECT account, dataset, person, coalesce(number, 0), coalesce(digest, %s), coalesce(totals, '')
+FROM gazeveil.accounts LEFT JOIN LATERAL (
+    SELECT number, digest, totals FROM gazeveil.events
+    WHERE events.account = accounts.account ORDER BY number DESC LIMIT 1
+) AS newest ON true
 """
-_OPEN = """
-INSERT INTO gazeveil.accounts (dataset, person, number, head, totals) VALUES (%s, %s, 0, %s, '') ON CONFLICT DO NOTHING
+_TAIL = f"{_TAILS} WHERE dataset = %s AND person = %s"
+_LOCK = "SELECT 1 FROM gazeveil.accounts WHERE dataset = %s AND person = %s FOR UPDATE"
+_OPEN = "INSERT INTO gazeveil.accounts (dataset, person) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+_APPEND = """
+INSERT INTO gazeveil.events SELECT account, %s::bigint, %s, %s, %s, %s
+FROM (SELECT account FROM gazeveil.accounts WHERE account = %s FOR UPDATE) AS own ON CONFLICT DO NOTHING
 """
 _REMEMBERED_ACCOUNTS = 1024
 _INIT_LOCK = 0x475A564C  # any number that others are unlikely to lock
@@ -130,8 +127,9 @@ class PostgresStore:
             with connection.pipeline():  # one round trip to the server instead of one per statement
                 connection.execute("BEGIN")
                 if opening:
-                    connection.execute(_OPEN, (dataset, person, GENESIS))
-                found = connection.execute(f"{_ONE} FOR UPDATE", (dataset, person))
+                    connection.execute(_OPEN, (dataset, person))
+                connection.execute(_LOCK, (dataset, person))
+                found = connection.execute(_TAIL, (GENESIS, dataset, person))
             row = found.fetchone()
             book = _Book(connection, None if row is None else Tail(*row))
             yield book
@@ -139,20 +137,20 @@ class PostgresStore:
                 written = book.write()
                 connection.execute("COMMIT")
             if written is not None and written.rowcount != 1:
-                raise InternalError("a locked account was changed")
+                raise LedgerError("the id of the charge was used at the same moment for another account")
         except BaseException:
             self._take_back(connection)
             raise
 
     @contextmanager
     def _unread(self, connection: psycopg.Connection[Any], left: Tail) -> Iterator[_Book]:
-        """Take the account to be where this store left it, and write only if it is."""
+        """Take the account to be where this store left it, and add the event that comes next."""
         book = _Book(connection, left)
         try:
             yield book
         except Exception:
             # What was refused on the strength of an old reading must be asked again.
-            row = connection.execute(_ONE, (left.dataset, left.person)).fetchone()
+            row = connection.execute(_TAIL, (GENESIS, left.dataset, left.person)).fetchone()
             if row is None or Tail(*row) != left:
                 raise Moved from None
             raise
@@ -282,20 +280,18 @@ class _Book:
         row = self._connection.execute("SELECT event FROM gazeveil.events WHERE id = %s", (event_id,)).fetchone()
         return None if row is None else str(row[0])
 
-    def append(self, line: Line, totals: str) -> None:
-        """Add the next event, and what all of them come to now."""
+    def append(self, line: Line) -> None:
+        """Add the next event."""
         if self.tail is None or self._line is not None:
-            raise InternalError("one event is added to one account that is there")
+            raise InternalError("one event is added to an account that is there")
         self._line = line
-        self.after = replace(self.tail, number=line.number, head=line.digest, totals=totals)
+        self.after = replace(self.tail, number=line.number, head=line.digest, totals=line.totals)
 
     def write(self) -> psycopg.Cursor[Any] | None:
-        """Send what was appended, if anything; no row is written if the account has moved."""
-        if self.tail is None or self.after is None or self._line is None:
+        """Send what was appended, if anything; no row is written if its number or id is taken."""
+        if self.tail is None or self._line is None:
             return None
-        before, after = self.tail, self.after
-        guarded = (after.number, after.head, after.totals, before.account, before.number, before.head)
-        return self._connection.execute(_ADVANCE, (*guarded, *self._line))
+        return self._connection.execute(_APPEND, (*self._line, self.tail.account))
 
 
 class _Reader:
@@ -306,21 +302,24 @@ class _Reader:
 
     def tails(self) -> list[Tail]:
         """Return where every account stands."""
-        return [Tail(*row) for row in self._connection.execute(f"{_TAIL} ORDER BY dataset, person").fetchall()]
+        rows = self._connection.execute(f"{_TAILS} ORDER BY dataset, person", (GENESIS,)).fetchall()
+        return [Tail(*row) for row in rows]
 
     def tail(self, dataset: str, person: str) -> Tail | None:
         """Return where one account stands."""
-        row = self._connection.execute(_ONE, (dataset, person)).fetchone()
+        row = self._connection.execute(_TAIL, (GENESIS, dataset, person)).fetchone()
         return None if row is None else Tail(*row)
 
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
-        query = "SELECT number, id, digest, event FROM gazeveil.events WHERE account = %s ORDER BY number"
+        query = "SELECT number, id, digest, event, totals FROM gazeveil.events WHERE account = %s ORDER BY number"
         with self._connection.cursor(name="lines") as cursor:
             cursor.execute(query, (account,))
             for row in cursor:
                 yield Line(*row)
 
     def faults(self) -> list[str]:
-        """Return nothing: the server watches its own files (see its checksums)."""
-        return []
+        """Return events without an account; the server itself watches its files (see its checksums)."""
+        query = "SELECT DISTINCT account FROM gazeveil.events EXCEPT SELECT account FROM gazeveil.accounts"
+        found = self._connection.execute(query).fetchall()
+        return [f"there are events of an account {account} that is gone" for (account,) in found]

@@ -53,6 +53,9 @@ _GRID_BITS = 1024
 _DIGITS = 40
 
 
+_encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
 class NoPrice(Exception):  # noqa: N818  (always caught in this package, never shown as it is)
     """A promise has no finite cost in a budget; the text says why."""
 
@@ -194,13 +197,15 @@ class Totals:
         conversion = self.conversion
         if conversion is None and rho and isinstance(self.budget, ApproxDP):
             conversion = Conversion.on(self.budget) if terms is None else terms
-        return replace(
-            self,
-            epsilon=_added(self.epsilon, epsilon),
-            delta=_added(self.delta, delta),
-            rho=_added(self.rho, rho),
-            conversion=conversion,
-            charges=self.charges + 1,
+        return Totals(
+            self.budget,
+            _added(self.epsilon, epsilon),
+            _added(self.delta, delta),
+            _added(self.rho, rho),
+            conversion,
+            self.charges + 1,
+            self.unproven,
+            self.closed,
         )
 
     @property
@@ -226,21 +231,17 @@ class Totals:
     @property
     def overspent(self) -> bool:
         """Whether more was spent than granted."""
-        return any(left < 0 for left in self.remaining)
+        granted = () if self.budget is None else self.budget.numbers().values()
+        return any(gone > have for have, gone in zip(granted, self.spent, strict=True))
 
     def to_text(self) -> str:
         """Write the totals; equal totals give equal texts."""
-        values = {
-            "budget": None if self.budget is None else _written(self.budget),
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-            "rho": str(self.rho),
-            "conversion": None if self.conversion is None else self.conversion.to_dict(),
-            "charges": self.charges,
-            "unproven": self.unproven,
-            "closed": self.closed,
-        }
-        return json.dumps(values, sort_keys=True, separators=(",", ":"))
+        budget = "null" if self.budget is None else _written(self.budget)
+        terms = "null" if self.conversion is None else _encoded(self.conversion.to_dict())
+        return (
+            f'{{"budget":{budget},"charges":{self.charges},"closed":{_encoded(self.closed)},"conversion":{terms},'
+            f'"delta":"{self.delta}","epsilon":"{self.epsilon}","rho":"{self.rho}","unproven":{_encoded(self.unproven)}}}'
+        )
 
     @classmethod
     def from_text(cls, text: str) -> Totals:
@@ -270,8 +271,8 @@ class Totals:
 
 
 @lru_cache(maxsize=1024)
-def _written(budget: Guarantee) -> dict[str, Any]:
-    return budget.to_dict()
+def _written(budget: Guarantee) -> str:
+    return _encoded(budget.to_dict())
 
 
 @lru_cache(maxsize=1024)
@@ -313,6 +314,8 @@ def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, F
 
 def _added(total: Fraction, cost: Fraction) -> Fraction:
     """Add exactly; round up where a fraction would grow without end."""
+    if not cost:
+        return total
     total += cost
     if total.denominator.bit_length() <= _LONG_BITS:
         return total

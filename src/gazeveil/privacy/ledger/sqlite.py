@@ -20,7 +20,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from gazeveil.errors import LedgerError
+from gazeveil.errors import InternalError, LedgerError
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Tail
 
@@ -32,9 +32,6 @@ CREATE TABLE accounts (
     account INTEGER PRIMARY KEY,
     dataset TEXT NOT NULL,
     person TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    head TEXT NOT NULL,
-    totals TEXT NOT NULL,
     UNIQUE (dataset, person)
 );
 CREATE TABLE events (
@@ -43,6 +40,7 @@ CREATE TABLE events (
     id TEXT NOT NULL UNIQUE,
     digest TEXT NOT NULL,
     event TEXT NOT NULL,
+    totals TEXT NOT NULL,
     PRIMARY KEY (account, number)
 ) WITHOUT ROWID;
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
@@ -50,24 +48,26 @@ CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
 CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
     BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 CREATE TRIGGER events_are_not_replaced BEFORE INSERT ON events
-    WHEN NEW.number IS NOT (SELECT number + 1 FROM accounts WHERE account = NEW.account)
+    WHEN NEW.number IS NOT (SELECT ifnull(max(number), 0) + 1 FROM events WHERE account = NEW.account)
         OR EXISTS (SELECT 1 FROM events WHERE id = NEW.id)
     BEGIN SELECT RAISE(ABORT, 'events are only added at the end'); END;
+CREATE TRIGGER accounts_are_not_changed BEFORE UPDATE ON accounts
+    BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
 CREATE TRIGGER accounts_are_not_deleted BEFORE DELETE ON accounts
     BEGIN SELECT RAISE(ABORT, 'accounts are never deleted'); END;
-CREATE TRIGGER accounts_only_advance BEFORE UPDATE ON accounts
-    WHEN NEW.number <> OLD.number + 1 OR NEW.account <> OLD.account
-        OR NEW.dataset <> OLD.dataset OR NEW.person <> OLD.person
-    BEGIN SELECT RAISE(ABORT, 'accounts only advance'); END;
-CREATE TRIGGER accounts_begin_empty BEFORE INSERT ON accounts
-    WHEN NEW.number <> 0 OR EXISTS (SELECT 1 FROM accounts WHERE account = NEW.account
-        OR (dataset = NEW.dataset AND person = NEW.person))
-    BEGIN SELECT RAISE(ABORT, 'accounts begin empty'); END;
+CREATE TRIGGER accounts_are_not_replaced BEFORE INSERT ON accounts
+    WHEN EXISTS (SELECT 1 FROM accounts WHERE account = NEW.account OR (dataset = NEW.dataset AND person = NEW.person))
+    BEGIN SELECT RAISE(ABORT, 'accounts are only added'); END;
 PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 """  # noqa: S608  (a constant)
 
-_TAIL = "SELECT account, dataset, person, number, head, totals FROM accounts"
+_TAILS = """
+SELECT accounts.account, dataset, person, ifnull(number, 0), ifnull(digest, ?), ifnull(totals, '')
+FROM accounts LEFT JOIN events ON events.account = accounts.account
+    AND number = (SELECT max(own.number) FROM events AS own WHERE own.account = accounts.account)
+"""
+_TAIL = f"{_TAILS} WHERE dataset = ? AND person = ?"
 
 _ABANDONED: list[sqlite3.Connection] = []
 """Connections inherited by a forked child. Closing one there could break the parent's locks, so they stay open."""
@@ -78,6 +78,8 @@ class SqliteStore:
 
     def __init__(self, path: Path, *, create: bool = False, patience_s: float = PATIENCE_S) -> None:
         self.path = Path(path).absolute()
+        self._name = str(self.path)
+        self._lock = self._name + ".lock"
         self.patience_s = patience_s
         self._mine = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -96,15 +98,17 @@ class SqliteStore:
     @contextmanager
     def book(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[_Book]:
         """Hold one account in a transaction."""
-        with self._mine, self._alone(), self._explaining():
+        with self._mine, self._alone():
             connection = self._connected()
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 yield _Book(connection, dataset, person, opening=opening)
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise self._explained(error) from error
                 raise
 
     @contextmanager
@@ -139,7 +143,7 @@ class SqliteStore:
 
     def _identity(self) -> tuple[int, int]:
         try:
-            status = self.path.stat()
+            status = os.stat(self._name)  # noqa: PTH116  (on the way of every charge)
         except OSError:
             raise self._missing() from None
         return status.st_dev, status.st_ino
@@ -202,12 +206,11 @@ class SqliteStore:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep all other writers out. The system lets go of the lock when a process ends, however it ends."""
-        lock = self.path.with_name(self.path.name + ".lock")
         try:
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise LedgerError(
-                f"cannot open the lock file {lock}: {error.strerror}", hint="check the folder's permissions"
+                f"cannot open the lock file {self._lock}: {error.strerror}", hint="check the folder's permissions"
             ) from error
         try:
             self._queue(descriptor)
@@ -264,31 +267,21 @@ class _Book:
 
     def __init__(self, connection: sqlite3.Connection, dataset: str, person: str, *, opening: bool) -> None:
         self._connection = connection
-        query = f"{_TAIL} WHERE dataset = ? AND person = ?"
-        row = connection.execute(query, (dataset, person)).fetchone()
-        if row is None and opening:
-            connection.execute(
-                "INSERT INTO accounts (dataset, person, number, head, totals) VALUES (?, ?, 0, ?, '')",
-                (dataset, person, GENESIS),
-            )
-            row = connection.execute(query, (dataset, person)).fetchone()
-        self.tail = None if row is None else Tail(*row)
+        self.tail = _tail(connection, dataset, person)
+        if self.tail is None and opening:
+            connection.execute("INSERT INTO accounts (dataset, person) VALUES (?, ?)", (dataset, person))
+            self.tail = _tail(connection, dataset, person)
 
     def find(self, event_id: str) -> str | None:
         """Return the text of the event with an id."""
         row = self._connection.execute("SELECT event FROM events WHERE id = ?", (event_id,)).fetchone()
         return None if row is None else str(row[0])
 
-    def append(self, line: Line, totals: str) -> None:
-        """Add the next event, and what all of them come to now."""
+    def append(self, line: Line) -> None:
+        """Add the next event."""
         if self.tail is None:
-            raise LedgerError("there is no such account")
-        account = self.tail.account
-        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", (account, *line))
-        self._connection.execute(
-            "UPDATE accounts SET number = ?, head = ?, totals = ? WHERE account = ?",
-            (line.number, line.digest, totals, account),
-        )
+            raise InternalError("an event is added to an account that is there")
+        self._connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", (self.tail.account, *line))
 
 
 class _Reader:
@@ -299,16 +292,15 @@ class _Reader:
 
     def tails(self) -> list[Tail]:
         """Return where every account stands."""
-        return [Tail(*row) for row in self._connection.execute(f"{_TAIL} ORDER BY dataset, person")]
+        return [Tail(*row) for row in self._connection.execute(f"{_TAILS} ORDER BY dataset, person", (GENESIS,))]
 
     def tail(self, dataset: str, person: str) -> Tail | None:
         """Return where one account stands."""
-        row = self._connection.execute(f"{_TAIL} WHERE dataset = ? AND person = ?", (dataset, person)).fetchone()
-        return None if row is None else Tail(*row)
+        return _tail(self._connection, dataset, person)
 
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
-        query = "SELECT number, id, digest, event FROM events WHERE account = ? ORDER BY number"
+        query = "SELECT number, id, digest, event, totals FROM events WHERE account = ? ORDER BY number"
         for row in self._connection.execute(query, (account,)):
             yield Line(*row)
 
@@ -317,6 +309,11 @@ class _Reader:
         found = [str(row[0]) for row in self._connection.execute("PRAGMA integrity_check")]
         found += [f"foreign key: {row}" for row in self._connection.execute("PRAGMA foreign_key_check")]
         return [fault for fault in found if fault != "ok"]
+
+
+def _tail(connection: sqlite3.Connection, dataset: str, person: str) -> Tail | None:
+    row = connection.execute(_TAIL, (GENESIS, dataset, person)).fetchone()
+    return None if row is None else Tail(*row)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> object:

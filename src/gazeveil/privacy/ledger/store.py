@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a ledger is kept: what SQLite and PostgreSQL both do for it.
 
-A store keeps texts and digests and knows nothing of privacy. Beside the events it keeps one row per account with the
-number and digest of the newest event and the totals after it, so that a charge reads one row, however long the
-history. Event and row are written in one transaction; `Ledger.verify` replays the events and compares.
+A store keeps texts and digests and knows nothing of privacy. With every event it keeps what all events of the account
+up to it come to, so that a charge reads one row, however long the history; `Ledger.verify` replays the events and
+compares. Nothing is ever updated: two tables, accounts and events, and rows are only added.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ class Tail:
 
 
 class Line(NamedTuple):
-    """One stored event."""
+    """One stored event, and what all events of its account up to it come to."""
 
     number: int
     id: str
     digest: str
     text: str
+    totals: str
 
 
 class Moved(Exception):  # noqa: N818  (always caught in this package, never shown)
@@ -58,8 +59,8 @@ class Book(Protocol):
         """Return the text of the event with an id, in whichever account."""
         ...
 
-    def append(self, line: Line, totals: str) -> None:
-        """Add the next event, and what all of them come to now; once in a transaction."""
+    def append(self, line: Line) -> None:
+        """Add the next event; once in a transaction."""
         ...
 
 
