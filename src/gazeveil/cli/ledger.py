@@ -128,7 +128,7 @@ def charge(
         print_json({**receipt.to_dict(), "repeated": receipt.repeated, "account": receipt.account.to_dict()})
         return
     done = "had been charged before" if receipt.repeated else "charged"
-    _tell(receipt.account, f"{done}: {promise}, as {receipt.charge_id}", as_json=False)
+    _tell(receipt.account, f"{done}: {promise}", as_json=False)
 
 
 @app.command(epilog="Example: `gazeveil ledger show study-7 --json`")
@@ -157,7 +157,7 @@ def history(
     if as_json:
         print_json({"ledger": book.store.where, "events": [event.to_dict() for event in events]})
         return
-    columns = ("time (UTC)", "data set", "person", "what", "promise", "recipe", "note", "id")
+    columns = ("time (UTC)", "data set", "person", "number", "what", "promise", "recipe", "id", "note")
     print_table(f"history in {book.store.where}", columns, [_event_row(event) for event in events])
 
 
@@ -200,7 +200,7 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Replay every event: is the chain whole, and do the totals and budgets hold? Exit code 1 if not."""
-    anchors = {} if against is None else dict(_anchors(against))
+    anchors = [] if against is None else list(_anchors(against))
     with Ledger.open(where) as book:
         found = book.verify(anchors)
     if as_json:
@@ -281,22 +281,23 @@ def _row(account: Account) -> tuple[object, ...]:
 def _event_row(event: Event) -> tuple[object, ...]:
     promise = str(read_promise(event.guarantee)) if event.guarantee else "–"
     when = event.time[:19].replace("T", " ")
-    return when, event.dataset, event.person or "–", event.kind, promise, event.recipe[:12] or "–", event.note, event.id
+    whose = event.dataset, event.person or "–", event.number
+    return when, *whose, event.kind, promise, event.recipe[:12] or "–", event.id or "–", event.note
 
 
 def _exported(line: Line) -> dict[str, Any]:
     # The text itself, not what it parses to: the digest is of the text.
-    return {"id": line.id, "digest": line.digest, "event": line.text}
+    return {"digest": line.digest, "event": line.text}
 
 
-def _anchors(path: Path) -> Iterator[tuple[str, str]]:
+def _anchors(path: Path) -> Iterator[str]:
     expected = "one exported event a line"
     try:
         with path.open(encoding="utf-8") as file:
             for number, text in enumerate(file, start=1):
                 try:
                     values = json.loads(text)
-                    yield str(values["id"]), str(values["digest"])
+                    yield str(values["digest"])
                 except (ValueError, KeyError, TypeError):
                     raise FileFormatError(path, line=number, expected=expected, found=text[:60]) from None
     except (OSError, UnicodeDecodeError) as error:

@@ -94,7 +94,7 @@ class Receipt:
     """A charge that is on disk.
 
     Attributes:
-        charge_id: The charge's id; the same id again is the same charge.
+        charge_id: The id that the charge was given, if any; the same id again is the same charge.
         digest: The digest of the event, by which it can be found in an export.
         time: When it was charged, in UTC.
         guarantee: What was charged.

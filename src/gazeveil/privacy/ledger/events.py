@@ -38,7 +38,8 @@ class Event:
     """What all events have.
 
     Attributes:
-        id: Unique in the ledger; a retry with the same id is the same event.
+        id: The charger's own name for it, unique in the ledger: a retry with the same id is the same charge. Empty
+            where none was given; every event is also known by its digest.
         time: When it was written, in UTC, as the writing machine's clock told it. For people: nothing is decided by it.
         dataset: The account's data set.
         person: The account's person; empty for the data set as a whole.

@@ -8,9 +8,7 @@ moment may waste budget but never overspends it. Whatever goes wrong raises, and
 
 from __future__ import annotations
 
-import secrets
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -110,7 +108,7 @@ class Ledger:
         Raises:
             LedgerError: If the account is closed, or holds another kind of budget, or any while ``first``.
         """
-        _check_size(budget)
+        _written(budget)
         with self._account(dataset, person, opening=True) as (book, tail, totals):
             if first and totals.budget is not None:
                 raise LedgerError(
@@ -146,7 +144,7 @@ class Ledger:
             BudgetExceeded: If it does not fit. Nothing was spent.
             LedgerError: If the ledger cannot be used, or there is no such account.
         """
-        _check_size(guarantee)
+        _written(guarantee)
         digest = "" if recipe is None else digest_of(recipe)
         with self._account(dataset, person) as (book, tail, totals):
             if charge_id and (text := book.find(_checked(charge_id, "charge id"))) is not None:
@@ -221,14 +219,14 @@ class Ledger:
                 if dataset in (None, tail.dataset) and person in (None, tail.person):
                     yield from reader.lines(tail.account)
 
-    def verify(self, anchors: Mapping[str, str] | None = None) -> Verification:
+    def verify(self, anchors: Iterable[str] = ()) -> Verification:
         """Replay every event and compare with the chain of digests and the running totals.
 
         Args:
-            anchors: Ids of events and their digests, from an export that was kept elsewhere; all must still be there.
+            anchors: Digests of events from an export that was kept elsewhere; all must still be there.
         """
         with self.store.reading() as reader:
-            return verify(reader, anchors or {})
+            return verify(reader, anchors)
 
     def close(self) -> None:
         """Let go of the file or connection."""
@@ -274,7 +272,7 @@ def _common(
     tail: Tail, guarantee: Guarantee | None, *, recipe: str = "", note: str = "", event_id: str = ""
 ) -> dict[str, Any]:
     return {
-        "id": event_id or f"{time.time_ns():016x}{secrets.token_hex(8)}",  # sorted by time, for the sake of the index
+        "id": event_id,
         "time": now(),
         "dataset": tail.dataset,
         "person": tail.person,
@@ -288,7 +286,11 @@ def _common(
 
 @lru_cache(maxsize=256)
 def _written(guarantee: Guarantee) -> dict[str, Any]:
-    """Return a promise as plain values; whoever charges often charges the same."""
+    """Return a promise as plain values, if it is one that can be kept; whoever charges often charges the same."""
+    if not isinstance(guarantee, Guarantee):
+        raise OptionError(f"a promise is needed, for instance PureDP(1), not {guarantee!r}")
+    if not is_writable(guarantee):
+        raise OptionError("the promise holds a fraction too long to be kept", hint="round it up to fewer digits")
     return guarantee.to_dict()
 
 
@@ -308,10 +310,3 @@ def _checked(name: str, what: str) -> str:
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise OptionError(f"the {what} must be 1 to {_LONGEST_NAME} printable letters, not {name!r}")
     return name
-
-
-def _check_size(promise: Guarantee) -> None:
-    if not isinstance(promise, Guarantee):
-        raise OptionError(f"a promise is needed, for instance PureDP(1), not {promise!r}")
-    if not is_writable(promise):
-        raise OptionError("the promise holds a fraction too long to be kept", hint="round it up to fewer digits")

@@ -38,12 +38,13 @@ CREATE TABLE gazeveil.accounts (
 CREATE TABLE gazeveil.events (
     account bigint NOT NULL,
     number bigint NOT NULL,
-    id text COLLATE "C" NOT NULL UNIQUE,
+    id text COLLATE "C" NOT NULL,
     digest text NOT NULL,
     event text NOT NULL,
     totals text NOT NULL,
     PRIMARY KEY (account, number)
 );
+CREATE UNIQUE INDEX events_by_id ON gazeveil.events (id) WHERE id <> '';
 CREATE FUNCTION gazeveil.never() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'the ledger only grows: no % of %', TG_OP, TG_TABLE_NAME; END $$;
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE OR DELETE OR TRUNCATE ON gazeveil.events
@@ -276,8 +277,9 @@ class _Book:
         self._line: Line | None = None
 
     def find(self, event_id: str) -> str | None:
-        """Return the text of the event with an id."""
-        row = self._connection.execute("SELECT event FROM gazeveil.events WHERE id = %s", (event_id,)).fetchone()
+        """Return the text of the event that was given an id."""
+        query = "SELECT event FROM gazeveil.events WHERE id = %s AND id <> ''"
+        row = self._connection.execute(query, (event_id,)).fetchone()
         return None if row is None else str(row[0])
 
     def append(self, line: Line) -> None:

@@ -37,19 +37,20 @@ CREATE TABLE accounts (
 CREATE TABLE events (
     account INTEGER NOT NULL REFERENCES accounts,
     number INTEGER NOT NULL,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL,
     digest TEXT NOT NULL,
     event TEXT NOT NULL,
     totals TEXT NOT NULL,
     PRIMARY KEY (account, number)
 ) WITHOUT ROWID;
+CREATE UNIQUE INDEX events_by_id ON events (id) WHERE id <> '';
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
     BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
     BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 CREATE TRIGGER events_are_not_replaced BEFORE INSERT ON events
     WHEN NEW.number IS NOT (SELECT ifnull(max(number), 0) + 1 FROM events WHERE account = NEW.account)
-        OR EXISTS (SELECT 1 FROM events WHERE id = NEW.id)
+        OR EXISTS (SELECT 1 FROM events WHERE id = NEW.id AND id <> '')
     BEGIN SELECT RAISE(ABORT, 'events are only added at the end'); END;
 CREATE TRIGGER accounts_are_not_changed BEFORE UPDATE ON accounts
     BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
@@ -273,8 +274,8 @@ class _Book:
             self.tail = _tail(connection, dataset, person)
 
     def find(self, event_id: str) -> str | None:
-        """Return the text of the event with an id."""
-        row = self._connection.execute("SELECT event FROM events WHERE id = ?", (event_id,)).fetchone()
+        """Return the text of the event that was given an id."""
+        row = self._connection.execute("SELECT event FROM events WHERE id = ? AND id <> ''", (event_id,)).fetchone()
         return None if row is None else str(row[0])
 
     def append(self, line: Line) -> None:

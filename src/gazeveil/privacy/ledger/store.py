@@ -56,7 +56,7 @@ class Book(Protocol):
         ...
 
     def find(self, event_id: str) -> str | None:
-        """Return the text of the event with an id, in whichever account."""
+        """Return the text of the event that was given an id, in whichever account."""
         ...
 
     def append(self, line: Line) -> None:
