@@ -170,3 +170,30 @@ def test_a_refusal_from_memory_is_checked_against_the_server(database: str) -> N
             one.charge("study", PureDP(1))
         two.grant("study", PureDP(1))
         assert one.charge("study", PureDP(1)).account.remaining == {"epsilon": 0}
+
+
+def test_a_clerk_with_few_rights_can_charge_and_no_more(postgres: Server, database: str) -> None:
+    with Ledger.open(database, create=True) as ledger, admin(database) as owner:
+        ledger.grant("study", PureDP(3))
+        owner.execute("DROP ROLE IF EXISTS clerk")
+        owner.execute("CREATE ROLE clerk LOGIN")
+        owner.execute("GRANT USAGE ON SCHEMA gazeveil TO clerk")
+        owner.execute("GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA gazeveil TO clerk")
+        owner.execute("GRANT UPDATE ON gazeveil.accounts TO clerk")  # without it, nobody may lock a row
+        try:
+            with Ledger.open(database.replace("gazeveil@", "clerk@")) as desk:
+                for _ in range(3):
+                    desk.charge("study", PureDP(1))
+                with pytest.raises(BudgetExceeded):
+                    desk.charge("study", PureDP(1))
+                assert desk.verify().sound
+            with admin(database.replace("gazeveil@", "clerk@")) as clerk:
+                for statement in (
+                    "DROP TABLE gazeveil.events",
+                    "DROP TRIGGER events_are_not_changed ON gazeveil.events",
+                ):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        clerk.execute(statement)
+        finally:
+            owner.execute("DROP OWNED BY clerk")
+            owner.execute("DROP ROLE clerk")
