@@ -278,3 +278,33 @@ def test_odd_file_names_are_just_names(tmp_path: Path) -> None:
     assert path.is_file()
     with Ledger.open(path) as ledger:
         assert ledger.account("study").budget == PureDP(1)
+
+
+class Unruly:
+    """A connection whose disk fails from some statement on."""
+
+    in_transaction = True
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+        if statement in ("COMMIT", "ROLLBACK"):
+            raise sqlite3.OperationalError("disk I/O error")
+        return self.connection.execute(statement, *values)
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def test_a_failing_disk_is_an_error_and_the_next_charge_starts_afresh(spent: Path) -> None:
+    with Ledger.open(spent) as ledger:
+        store = ledger.store
+        assert isinstance(store, SqliteStore)
+        assert store._connection is not None
+        store._connection = Unruly(store._connection)  # type: ignore[assignment]
+        with pytest.raises(LedgerError, match="disk I/O error"):
+            ledger.charge("study", PureDP("0.1"))
+        ledger.charge("study", PureDP("0.1"))
+        assert ledger.account("study").totals.charges == 5
+        assert ledger.verify().sound

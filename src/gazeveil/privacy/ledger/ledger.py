@@ -88,8 +88,12 @@ class Ledger:
                 f"a ledger is a file or a postgresql:// address, not {address.split('://', 1)[0]}://…",
                 hint=f"for example {DEFAULT}",
             )
-        from gazeveil.privacy.ledger.sqlite import SqliteStore  # noqa: PLC0415
-
+        try:
+            from gazeveil.privacy.ledger.sqlite import SqliteStore  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise LedgerError(
+                f"a ledger in a file needs a POSIX system ({error})", hint="keep it on a server: postgresql://…"
+            ) from error
         return cls(SqliteStore(Path(where), create=create))
 
     @_asking_again

@@ -106,8 +106,7 @@ class SqliteStore:
                 yield _Book(connection, dataset, person, opening=opening)
                 connection.execute("COMMIT")
             except BaseException as error:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                self._take_back(connection)
                 if isinstance(error, sqlite3.Error):
                     raise self._explained(error) from error
                 raise
@@ -124,6 +123,15 @@ class SqliteStore:
         with self._mine:
             if self._connection is not None and self._process == os.getpid():
                 self._connection.close()
+            self._connection = None
+
+    def _take_back(self, connection: sqlite3.Connection) -> None:
+        """Roll back; where even that fails, drop the connection, and whoever opens the file next rolls back."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            connection.close()
             self._connection = None
 
     def _connected(self) -> sqlite3.Connection:
