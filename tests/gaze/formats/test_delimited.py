@@ -185,6 +185,15 @@ def test_a_validity_that_is_neither_is_bad(tmp_path: Path) -> None:
     np.testing.assert_array_equal(recording.tracked, [True, False, False])
 
 
+def test_validity_codes_are_not_guessed(tmp_path: Path) -> None:
+    text = "time_ms,x,y,Validity\n0,1,2,0\n1,1,2,4\n"
+    reading = read_text(tmp_path, text)
+    np.testing.assert_array_equal(reading.recordings[0].tracked, [True, True])
+    assert "the column 'Validity' is not used" in next(iter(reading.report.remarks))
+    with pytest.raises(FileFormatError, match="expected true or false, found '4'"):
+        read_text(tmp_path, text, columns={"valid": "Validity"})
+
+
 def test_labels_come_from_the_options_and_the_name_where_the_file_is_silent(tmp_path: Path) -> None:
     text = "time_ms,x,y\n0,1,2\n"
     assert read_text(tmp_path, text, name="anna.b.csv").recordings[0].key == Key("anna", "", "1", "1")

@@ -366,3 +366,17 @@ def test_a_sample_without_time_is_a_bad_line(tmp_path: Path) -> None:
         FileFormatError, match=r"line 3, column Recording timestamp \[μs\]: expected a time, found nothing"
     ):
         read_rows(tmp_path, rows)
+
+
+def test_an_export_of_eye_movements_alone_says_what_is_missing(tmp_path: Path) -> None:
+    header = ["Recording timestamp", "Sensor", "Participant name", "Eye movement type", "Fixation point X"]
+    path = export(tmp_path, [{"Recording timestamp": 0, "Sensor": "Eye Tracker"}], header)
+    assert find_format(path) == "tobii-tsv"
+    with pytest.raises(FileFormatError, match=r"'Gaze point X \[DACS px\]'") as caught:
+        read(path)
+    assert "export the gaze point" in caught.value.hint
+
+
+def test_a_screen_without_size_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="a screen that can exist"):
+        read_rows(tmp_path, [sample(0, **{"Recording resolution width [px]": 0})])

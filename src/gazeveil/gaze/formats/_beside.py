@@ -94,7 +94,8 @@ def aside(report: ReadReport) -> ReadReport:
 
 
 def add_bad_lines(report: ReadReport, of: ReadReport) -> None:
-    """Add the bad lines of a file beside to the main report."""
+    """Add the bad lines of a file beside, and what was remarked there, to the main report."""
+    report.remarks.update(of.remarks)
     report.bad_lines += of.bad_lines
     report.first_bad.extend(of.first_bad[: max(0, 10 - len(report.first_bad))])
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -55,29 +56,48 @@ def data_set_root(path: Path) -> Path | None:
     return next((folder for folder in path.resolve().parents if (folder / DESCRIPTION).is_file()), None)
 
 
-def sidecar_of(path: Path, suffix: str | None = None) -> dict[str, Any]:
-    """Return the metadata of a file: all sidecars that apply, from the root down, nearer ones over farther ones.
+_Pairs = frozenset[tuple[str, str]]
 
-    With another ``suffix`` (``events``), the sidecars of the files of that kind that belong to it.
-    """
-    name = parse_bids_name(path.name)
-    if name is None:
-        return {}
-    folder = path.resolve().parent
-    root = data_set_root(path) or folder
-    folders = [root]
-    for part in folder.relative_to(root).parts:
-        folders.append(folders[-1] / part)
-    merged: dict[str, Any] = {}
-    for place in folders:
-        fitting = []
-        for candidate in place.glob(f"*{suffix or name.suffix}.json"):
-            other = parse_bids_name(candidate.name)
-            if other and other.suffix == (suffix or name.suffix) and other.entities.items() <= name.entities.items():
-                fitting.append((len(other.entities), candidate))
-        for _, candidate in sorted(fitting):
-            merged |= load_json(candidate)
-    return merged
+
+class Sidecars:
+    """The metadata of files, from all JSON files that speak about them. Folders are listed once."""
+
+    def __init__(self) -> None:
+        self._shelves: dict[tuple[Path, str], dict[int, dict[_Pairs, Path]]] = {}
+
+    def of(self, path: Path, suffix: str | None = None) -> dict[str, Any]:
+        """Return what the sidecars of a file say, from the root down, nearer ones over farther ones.
+
+        With another ``suffix`` (``events``), the sidecars of the files of that kind that belong to it.
+        """
+        name = parse_bids_name(path.name)
+        if name is None:
+            return {}
+        folder = path.resolve().parent
+        root = data_set_root(path) or folder
+        folders = [root]
+        for part in folder.relative_to(root).parts:
+            folders.append(folders[-1] / part)
+        merged: dict[str, Any] = {}
+        for place in folders:
+            by_length = self._shelf(place, suffix or name.suffix)
+            for length in sorted(by_length):
+                for entities in combinations(name.entities.items(), length):
+                    if candidate := by_length[length].get(frozenset(entities)):
+                        merged |= load_json(candidate)
+        return merged
+
+    def _shelf(self, folder: Path, suffix: str) -> dict[int, dict[_Pairs, Path]]:
+        """Return the sidecars of one kind in a folder, by how many entities they have, and which."""
+        if (folder, suffix) not in self._shelves:
+            by_length: dict[int, dict[_Pairs, Path]] = {}
+            for candidate in folder.glob(f"*{suffix}.json"):
+                other = parse_bids_name(candidate.name)
+                if other and other.suffix == suffix:
+                    entities = frozenset(other.entities.items())
+                    by_length.setdefault(len(entities), {})[entities] = candidate
+            self._shelves[folder, suffix] = by_length
+        return self._shelves[folder, suffix]
 
 
 def load_json(path: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,11 @@ from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import add_bad_lines, aside, is_blank
 from gazeveil.gaze.formats._bids_geometry import axis_changes, geometry_of
-from gazeveil.gaze.formats._bids_names import OURS, parse_bids_name, sidecar_of
+from gazeveil.gaze.formats._bids_names import OURS, Sidecars, parse_bids_name
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, in_seconds, slices
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
 
 _EYES = ("left", "right", "cyclopean")
@@ -56,33 +55,49 @@ class _EyeFile:
         return names
 
 
+def is_eye_tracking(path: Path, sidecars: Sidecars) -> bool:
+    """Whether a file is a physiological recording whose sidecars say that it is eye tracking."""
+    name = parse_bids_name(path.name)
+    if name is None or name.suffix != "physio" or name.extension not in {".tsv.gz", ".tsv"}:
+        return False
+    try:
+        return bool(sidecars.of(path).get("PhysioType") == "eyetrack")
+    except FileFormatError:
+        return True  # a broken sidecar: reading it will say what is wrong
+
+
+def by_recording(files: Iterable[Path]) -> list[list[Path]]:
+    """Return files grouped by recording: those that differ only in the eye."""
+    groups: dict[tuple[Path, str], list[Path]] = {}
+    for file in files:
+        name = parse_bids_name(file.name)
+        if name:
+            groups.setdefault((file.parent, name.without("recording")), []).append(file)
+    return list(groups.values())
+
+
 def eyes_beside(path: Path) -> list[Path]:
     """Return the files of all eyes of the recording that a file belongs to."""
-    mine = parse_bids_name(path.name)
-    if mine is None:
+    if parse_bids_name(path.name) is None:
         raise FileFormatError(
             path, expected="a BIDS name such as sub-01_task-rest_recording-eye1_physio.tsv.gz", found=path.name
         )
-    stem = mine.without("recording")
-    found = []
-    for other in sorted(path.parent.iterdir()):
-        name = parse_bids_name(other.name)
-        is_eye = name and name.suffix == "physio" and name.extension in {".tsv.gz", ".tsv"}
-        if name and is_eye and name.without("recording") == stem and sidecar_of(other).get("PhysioType") == "eyetrack":
-            found.append(other)
-    return found or [path]
+    sidecars = Sidecars()
+    files = [other for other in sorted(path.parent.iterdir()) if other == path or is_eye_tracking(other, sidecars)]
+    return next(group for group in by_recording(files) if path in group)
 
 
-def read_recording(paths: list[Path], options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
     """Yield one recording from the files of its eyes."""
-    eyes = _wanted(_eyes(paths), options)
+    eyes = _wanted(_eyes(paths, sidecars), options)
     main = eyes[0]
     ours = main.about.get(OURS, {})
     key = _key(main.path, ours, options)
-    geometry = geometry_of(main.path, main.about, sidecar_of(main.path, "events"), options)
-    changes = axis_changes(main.path, sidecar_of(main.path, "events"), geometry, options)
+    presentation = sidecars.of(main.path, "events")
+    geometry = geometry_of(main.path, main.about, presentation, options)
+    changes = axis_changes(main.path, presentation, geometry, options)
     rate = _rate(main)
-    events = _events(eyes, geometry, options, report)
+    events = _events(eyes, sidecars, options, report)
     pupil_unit = str(ours.get("pupil_unit", _pupil_unit(main)))
     stated_rate = None if ours.get("rate_measured") else rate
     for raw in _side_by_side(eyes, rate, options, report):
@@ -100,10 +115,10 @@ def read_recording(paths: list[Path], options: ReadOptions, report: ReadReport) 
             events = schema.no_events()
 
 
-def _eyes(paths: list[Path]) -> list[_EyeFile]:
+def _eyes(paths: list[Path], sidecars: Sidecars) -> list[_EyeFile]:
     eyes: dict[str, _EyeFile] = {}
     for path in paths:
-        about = sidecar_of(path)
+        about = sidecars.of(path)
         eye = about.get("RecordedEye", "cyclopean" if len(paths) == 1 else None)
         if eye not in _EYES:
             raise FileFormatError(
@@ -248,7 +263,7 @@ def _joined(eyes: list[_EyeFile], frames: list[pl.DataFrame], report: ReadReport
     return joined.drop("line")
 
 
-def _events(eyes: list[_EyeFile], geometry: Geometry, options: ReadOptions, report: ReadReport) -> pl.DataFrame:
+def _events(eyes: list[_EyeFile], sidecars: Sidecars, options: ReadOptions, report: ReadReport) -> pl.DataFrame:
     """Return the events and messages that the tracker logged beside each eye's samples."""
     tables = [schema.no_events()]
     for eye in eyes:
@@ -256,7 +271,7 @@ def _events(eyes: list[_EyeFile], geometry: Geometry, options: ReadOptions, repo
         path = eye.path.with_name(eye.path.name.replace("_physio.", "_physioevents."))
         if name is None or not path.is_file() or is_blank(path):
             continue
-        tables.append(_events_of(eye, _EyeFile(path, eye.eye, sidecar_of(path)), options, report))
+        tables.append(_events_of(eye, _EyeFile(path, eye.eye, sidecars.of(path)), options, report))
     return pl.concat(tables).sort("onset", maintain_order=True) if len(tables) > 2 else pl.concat(tables)
 
 

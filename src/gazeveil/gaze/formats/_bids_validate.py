@@ -16,7 +16,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._beside import is_blank
-from gazeveil.gaze.formats._bids_names import DESCRIPTION, ENTITIES, BidsName, load_json, parse_bids_name, sidecar_of
+from gazeveil.gaze.formats._bids_names import DESCRIPTION, ENTITIES, BidsName, Sidecars, load_json, parse_bids_name
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 
@@ -32,9 +32,10 @@ def validate(folder: Path) -> list[str]:
 
 
 def _problems(root: Path) -> Iterator[str]:
+    sidecars = Sidecars()
     yield from _description_problems(root / DESCRIPTION)
     tables = sorted(root.glob("sub-*/**/*_physio.tsv.gz"))
-    eye_files = [path for path in tables if _about(path).get("PhysioType") == "eyetrack"]
+    eye_files = [path for path in tables if _about(path, sidecars).get("PhysioType") == "eyetrack"]
     if not eye_files:
         yield f"{root.name}: no eye tracking (a _physio.tsv.gz whose sidecar has PhysioType eyetrack)"
     yield from _participant_problems(root, eye_files)
@@ -49,21 +50,21 @@ def _problems(root: Path) -> Iterator[str]:
         if name is None:
             yield f"{where}: the name is not made of entity-label pairs and a suffix"
             continue
-        about = _about(path)
+        about = _about(path, sidecars)
         yield from (f"{where}: {problem}" for problem in _name_problems(where, name))
         yield from (f"{where}: {problem}" for problem in _sidecar_problems(about))
-        yield from (f"{where}: {problem}" for problem in _screen_problems(path, about))
+        yield from (f"{where}: {problem}" for problem in _screen_problems(path, about, sidecars))
         yield from (f"{where}: {problem}" for problem in _table_problems(path, about.get("Columns"), "timestamp"))
         same = (path.parent, name.without("recording"), str(about.get("RecordedEye")))
         if same in recorded:
             yield f"{where}: {recorded[same].name} is of the same eye ({same[2]})"
         recorded[same] = path
-        yield from _logged_problems(root, path, about)
+        yield from _logged_problems(root, path, about, sidecars)
 
 
-def _about(path: Path) -> Mapping[str, Any]:
+def _about(path: Path, sidecars: Sidecars) -> Mapping[str, Any]:
     try:
-        return sidecar_of(path)
+        return sidecars.of(path)
     except FileFormatError as error:
         return {"PhysioType": "eyetrack", "": error.message}
 
@@ -134,12 +135,12 @@ def _sidecar_problems(about: Mapping[str, Any]) -> Iterator[str]:
             yield f"{axis} needs Units"
 
 
-def _screen_problems(path: Path, about: Mapping[str, Any]) -> Iterator[str]:
+def _screen_problems(path: Path, about: Mapping[str, Any], sidecars: Sidecars) -> Iterator[str]:
     """Check what BIDS asks about the screen where gaze is on one."""
     if about.get("SampleCoordinateSystem") != "gaze-on-screen":
         return
     try:
-        screen = sidecar_of(path, "events").get("StimulusPresentation")
+        screen = sidecars.of(path, "events").get("StimulusPresentation")
     except FileFormatError as error:
         yield error.message
         return
@@ -157,12 +158,12 @@ def _screen_problems(path: Path, about: Mapping[str, Any]) -> Iterator[str]:
         yield f"StimulusPresentation.ScreenOrigin has to be two of {', '.join(_ORIGINS)}, not {origin!r}"
 
 
-def _logged_problems(root: Path, samples: Path, about: Mapping[str, Any]) -> Iterator[str]:
+def _logged_problems(root: Path, samples: Path, about: Mapping[str, Any], sidecars: Sidecars) -> Iterator[str]:
     path = samples.with_name(samples.name.replace("_physio.", "_physioevents."))
     if not path.is_file():
         return
     where = path.relative_to(root)
-    logged = _about(path)
+    logged = _about(path, sidecars)
     if "" in logged:
         yield f"{where}: {logged['']}"
         return

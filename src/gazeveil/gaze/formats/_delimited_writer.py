@@ -65,7 +65,7 @@ def _opened(target: Path, *, packed: bool) -> Iterator[IO[bytes]]:
     with target.open("wb") as raw:
         if packed:
             # no name and no time inside: the same recordings give the same bytes
-            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
+            with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as stream:
                 yield cast("IO[bytes]", stream)
         else:
             yield raw

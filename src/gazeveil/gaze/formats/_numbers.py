@@ -19,25 +19,30 @@ MISSING: Final = ("", "nan", "na", "n/a", "#n/a", "null", "none", ".", "-")
 
 def parse_numbers(tokens: pl.Series, decimal: str) -> tuple[pl.Series, BoolArray]:
     """Return text as numbers (null where missing) and which rows are neither a number nor missing."""
+    token = pl.col("token")
     if decimal == ",":
         # a point in such a file groups thousands or comes from elsewhere: not to be guessed
-        plain = pl.DataFrame({"token": tokens}).select(
-            pl.when(pl.col("token").str.contains(r"\d\.|\.\d"))
-            .then(pl.lit("bad"))
-            .otherwise(pl.col("token").str.replace(",", ".", literal=True))
+        has_point = token.str.contains(r"\d\.|\.\d")
+        token = pl.when(has_point).then(pl.lit("bad")).otherwise(token.str.replace(",", ".", literal=True))
+    value = token.cast(pl.Float64, strict=False)
+    parsed = (
+        tokens.alias("token")
+        .to_frame()
+        .select(
+            token.alias("token"), value.alias("value"), odd=token.is_not_null() & ~value.is_finite().fill_null(False)
         )
-        tokens = plain.to_series()
-    values = tokens.cast(pl.Float64, strict=False)
-    odd = (tokens.is_not_null() & ~values.is_finite().fill_null(False)).to_numpy()
+    )
+    odd = parsed["odd"].to_numpy()
     if not odd.any():
-        return values, odd
-    stripped = tokens.filter(odd).str.strip_chars()
+        return parsed["value"], odd
+    stripped = pl.col("token").str.strip_chars()
     again = stripped.cast(pl.Float64, strict=False)
-    again = again.set(~again.is_finite().fill_null(False), None)
-    missing = stripped.str.to_lowercase().is_in(MISSING)
+    looked_at = parsed.filter(odd).select(
+        value=pl.when(again.is_finite()).then(again), missing=stripped.str.to_lowercase().is_in(MISSING)
+    )
     bad = odd.copy()
-    bad[odd] = (again.is_null() & ~missing).to_numpy()
-    return values.scatter(np.flatnonzero(odd), again), bad
+    bad[odd] = (looked_at["value"].is_null() & ~looked_at["missing"]).to_numpy()
+    return parsed["value"].scatter(np.flatnonzero(odd), looked_at["value"]), bad
 
 
 def look_for_decimal(frame: pl.DataFrame, columns: Iterable[str]) -> str | None:

@@ -245,6 +245,8 @@ class Table:
             quote_char='"' if rows.quoted else None,
             schema={str(place): kinds[place] for place in range(width)},
             columns=wanted,
+            # the one spelling that is common; others make the batch be looked at with care
+            null_values={str(place): "n/a" for place in wanted if kinds[place] == pl.Float64},
         )
         if frame.height != len(rows.lines):
             raise InternalError(f"{self.path}: parsed {frame.height:,} rows from {len(rows.lines):,} lines")

@@ -86,11 +86,10 @@ def _spoken(rows: Batch) -> list[tuple[int, str, str, str, float | None, str]]:
     """Return line, labels, time and text of the rows that say something."""
     if "event" not in rows.frame.columns:
         return []
-    text = pl.col("event")
-    if "event_value" in rows.frame.columns:
-        text = pl.concat_str(text, pl.col("event_value"), separator=": ", ignore_nulls=True)
+    text = [name for name in ("event", "event_value") if name in rows.frame.columns]
     speaks = rows.frame["event"].is_not_null()
-    said = rows.frame.filter(speaks).select(*_LABELS, "t", text.alias("text"))
+    said = rows.frame.select(*_LABELS, "t", *text).filter(speaks)
+    said = said.select(*_LABELS, "t", pl.concat_str(text, separator=": ", ignore_nulls=True).alias("text"))
     return [(line, *row) for line, row in zip(rows.lines[speaks.to_numpy()].tolist(), said.iter_rows(), strict=True)]
 
 

@@ -9,9 +9,13 @@ from pathlib import Path
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats import _bids_write
-from gazeveil.gaze.formats._bids_names import DESCRIPTION, parse_bids_name, sidecar_of
-from gazeveil.gaze.formats._bids_read import eyes_beside, read_recording
+from gazeveil.gaze.formats._beside import add_bad_lines, aside
+from gazeveil.gaze.formats._bids_names import DESCRIPTION, Sidecars
+from gazeveil.gaze.formats._bids_read import by_recording, eyes_beside, is_eye_tracking, read_recording
+from gazeveil.gaze.formats._bids_validate import validate
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
+
+__all__ = ["Bids", "validate"]
 
 
 @file_format("bids")
@@ -25,35 +29,26 @@ class Bids:
         """Whether it is a data set, or a physiological recording that says it is eye tracking."""
         if path.is_dir():
             return (path / DESCRIPTION).is_file()
-        return _is_eye_tracking(path)
+        return is_eye_tracking(path, Sidecars())
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording that a file belongs to, or all recordings of a data set."""
+        sidecars = Sidecars()
         if not path.is_dir():
-            yield from read_recording(eyes_beside(path), options, report)
+            yield from read_recording(eyes_beside(path), sidecars, options, report)
             return
-        files = [file for file in sorted(path.glob("sub-*/**/*_physio.tsv*")) if _is_eye_tracking(file)]
+        files = [file for file in sorted(path.glob("sub-*/**/*_physio.tsv*")) if is_eye_tracking(file, sidecars)]
         if not files:
             raise FileFormatError(
                 path,
                 expected="eye tracking (…_physio.tsv.gz whose sidecar says PhysioType eyetrack)",
                 found="a data set without",
             )
-        done: set[Path] = set()
-        for file in files:
-            if file not in done:
-                eyes = eyes_beside(file)
-                done.update(eyes)
-                yield from read_recording(eyes, options, report)
+        recordings = by_recording(files)
+        for done, eyes in enumerate(recordings, start=1):
+            own = aside(report)
+            yield from read_recording(eyes, sidecars, options, own)
+            add_bad_lines(report, own)
+            report.fraction = done / len(recordings)
 
     write = staticmethod(_bids_write.write)
-
-
-def _is_eye_tracking(path: Path) -> bool:
-    name = parse_bids_name(path.name)
-    if name is None or name.suffix != "physio" or name.extension not in {".tsv.gz", ".tsv"}:
-        return False
-    try:
-        return bool(sidecar_of(path).get("PhysioType") == "eyetrack")
-    except FileFormatError:
-        return True  # a broken sidecar: reading it will say what is wrong

@@ -28,7 +28,7 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "t": ("t", "time", "timestamp", "timestamps", "ts", "devicetime", "devicetimestamp", "sampletime"),
         "x": ("x", "gazex", "gx", "xpos", "posx", "xposition", "gazepointx", "screenx", "porx", "xcoordinate"),
         "y": ("y", "gazey", "gy", "ypos", "posy", "yposition", "gazepointy", "screeny", "pory", "ycoordinate"),
-        "valid": ("valid", "validity", "isvalid", "tracked"),
+        "valid": ("valid", "isvalid", "tracked"),
         "pupil": ("pupil", "pupilsize", "pupildiameter", "pupilarea", "diameter"),
         **{
             f"{side}_{ours}": tuple(
@@ -40,7 +40,7 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             for ours, words in {
                 "x": ("x", "gazex", "gazepointx", "xpos"),
                 "y": ("y", "gazey", "gazepointy", "ypos"),
-                "valid": ("valid", "validity"),
+                "valid": ("valid", "isvalid"),
                 "pupil": ("pupil", "pupilsize", "pupildiameter"),
             }.items()
         },
@@ -77,6 +77,7 @@ class Delimited:
         delimiter = check_delimiter(options.delimiter)
         table = Table(path, options, report, delimiter=delimiter, comments=True)
         layout = _layout(table.columns, options)
+        _remark_validity(table.columns, layout, report)
         runs = KeyRuns(path, trials_counted=False)
         time_unit = layout.time_unit
         for batch in table.batches(layout.text, layout.numbers, required=("t",)):
@@ -126,6 +127,13 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
         _geometry(columns, found, options),
         options.time_unit or _time_unit(found),
     )
+
+
+def _remark_validity(columns: Columns, layout: _Layout, report: ReadReport) -> None:
+    """Tell that a column of validity codes is not used: 0 is the best code of one tracker and the worst of another."""
+    for name in columns.names:
+        if "validity" in parse_name(name).words and name not in layout.text.values():
+            report.remark(f"the column {name!r} is not used: --column valid={name!r} says that 1 is valid in it")
 
 
 def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:

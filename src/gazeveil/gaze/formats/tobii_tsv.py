@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._runs import Recorder
@@ -41,7 +41,8 @@ class TobiiTsv:
         line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
         for delimiter in "\t;,":
             names = [parse_name(name).words for name in line.split(delimiter)]
-            if any(name in _TIMES for name in names) and any(name.startswith("gazepoint") for name in names):
+            has_gaze = any(name.startswith("gazepoint") or name == "eyemovementtype" for name in names)
+            if has_gaze and any(name in _TIMES for name in names):
                 return True
         return False
 
@@ -252,4 +253,7 @@ def _geometry(path: Path, layout: _Layout, options: ReadOptions, frame: pl.DataF
                 hint="give it, for example --screen 1920x1080, or add the columns to the export",
             )
         size = [known.width_px, known.height_px]
-    return completed(Geometry(layout.unit, *size), known)
+    try:
+        return completed(Geometry(layout.unit, *size), known)
+    except GeometryError as error:
+        raise FileFormatError(path, expected="a screen that can exist", found=error.message, hint=error.hint) from None
