@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -288,7 +289,7 @@ class Unruly:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
 
-    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
         if statement in ("COMMIT", "ROLLBACK"):
             raise sqlite3.OperationalError("disk I/O error")
         return self.connection.execute(statement, *values)
