@@ -128,11 +128,19 @@ def test_using_the_public_names_loads_no_optional_package() -> None:
 def test_the_public_names_are_these() -> None:
     assert gazeveil.__all__ == sorted(gazeveil.__all__)
     assert gazeveil.__all__ == [
+        "ApproxDP",
         "Corpus",
         "Eye",
+        "GazeStreamDP",
         "GazeveilError",
         "Geometry",
+        "Ledger",
+        "NoiseSource",
+        "PureDP",
         "Recording",
+        "Release",
+        "Unproven",
+        "ZeroConcentratedDP",
         "headset",
         "normalised",
         "read",

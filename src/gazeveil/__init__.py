@@ -11,11 +11,19 @@ __version__ = "0.1.0.dev0"
 
 # Where each public name lives. Loaded on first use, so that `import gazeveil` costs next to nothing.
 _HOME = {
+    "ApproxDP": "gazeveil.privacy.guarantee",
     "Corpus": "gazeveil.gaze.corpus",
     "Eye": "gazeveil.gaze.recording",
+    "GazeStreamDP": "gazeveil.privacy.guarantee",
     "GazeveilError": "gazeveil.errors",
     "Geometry": "gazeveil.gaze.geometry",
+    "Ledger": "gazeveil.privacy.ledger",
+    "NoiseSource": "gazeveil.noise.source",
+    "PureDP": "gazeveil.privacy.guarantee",
     "Recording": "gazeveil.gaze.recording",
+    "Release": "gazeveil.privacy.release",
+    "Unproven": "gazeveil.privacy.guarantee",
+    "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
     "headset": "gazeveil.gaze.geometry",
     "normalised": "gazeveil.gaze.geometry",
     "read": "gazeveil.gaze.reading",
@@ -30,13 +38,25 @@ if TYPE_CHECKING:
     from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
     from gazeveil.gaze.reading import read
     from gazeveil.gaze.recording import Eye, Recording
+    from gazeveil.noise.source import NoiseSource
+    from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, Unproven, ZeroConcentratedDP
+    from gazeveil.privacy.ledger import Ledger
+    from gazeveil.privacy.release import Release
 
 __all__ = [
+    "ApproxDP",
     "Corpus",
     "Eye",
+    "GazeStreamDP",
     "GazeveilError",
     "Geometry",
+    "Ledger",
+    "NoiseSource",
+    "PureDP",
     "Recording",
+    "Release",
+    "Unproven",
+    "ZeroConcentratedDP",
     "headset",
     "normalised",
     "read",
