@@ -86,7 +86,11 @@ def test_a_missing_last_line_end_is_mended_or_left_as_the_format_wants(tmp_path:
     assert b"".join(block.data for block in text_blocks(ended, ReadReport(), mend_last_line=False)) == b"a\nb\n"
 
 
-@pytest.mark.parametrize("content", [b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, gzip.compress(b"")])
+@pytest.mark.parametrize(
+    "content",
+    [b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE, gzip.compress(b"")],
+    ids=["nothing", "utf-8 mark", "utf-16 mark", "packed"],  # the packed bytes hold the time of day
+)
 def test_an_empty_file_says_so(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(FileFormatError, match="empty file"):
         lines_of(a_file(tmp_path, content), ReadReport(skip_bad=True))
