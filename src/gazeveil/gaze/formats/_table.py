@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -196,19 +196,14 @@ class Table:
         except pl.exceptions.ComputeError:
             self._odd_numbers = True
             return None
-        columns = [
-            *(pl.col(theirs).alias(ours) for ours, theirs in text.items()),
-            *(pl.col(theirs).alias(ours).fill_nan(None) for ours, theirs in numbers.items()),
-        ]
-        frame = frame.select(columns)
-        values = [pl.col(ours) for ours in numbers]
-        infinite, fractional = frame.select(
-            infinite=pl.any_horizontal(pl.lit(False), *(value.is_infinite().any() for value in values)),
-            fractional=pl.any_horizontal(pl.lit(False), *((value != value.round()).any() for value in values)),
-        ).row(0)
-        if infinite or any(frame[ours].has_nulls() for ours in required):
+        frame = frame.select(pl.col(theirs).alias(ours) for ours, theirs in (*text.items(), *numbers.items()))
+        if _any(frame, numbers, lambda value: ~value.is_finite()):
+            if _any(frame, numbers, lambda value: value.is_infinite()):
+                return None
+            frame = frame.with_columns(pl.col(ours).fill_nan(None) for ours in numbers)
+        if any(frame[ours].has_nulls() for ours in required):
             return None
-        if self._decimal is None and fractional:
+        if self._decimal is None and _any(frame, numbers, lambda value: value != value.round()):
             self._decimal = "."
         return Batch(frame, rows.lines)
 
@@ -273,6 +268,11 @@ class Table:
             )
         self.report.bad_lines += max(0, len(rows) - _MOST_TOLD)
         return batch.take(~any_bad)
+
+
+def _any(frame: pl.DataFrame, columns: Iterable[str], is_so: Callable[[pl.Expr], pl.Expr]) -> bool:
+    """Whether something is so anywhere in these columns."""
+    return any(frame.select(is_so(pl.col(name)).any() for name in columns).row(0)) if columns else False
 
 
 def _find_delimiter(path: Path, block: TextBlock) -> str:
