@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from types import MappingProxyType
@@ -41,6 +42,11 @@ def guess_time_unit(times: FloatArray, units: Sequence[str] = ("s", "ms", "us", 
     shortest, longest = TYPICAL_STEP_S
     fitting = [unit for unit in units if shortest <= step / PER_SECOND[unit] <= longest]
     return (fitting[0] if fitting else None), step
+
+
+def told_step(step: float) -> str:
+    """Say a typical step in an error."""
+    return "a single sample" if math.isnan(step) else f"a step of {step:g}"
 
 
 def completed(geometry: Geometry, known: Geometry | None) -> Geometry:

@@ -18,7 +18,7 @@ from gazeveil.gaze.formats import _delimited_writer
 from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices, told_step
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
@@ -211,7 +211,7 @@ def _time_unit_by_step(path: Path, batch: Batch, column: str, report: ReadReport
             path,
             column=column,
             expected="a typical step between samples of 10 to 2000 Hz, to tell the unit of time",
-            found=f"a step of {step:g}",
+            found=told_step(step),
             hint="name the unit with --time-unit s, ms, us or ns",
         )
     report.remark(f"time was taken to be in {unit}, from its typical step of {step:g}; --time-unit overrides this")

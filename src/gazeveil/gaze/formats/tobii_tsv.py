@@ -15,7 +15,7 @@ from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._runs import Recorder
-from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._tobii_messages import Messages
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -191,7 +191,7 @@ def _time_unit(path: Path, samples: pl.DataFrame, column: str) -> str:
             path,
             column=column,
             expected="steps of 10 to 2000 Hz in milliseconds or microseconds",
-            found=f"a step of {step:g}",
+            found=told_step(step),
             hint="name the unit with --time-unit ms or us",
         )
     return unit
