@@ -45,9 +45,12 @@ def convert(
     samples = sum(stream.report.samples for stream in streams)
     if as_json:
         files = [{"path": stream.path, "format": stream.format_name, **stream.report.to_dict()} for stream in streams]
-        print_json({"out": out, "format": name, "recordings": len(seen), "samples": samples, "files": files})
+        counts = {"recordings": len(seen), "samples": samples, "loses": writer.loses}
+        print_json({"out": out, "format": name, **counts, "files": files})
         return
     print(f"wrote {samples:,} samples of {len(seen):,} recordings to {out} ({name})")
+    if writer.loses:
+        print(f"note: a {name} file does not hold {writer.loses}")
     for stream in streams:
         for line in told(stream.report):
             print(f"note: {stream.path}: {line}")

@@ -74,9 +74,9 @@ class ChunkStream:
         times = chunk.samples["t"].to_numpy()
         if not len(times):
             return
-        steps = np.diff(times, prepend=last_time.get(chunk.key, -np.inf))
-        self.report.time_backwards += int((steps < 0).sum())
-        self.report.time_repeated += int((steps == 0).sum())
+        before = np.concatenate(([last_time.get(chunk.key, -np.inf)], times[:-1]))
+        self.report.time_backwards += int((times < before).sum())
+        self.report.time_repeated += int((times == before).sum())
         last_time[chunk.key] = float(times[-1])
 
 

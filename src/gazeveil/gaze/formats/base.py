@@ -164,7 +164,9 @@ class Format(Protocol):
 
 @runtime_checkable
 class WritableFormat(Format, Protocol):
-    """What formats that write can do besides."""
+    """What formats that write can do besides; ``loses`` says in words what their files cannot hold."""
+
+    loses: str
 
     def write(self, chunks: Iterable[Chunk], path: Path) -> None:
         """Write all chunks; on any error nothing stays behind."""

@@ -24,6 +24,7 @@ class Bids:
 
     title = "BIDS eye tracking"
     suffixes = (".tsv.gz",)
+    loses = ""
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a data set, or a physiological recording that says it is eye tracking."""

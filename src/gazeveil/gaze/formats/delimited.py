@@ -63,6 +63,7 @@ class Delimited:
 
     title = "CSV or TSV table"
     suffixes = (".csv", ".tsv", ".txt")
+    loses = "events, the geometry, the rate and the unit of the pupil"
     priority = 10
 
     def sniff(self, path: Path, head: bytes) -> bool:

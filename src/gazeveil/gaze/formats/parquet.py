@@ -16,10 +16,9 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
+from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
-
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 @file_format("parquet")
@@ -28,6 +27,7 @@ class Parquet:
 
     title = "Parquet (gazeveil's own)"
     suffixes = (".parquet",)
+    loses = ""
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a Parquet file or a corpus folder."""
@@ -127,7 +127,7 @@ def _foreign_chunks(path: Path, options: ReadOptions) -> Iterator[Chunk]:
     source = {name: options.columns.get(name, name) for name in (*schema.KEYS, *schema.SAMPLES)}
     _check_columns(path, table, [*options.columns.values(), source["t"], source["x"], source["y"]])
     key = options.key(path)
-    scale = _SECONDS[options.time_unit or "s"]
+    per_second = PER_SECOND[options.time_unit or "s"]
     columns = [
         (pl.col(source[name]).cast(pl.String) if source[name] in found else pl.lit(value)).fill_null("").alias(name)
         for name, value in key._asdict().items()
@@ -136,7 +136,8 @@ def _foreign_chunks(path: Path, options: ReadOptions) -> Iterator[Chunk]:
         if source[name] in found:
             column = pl.col(source[name]).cast(dtype)
             if name == "t":
-                column = column * scale
+                # by numpy: polars multiplies by the inverse, which is off in the last digit
+                column = column.map_batches(lambda time: pl.Series(time.to_numpy() / per_second), pl.Float64)
             elif options.y_up and (name == "y" or name.endswith("_y")):
                 column = options.geometry.y_span - column
             columns.append(column.alias(name))
