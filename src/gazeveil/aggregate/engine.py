@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where sums over observers are computed: the contract, and how an engine is found by its address.
+
+A kernel turns all rows of one observer into integers. An engine brings whole observers to it and adds up. Nothing else
+in the code knows whether that happens on one machine or on a cluster: the integers are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.registry import Registry
+
+IntArray = NDArray[np.int64]
+Columns = Mapping[str, NDArray[Any]]
+"""One observer's rows, column by column, in the corpus's order: numpy arrays, text columns as objects."""
+
+Tell = Callable[[float, float | None], None]
+
+
+def silent(done: float, total: float | None = None) -> None:
+    """Tell nobody."""
+
+
+class Kernel(Protocol):
+    """A frozen dataclass that turns one observer's rows into integers. It must pickle, and see one observer at a time."""
+
+    @property
+    def size(self) -> int:
+        """How many integers it gives."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Which columns of the corpus it needs."""
+        ...
+
+    def __call__(self, rows: Columns) -> IntArray:
+        """Return one observer's integers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """A sum over observers. Both numbers are raw: they are not private until noise is added.
+
+    Attributes:
+        total: The sum of the kernel's integers.
+        observers: How many observers there were.
+    """
+
+    total: IntArray
+    observers: int
+
+
+class Engine(Protocol):
+    """Something that sums over observers."""
+
+    def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Tell = silent) -> Summed:
+        """Return the sum of the kernel over all observers of the corpus, each observer's rows brought together."""
+        ...
+
+
+EngineMaker = Callable[[str], Engine]
+
+ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
+"""Engines by scheme: ``local``, ``spark``. The rooms above fill it; this room only names the contract."""
+
+
+def engine_at(address: str = "local") -> Engine:
+    """Return the engine at an address: ``local``, ``local[4]``-style Spark masters, ``spark://host:port``."""
+    scheme = "local" if address == "local" else "spark"
+    return ENGINES[scheme](address)
