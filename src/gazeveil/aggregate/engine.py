@@ -30,7 +30,7 @@ def silent(done: float, total: float | None = None) -> None:
 
 
 class Kernel(Protocol):
-    """A frozen dataclass that turns one observer's rows into integers. It must pickle, and see one observer at a time."""
+    """A frozen dataclass that turns one observer's rows into integers. It pickles, and sees one observer at a time."""
 
     @property
     def size(self) -> int:

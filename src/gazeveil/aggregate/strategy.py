@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a way of releasing one heatmap is: three steps, of which only the middle one touches both data and noise.
+
+1. ``kernel``: one observer's rows become integers whose norm is bounded (clipped in integers, rounded toward zero).
+2. ``measure``: the sum over observers gets exact lattice noise. From here on everything is private.
+3. ``decode``: the noisy integers become a heatmap, with error bars. Post-processing: it sees nothing but the noisy
+   integers and public numbers.
+
+Everything a strategy is made of is public and fixed before it sees data: grid, number of observers, ε, δ, blur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from gazeveil.aggregate.engine import IntArray, Kernel
+from gazeveil.aggregate.grid import Grid
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.unit import Neighbours
+from gazeveil.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """The public facts about one heatmap to release.
+
+    Attributes:
+        grid: Where gaze is counted.
+        observers: How many people there are. Public under replace-one; under add/remove a declared or privately
+            counted number, which only tunes the decoder.
+        epsilon: The ε that may be spent on this heatmap.
+        delta: The δ that may be spent on it; 0 for pure promises.
+        neighbours: How neighbouring data sets differ.
+        blur_cells: Standard deviation of the point-spread function of the rendered map, in cells.
+    """
+
+    grid: Grid
+    observers: int
+    epsilon: float
+    delta: float = 1e-5
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+    blur_cells: float = 1.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A heatmap and how much to trust it.
+
+    Attributes:
+        map: Rows by columns, not negative, of mass 1, blurred.
+        noise_sd: The standard deviation that the privacy noise alone gives each cell of ``map``.
+        prior: What would be shown without any data, on the same scale.
+        data_share: How much of the picture is data rather than prior, from 0 to 1.
+    """
+
+    map: FloatArray
+    noise_sd: FloatArray
+    prior: FloatArray
+    data_share: float
+
+
+@runtime_checkable
+class Strategy(Protocol):
+    """A sound way of releasing one heatmap: a frozen dataclass of public numbers."""
+
+    @property
+    def task(self) -> Task:
+        """The public facts it was made for."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What it promises, before it sees data."""
+        ...
+
+    def kernel(self) -> Kernel:
+        """Return what turns one observer's rows into integers."""
+        ...
+
+    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
+        """Return the sum over observers with exact noise: the only step that sees both."""
+        ...
+
+    def decode(self, noisy: IntArray) -> Estimate:
+        """Return the heatmap, from the noisy integers alone."""
+        ...
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return the strategy and its parameters as plain values."""
+        ...
+
+
+STRATEGIES: Registry[type[Strategy]] = Registry("heatmap strategy", package="gazeveil.aggregate.strategies")
+"""Strategies by name; each is made as ``STRATEGIES[name](task)``."""
