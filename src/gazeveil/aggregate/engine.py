@@ -8,14 +8,17 @@ in the code knows whether that happens on one machine or on a cluster: the integ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.errors import GeometryError, InternalError
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.registry import Registry
 
 IntArray = NDArray[np.int64]
@@ -44,6 +47,28 @@ class Kernel(Protocol):
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers."""
+        ...
+
+
+@runtime_checkable
+class ManyKernel(Kernel, Protocol):
+    """A kernel that also has a fast way for many observers at once. It gives the very same integers."""
+
+    def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
+        """Add the integers of several observers to ``total``.
+
+        Observer ``i`` has the rows from ``starts[i]`` up to ``starts[i + 1]``; the last start is the number of rows.
+        """
+        ...
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A kernel that counts gaze on a plane, and so fits only gaze that was measured on it."""
+
+    @property
+    def geometry(self) -> Geometry:
+        """The plane."""
         ...
 
 
@@ -78,3 +103,52 @@ def engine_at(address: str = "local") -> Engine:
     """Return the engine at an address: ``local``, ``local[4]``-style Spark masters, ``spark://host:port``."""
     scheme = "local" if address == "local" else "spark"
     return ENGINES[scheme](address)
+
+
+def add_up(kernel: Kernel, rows: Columns, starts: IntArray, total: IntArray) -> None:
+    """Add the integers of several whole observers to ``total``: the one step that all engines share.
+
+    Args:
+        kernel: What turns an observer's rows into integers.
+        rows: The rows of the observers, one observer after the other.
+        starts: Where each observer begins, and behind them the number of rows.
+        total: What is added to.
+
+    Raises:
+        InternalError: If the kernel does not keep its contract, or the sum is too large for 64 bits.
+    """
+    if isinstance(kernel, ManyKernel):
+        batch = np.zeros_like(total)
+        kernel.add_many(rows, starts, batch)
+        add_exactly(total, batch)
+        return
+    for start, stop in pairwise(starts.tolist()):
+        ours = kernel({name: column[start:stop] for name, column in rows.items()})
+        if ours.dtype != np.int64 or ours.shape != total.shape:
+            raise InternalError(f"{kernel} gave {ours.shape} of {ours.dtype}, not {total.shape} of int64")
+        add_exactly(total, ours)
+
+
+def add_exactly(total: IntArray, more: IntArray) -> None:
+    """Add ``more`` to ``total``; a sum that needs more than 64 bits is an error, never a wrong number."""
+    before = total.copy()
+    total += more
+    if np.any((before ^ total) & (more ^ total) < 0):  # both had one sign, the sum has the other
+        raise InternalError("the sum over observers does not fit into 64 bits")
+
+
+def check_plane(kernel: Kernel, planes: Iterable[Geometry]) -> None:
+    """Check that all gaze was measured on one plane, the one the kernel counts on.
+
+    Raises:
+        GeometryError: If there are several planes, or another one.
+    """
+    found = list(dict.fromkeys(planes))
+    told = "; ".join(str(plane) for plane in found[:4])
+    if len(found) > 1:
+        raise GeometryError(f"the recordings lie on {len(found)} planes ({told})", hint="select recordings of one")
+    if found and isinstance(kernel, Placed) and kernel.geometry != found[0]:
+        raise GeometryError(
+            f"the recordings lie on {told}, but gaze is counted on {kernel.geometry}",
+            hint="make the grid from the corpus's own geometry",
+        )

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""One observer's gaze as integers: counts per cell, capped (Liu 2019), or a map of bounded length.
+
+All recordings of an observer count as one: whoever was recorded in many sessions weighs no more than anybody else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.grid import Grid
+from gazeveil.errors import InternalError, OptionError
+from gazeveil.gaze.geometry import FloatArray, Geometry
+
+GAZE = ("x", "y", "valid")
+"""The columns that say where an observer looked."""
+
+LARGEST_BOUND = (1 << 31) - 1
+"""Squares of integers up to here, and sums of 2^31 of them over observers, fit into 64 bits."""
+
+_CHUNK = 1 << 20  # rows taken at once, so that a recording of a day needs no more memory than one of a minute
+
+
+@dataclass(frozen=True, slots=True)
+class CountMap:
+    """How many valid gaze samples an observer has in each cell, at most ``cap`` (the gaze map of Liu 2019).
+
+    One observer's counts lie between 0 and ``cap``. Without a cap there is no bound and so no promise: that is the
+    raw gaze map.
+
+    Attributes:
+        grid: The cells.
+        cap: The most that one observer counts in one cell, Liu's m; None for no cap.
+    """
+
+    grid: Grid
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.cap is not None:
+            _check_whole("cap", self.cap)
+
+    @property
+    def size(self) -> int:
+        """How many cells."""
+        return self.grid.size
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of gaze."""
+        return GAZE
+
+    @property
+    def geometry(self) -> Geometry:
+        """The plane of the grid."""
+        return self.grid.geometry
+
+    def __call__(self, rows: Columns) -> IntArray:
+        """Return one observer's counts."""
+        found = counts(self.grid, rows)
+        return found if self.cap is None else np.minimum(found, self.cap)
+
+    def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
+        """Add the counts of several observers to ``total``, in one pass over the rows."""
+        from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+
+        _map_kernels.add_capped_counts(
+            np.asarray(rows["x"], dtype=np.float64),
+            np.asarray(rows["y"], dtype=np.float64),
+            np.asarray(rows["valid"], dtype=np.bool_),
+            starts,
+            np.array(self.grid.geometry.extent()),
+            self.grid.columns,
+            self.grid.rows,
+            0 if self.cap is None else self.cap,
+            total,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NormalisedMap:
+    """An observer's dwell map, scaled to Euclidean length ``bound`` in fixed-point integers.
+
+    No entry is negative and the squares add up to at most ``bound``², exactly. So two observers' maps differ by at
+    most √2·``bound``, and an observer with and without gaze by at most ``bound``. Without valid gaze it is all zeros.
+
+    Attributes:
+        grid: The cells.
+        bound: The length; the larger, the finer the fixed point.
+    """
+
+    grid: Grid
+    bound: int = 1 << 20
+
+    def __post_init__(self) -> None:
+        _check_whole("bound", self.bound)
+
+    @property
+    def size(self) -> int:
+        """How many cells."""
+        return self.grid.size
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of gaze."""
+        return GAZE
+
+    @property
+    def geometry(self) -> Geometry:
+        """The plane of the grid."""
+        return self.grid.geometry
+
+    def __call__(self, rows: Columns) -> IntArray:
+        """Return one observer's map."""
+        return to_bounded_integers(dwell(self.grid, rows), self.bound)
+
+
+def counts(grid: Grid, rows: Columns) -> IntArray:
+    """Return how many valid gaze samples of one observer lie in each cell."""
+    x, y, valid = (rows[name] for name in GAZE)
+    found = np.zeros(grid.size, dtype=np.int64)
+    for start in range(0, len(x), _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        cells = grid.cells(x[chunk], y[chunk])
+        found += np.bincount(cells[(cells >= 0) & valid[chunk]], minlength=grid.size)
+    return found
+
+
+def dwell(grid: Grid, rows: Columns) -> FloatArray:
+    """Return the share of one observer's valid gaze in each cell: mass 1, or all zeros where there is none."""
+    found = counts(grid, rows)
+    mass = int(found.sum())
+    return found / mass if mass else np.zeros(grid.size)
+
+
+def to_bounded_integers(vector: FloatArray, bound: int, *, only_clip: bool = False) -> IntArray:
+    """Return a vector as integers whose squares add up to at most ``bound``², scaled and rounded toward zero.
+
+    Floating point only proposes the integers; that they keep the bound is checked in integers. Signs are kept, so
+    what was not negative stays so. The answer does not depend on the order in which a machine adds.
+
+    Args:
+        vector: What to scale; all zeros stay all zeros.
+        bound: The Euclidean length that is kept, from 1 to `LARGEST_BOUND`.
+        only_clip: Leave vectors that are shorter than ``bound`` as they are, apart from rounding.
+
+    Raises:
+        InternalError: If the vector holds something that is not a finite number.
+    """
+    _check_whole("bound", bound)
+    vector = np.asarray(vector, dtype=np.float64)
+    integers = np.zeros(vector.shape, dtype=np.int64)
+    (where,) = np.nonzero(vector)
+    if not len(where):
+        return integers
+    values = vector[where]
+    largest = float(np.abs(values).max())
+    if not math.isfinite(largest):
+        raise InternalError("a vector to be bounded holds something that is not a finite number")
+    values = values / largest  # so that squares neither overflow nor vanish
+    length = math.sqrt(math.fsum((values * values).tolist()))
+    scale = bound / length
+    if only_clip:
+        scale = min(scale, largest)
+    integers[where] = np.trunc(values * scale).astype(np.int64)
+    return _shorten(integers, bound)
+
+
+def _shorten(integers: IntArray, bound: int) -> IntArray:
+    """Take single steps toward zero off the largest entries until the squares add up to at most ``bound``².
+
+    Rounding toward zero nearly always did it already; what is left is the last bit of the floating-point scale.
+    """
+    too_much = _sum_of_squares(integers) - bound * bound
+    while too_much > 0:
+        worst = int(np.argmax(np.abs(integers)))
+        value = int(integers[worst])
+        integers[worst] -= 1 if value > 0 else -1
+        too_much -= 2 * abs(value) - 1
+    return integers
+
+
+def _sum_of_squares(integers: IntArray) -> int:
+    """Return the exact sum of squares.
+
+    The floating-point sum is right to within a factor of 1 + 2^-26 for up to 2^26 entries, so where it stays below
+    2^62 no partial sum of 64-bit integers overflows.
+    """
+    roughly = integers.astype(np.float64)
+    if float(np.dot(roughly, roughly)) < 2.0**62:
+        return int(np.dot(integers, integers))
+    return sum(value * value for value in integers.tolist())
+
+
+def _check_whole(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_BOUND:
+        raise OptionError(f"{name} must be a whole number from 1 to {LARGEST_BOUND:,}, not {value!r}")
