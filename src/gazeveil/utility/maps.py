@@ -143,7 +143,8 @@ def _centred(values: FloatArray) -> FloatArray:
     flat = values.ravel()
     scale = float(np.abs(flat).max())
     centred = flat - flat.mean()
-    return centred / scale if scale and np.linalg.norm(centred) > _FLAT * np.linalg.norm(flat) else centred * 0.0
+    contrast = np.linalg.norm(centred) > _FLAT * np.linalg.norm(flat)
+    return np.asarray(centred / scale if contrast else np.zeros_like(centred))
 
 
 def _without(values: FloatArray, direction: FloatArray) -> FloatArray:
