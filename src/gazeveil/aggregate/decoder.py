@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""From noisy numbers to a map: weigh the prior's models by their evidence, then find the likeliest map under them.
+
+What is decoded is z = g W'(ρ − o) + noise: W known features of the unknown map ρ, g a gain that clipping leaves
+unknown, o a known offset, and noise of known law. Three steps, all post-processing:
+
+1. Every model of `gazeveil.aggregate.prior` is Gaussian in z, so its evidence is a closed formula; with it come the
+   posterior weights of the models and a linear estimate averaged over them.
+2. For each kind of hot spots the likeliest ρ = softmax(log m + L ξ), m the mean map averaged over the weights, is
+   found by L-BFGS; it is positive and has mass 1 by construction. The maps are averaged by the weights.
+3. The same model, made linear at that map, says how much of it is noise and how much is prior.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gazeveil.aggregate._lbfgs import minimise
+from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread, log_field
+from gazeveil.aggregate.render import render
+from gazeveil.gaze.geometry import FloatArray
+
+_MOST_STEPS = 60
+_NEGLIGIBLE = 1e-3
+_SCALES = 6
+"""How many Gaussian widths stand for radial noise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Channel:
+    """What is measured of a map, all of it public.
+
+    Attributes:
+        features: W, one row a cell, one column a feature.
+        offset: o, what is taken from the map before.
+        gains: The values that g may have; with one it is known, with several it is found between the outer two.
+        observers: How many people are averaged in z.
+        noise_sd: Standard deviation of each number's noise.
+        radial_scale: b where the noise has density exp(-|v|/b), None where it is Gaussian.
+        averages_models: Whether the map shown is half way to the linear estimate, which errs less where z says little.
+    """
+
+    features: FloatArray
+    offset: FloatArray
+    gains: tuple[float, ...]
+    observers: int
+    noise_sd: float
+    radial_scale: float | None = None
+    averages_models: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """A blurred map on the working grid, rows by columns.
+
+    Attributes:
+        map: The estimate, of mass 1.
+        noise_sd: The standard deviation that the privacy noise gives each cell.
+        data_share: How much of the variance of the blurred map that the prior leaves open the data has closed.
+    """
+
+    map: FloatArray
+    noise_sd: FloatArray
+    data_share: float
+
+
+Blur = tuple[float, float]
+"""Standard deviations of the point-spread function down and across, in cells of the working grid."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spectrum:
+    """Of one kind of hot spots: each mean map's covariance in features, as eigenvectors and eigenvalues."""
+
+    vectors: FloatArray
+    values: FloatArray
+    expected: FloatArray
+
+
+class Decoder:
+    """Everything about a channel that does not depend on what was measured: made once, used for every map."""
+
+    __slots__ = ("_expected", "_sampling", "_settings", "_spectra", "channel", "prior")
+
+    def __init__(self, prior: Prior, channel: Channel) -> None:
+        self.prior, self.channel = prior, channel
+        self._settings = _settings(channel)
+        self._expected = (prior.means - channel.offset) @ channel.features
+        self._spectra = [self._spectrum(hot_spots) for hot_spots in HOT_SPOTS]
+        width = channel.features.shape[1]
+        mean = prior.mean
+        single = float(np.sum(mean @ channel.features**2) - np.sum((mean @ channel.features) ** 2))
+        self._sampling = single / (5.0 * channel.observers * width)
+
+    def _spectrum(self, hot_spots: tuple[float, float]) -> _Spectrum:
+        channel = self.channel
+        _, covariances = features_spread(self.prior, channel.features, hot_spots, channel.observers)
+        values, vectors = np.linalg.eigh(covariances)
+        turned = np.ascontiguousarray(np.swapaxes(vectors, 1, 2))
+        expected = np.matmul(turned, self._expected[:, :, None])[:, :, 0]
+        return _Spectrum(turned, np.maximum(values, 0.0), expected)
+
+    def decode(self, measured: FloatArray, blur: Blur) -> Decoded:
+        """Return the map that the measured numbers suggest.
+
+        Args:
+            measured: z.
+            blur: The point-spread function; error bars and share are stated for the blurred map.
+        """
+        weights, linear = self._weigh(measured)
+        by_kind = weights.sum(axis=1)
+        mean = weights.sum(axis=0) @ self.prior.means
+        shown, noise_sd, share = np.zeros_like(mean), np.zeros_like(mean), 0.0
+        for hot_spots, weight in zip(HOT_SPOTS, by_kind, strict=True):
+            if weight < _NEGLIGIBLE:
+                continue
+            found, gain = self._likeliest(measured, mean, hot_spots)
+            answer, closed = self._linearised(found, gain, hot_spots, blur)
+            if self.channel.averages_models:
+                answer = (answer + self._linear_answer(mean, hot_spots, blur)) / 2
+            shown += weight * found
+            noise_sd += weight * self.channel.noise_sd * np.sqrt(np.sum(answer**2, axis=1))
+            share += float(weight * closed)
+        if self.channel.averages_models:
+            positive = np.maximum(linear, 0.0)
+            shown = shown / shown.sum() + positive / positive.sum()
+        counted = float(by_kind[by_kind >= _NEGLIGIBLE].sum())
+        shape = self.prior.grid.shape
+        return Decoded(
+            render((shown / shown.sum()).reshape(shape), blur), noise_sd.reshape(shape) / counted, share / counted
+        )
+
+    def _weigh(self, measured: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the weight of each kind of hot spots and mean map, and the linear estimate averaged over them."""
+        turned = [spectrum.vectors @ measured for spectrum in self._spectra]
+        logs = np.empty((len(HOT_SPOTS), len(self._settings), len(self.prior.means)))
+        for k, spectrum in enumerate(self._spectra):
+            for j, (gain, variance) in enumerate(self._settings):
+                spread = gain**2 * spectrum.values + variance
+                miss = turned[k] - gain * spectrum.expected
+                logs[k, j] = -0.5 * np.sum(miss**2 / spread + np.log(spread), axis=1)
+        logs += np.log(self.prior.weights)
+        weights = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        linear = np.asarray(weights.sum(axis=(0, 1)) @ self.prior.means)
+        if self.channel.averages_models:
+            for k, hot_spots in enumerate(HOT_SPOTS):
+                linear += self._shift(k, hot_spots, turned[k], weights[k])
+        return weights.sum(axis=1), linear
+
+    def _shift(self, k: int, hot_spots: tuple[float, float], turned: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return how far z moves the mean maps, averaged by weight: the sum of w g C W (g²A + v)⁻¹ (z − g W'(μ−o))."""
+        spectrum = self._spectra[k]
+        pull = np.zeros_like(turned)
+        for j, (gain, variance) in enumerate(self._settings):
+            spread = gain**2 * spectrum.values + variance
+            pull += weights[j][:, None] * gain * (turned - gain * spectrum.expected) / spread
+        direction = np.matmul(pull[:, None, :], spectrum.vectors)[:, 0, :] @ self.channel.features.T
+        variance, length = hot_spots
+        means = self.prior.means
+        weighted = means * (direction - np.sum(means * direction, axis=1, keepdims=True))
+        spread = means * self.prior.correlated(np.ascontiguousarray(weighted.T), length).T
+        return np.asarray(variance * np.sum(spread - means * spread.sum(axis=1, keepdims=True), axis=0))
+
+    def _likeliest(
+        self, measured: FloatArray, mean: FloatArray, hot_spots: tuple[float, float]
+    ) -> tuple[FloatArray, float]:
+        """Return the likeliest map under one kind of hot spots, and its gain."""
+        channel = self.channel
+        field, log_mean = log_field(self.prior.grid, hot_spots), np.log(mean)
+        variance = self._variance()
+        low, high = channel.gains[0], channel.gains[-1]
+
+        def gain_of(seen: FloatArray) -> float:
+            if low == high:
+                return low
+            return min(max(float(measured @ seen) / max(float(seen @ seen), 1e-300), low), high)
+
+        def objective(xi: FloatArray) -> tuple[float, FloatArray]:
+            found = _softmax(log_mean + field @ xi)
+            seen = (found - channel.offset) @ channel.features
+            gain = gain_of(seen)
+            miss = gain * seen - measured
+            if channel.radial_scale is None:
+                value, slope = float(miss @ miss) / (2 * variance), miss / variance
+            else:
+                scale = channel.radial_scale
+                distance = math.sqrt(float(miss @ miss) + (1e-3 * scale) ** 2)
+                value, slope = distance / scale, miss / (distance * scale)
+            pull = gain * (channel.features @ slope)
+            back = found * (pull - float(found @ pull))
+            return value + float(xi @ xi) / 2, back @ field + xi
+
+        xi = minimise(objective, np.zeros(field.shape[1]), _MOST_STEPS, tolerance=1e-4)
+        found = _softmax(log_mean + field @ xi)
+        return found, gain_of((found - channel.offset) @ channel.features)
+
+    def _linearised(
+        self, found: FloatArray, gain: float, hot_spots: tuple[float, float], blur: Blur
+    ) -> tuple[FloatArray, float]:
+        """Return how the blurred map answers to z, a column a number, and the share of variance that data closed.
+
+        With G = g W' ∂ρ/∂ξ the estimate of ξ answers to a change of z by (I + G'G/v)⁻¹ G'/v. Before the data the
+        blurred map has covariance B B', B the blurred ∂ρ/∂ξ, and after them B (I + G'G/v)⁻¹ B'.
+        """
+        variance = self._variance()
+        field = log_field(self.prior.grid, hot_spots)
+        slopes = found[:, None] * (field - found @ field)
+        seen = gain * (self.channel.features.T @ slopes)
+        blurred = self._blurred(slopes, blur)
+        # through the smaller side: (I + G'G/v)⁻¹ G'/v = G' (v I + G G')⁻¹
+        crossed = blurred @ seen.T
+        answer: FloatArray = np.asarray(np.linalg.solve(variance * np.eye(len(seen)) + seen @ seen.T, crossed.T).T)
+        before, closed = float(np.sum(blurred**2)), float(np.sum(answer * crossed))
+        return answer, min(max(closed / before, 0.0), 1.0) if before > 0 else 0.0
+
+    def _linear_answer(self, mean: FloatArray, hot_spots: tuple[float, float], blur: Blur) -> FloatArray:
+        """Return how the blurred linear estimate around the averaged mean map answers to z."""
+        gain = self.channel.gains[0]
+        spread = self.prior.covariance_times(mean, hot_spots, self.channel.features)
+        inner = gain**2 * (self.channel.features.T @ spread) + self._variance() * np.eye(spread.shape[1])
+        return self._blurred(np.asarray(gain * np.linalg.solve(inner, spread.T).T), blur)
+
+    def _variance(self) -> float:
+        """Return the variance that a measured number has besides the map: privacy noise and the draw of observers."""
+        channel = self.channel
+        return float(channel.noise_sd**2 + channel.gains[len(channel.gains) // 2] ** 2 * self._sampling)
+
+    def _blurred(self, columns: FloatArray, blur: Blur) -> FloatArray:
+        grid = self.prior.grid
+        maps = np.ascontiguousarray(columns.T).reshape(-1, *grid.shape)
+        return np.ascontiguousarray(render(maps, blur).reshape(-1, grid.size).T)
+
+
+def _settings(channel: Channel) -> list[tuple[float, float]]:
+    """Return the gains and noise variances that the evidence is averaged over."""
+    if channel.radial_scale is None:
+        return [(gain, channel.noise_sd**2) for gain in channel.gains]
+    # exp(-|v|/b) in K dimensions is a Gaussian whose variance is drawn from a Gamma of shape (K+1)/2 and scale 2b²
+    shape = (channel.features.shape[1] + 1) / 2
+    scales = gamma_quantiles(shape, _SCALES) * 2 * channel.radial_scale**2
+    return [(gain, float(variance)) for gain in channel.gains for variance in scales]
+
+
+def gamma_quantiles(shape: float, count: int) -> FloatArray:
+    """Return the middle of each of ``count`` equally likely parts of a Gamma law of scale 1."""
+    at = np.linspace(0.0, shape + 12 * math.sqrt(shape) + 12, 20_001)[1:]
+    density = np.exp((shape - 1) * np.log(at / shape) - at + shape)
+    cumulated = np.cumsum(density)
+    return np.interp((np.arange(count) + 0.5) / count, cumulated / cumulated[-1], at)
+
+
+def _softmax(logs: FloatArray) -> FloatArray:
+    raised = np.exp(logs - logs.max())
+    return np.asarray(raised / raised.sum())

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the strategies share: the bound of one observer's integers, its sensitivity, and the picture at the end."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from gazeveil.aggregate.decoder import Blur, Decoded, Decoder
+from gazeveil.aggregate.engine import IntArray
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.prior import Prior
+from gazeveil.aggregate.render import render
+from gazeveil.aggregate.strategy import Estimate, Task
+from gazeveil.errors import InternalError, OptionError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.privacy.unit import Neighbours
+
+BOUND = 1 << 20
+"""The Euclidean length that no observer's integers exceed: a fixed point of about six decimals."""
+
+_DIGITS = 64
+
+
+def check(task: Task) -> None:
+    """Refuse a task without people.
+
+    Raises:
+        OptionError: If the number of observers is not a whole number from 1 up.
+    """
+    if type(task.observers) is not int or task.observers < 1:
+        raise OptionError(f"observers must be a whole number from 1 up, not {task.observers!r}")
+
+
+def nonnegative_sensitivity(neighbours: Neighbours) -> Fraction:
+    """Return how far one observer moves a sum of vectors of length `BOUND` without negative entries.
+
+    √2·`BOUND` for replace-one, rounded up; `BOUND` itself for add/remove (docs/proofs/heatmap-strategies.md).
+    """
+    if neighbours is Neighbours.ADD_REMOVE:
+        return Fraction(BOUND)
+    return Fraction(math.isqrt(2 * BOUND * BOUND << 2 * _DIGITS) + 1, 1 << _DIGITS)
+
+
+def ball_sensitivity(neighbours: Neighbours) -> Fraction:
+    """Return how far one observer moves a sum of vectors of length `BOUND` of any sign."""
+    return Fraction(BOUND if neighbours is Neighbours.ADD_REMOVE else 2 * BOUND)
+
+
+def check_size(numbers: IntArray, size: int) -> IntArray:
+    """Return integers as they are, after checking that there are as many as the strategy's kernel gives."""
+    if numbers.shape != (size,) or numbers.dtype.kind != "i":
+        raise InternalError(f"expected {size} integers, found {numbers.dtype} of shape {numbers.shape}")
+    return numbers
+
+
+def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
+    """Decode on the working grid, blur, and draw on the grid of the task."""
+    working = decoder.prior.grid
+    blur = task.blur_cells * working.rows / task.grid.rows, task.blur_cells * working.columns / task.grid.columns
+    decoded: Decoded = decoder.decode(measured, blur)
+    prior = prior_picture(decoder.prior, blur)
+    if working == task.grid:
+        return Estimate(decoded.map, decoded.noise_sd, prior, decoded.data_share)
+    area = working.size / task.grid.size
+    return Estimate(
+        _of_mass_1(_drawn(decoded.map, working, task.grid)),
+        area * _drawn(decoded.noise_sd, working, task.grid),
+        _of_mass_1(_drawn(prior, working, task.grid)),
+        decoded.data_share,
+    )
+
+
+def prior_picture(prior: Prior, blur: Blur) -> FloatArray:
+    """Return what would be shown without data."""
+    return render(prior.mean.reshape(prior.grid.shape), blur)
+
+
+def overlap(fine: Grid, coarse: Grid) -> FloatArray:
+    """Return which part of each fine cell lies in each coarse cell, a row a fine cell."""
+    across = _overlap_axis(fine.columns, coarse.columns)
+    down = _overlap_axis(fine.rows, coarse.rows)
+    return np.asarray(np.kron(down, across))
+
+
+def _overlap_axis(fine: int, coarse: int) -> FloatArray:
+    edges, wide = np.arange(fine + 1) / fine, np.arange(coarse + 1) / coarse
+    upper = np.minimum(edges[1:, None], wide[None, 1:])
+    lower = np.maximum(edges[:-1, None], wide[None, :-1])
+    return np.asarray(np.maximum(upper - lower, 0.0) * fine)
+
+
+def _drawn(values: FloatArray, source: Grid, target: Grid) -> FloatArray:
+    """Interpolate between the middles of cells, along one axis and then the other."""
+    return np.asarray(_between(source.rows, target.rows) @ values @ _between(source.columns, target.columns).T)
+
+
+def _between(source: int, target: int) -> FloatArray:
+    place = np.clip((np.arange(target) + 0.5) * source / target - 0.5, 0, source - 1)
+    low = np.minimum(place.astype(np.int64), max(source - 2, 0))
+    weight = place - low
+    matrix = np.zeros((target, source))
+    matrix[np.arange(target), low] += 1 - weight
+    matrix[np.arange(target), np.minimum(low + 1, source - 1)] += weight
+    return matrix
+
+
+def _of_mass_1(values: FloatArray) -> FloatArray:
+    return np.asarray(values / values.sum())

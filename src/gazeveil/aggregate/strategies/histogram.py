@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The plain way: each observer's map on a coarse grid, scaled to one length, summed, Gaussian noise, then decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gazeveil.aggregate.choice import effective_observers
+from gazeveil.aggregate.decoder import Decoder
+from gazeveil.aggregate.engine import IntArray
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.maps import NormalisedMap
+from gazeveil.aggregate.prior import prior_of, working_grid
+from gazeveil.aggregate.strategies import _normalised
+from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate, overlap
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
+
+COARSE = ((400.0, 8, 8), (4000.0, 16, 12))
+"""Up to so many effective observers, so many columns and rows; beyond, the cells of the working grid."""
+
+
+@STRATEGIES.register("histogram")
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Release a coarse histogram of gaze and infer the fine map from it.
+
+    Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
+
+    Attributes:
+        task: The public facts.
+    """
+
+    task: Task
+
+    def __post_init__(self) -> None:
+        check(self.task)
+        _normalised.sigma(self.task)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What it promises."""
+        return _normalised.promise(self.task)
+
+    @property
+    def coarse(self) -> Grid:
+        """The cells that are released."""
+        return coarse_grid(self.task)
+
+    def kernel(self) -> NormalisedMap:
+        """Return what turns one observer's rows into integers."""
+        return NormalisedMap(self.coarse, BOUND)
+
+    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
+        """Return the sum over observers with noise."""
+        return _normalised.noisy(self.task, check_size(total, self.coarse.size), noise)
+
+    def decode(self, noisy: IntArray) -> Estimate:
+        """Return the heatmap, from the noisy integers alone."""
+        decoder, length = _decoder(self.task)
+        scale = length / (BOUND * self.task.observers)
+        return estimate(self.task, decoder, np.asarray(check_size(noisy, self.coarse.size) * scale))
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return the strategy and its parameters as plain values."""
+        return {
+            "strategy": "histogram",
+            "columns": self.coarse.columns,
+            "rows": self.coarse.rows,
+            "bound": BOUND,
+            "sigma": _normalised.sigma(self.task),
+        }
+
+
+def coarse_grid(task: Task) -> Grid:
+    """Return the cells to release: the more noise there is a head, the fewer."""
+    working, people = working_grid(task.grid), effective_observers(task)
+    for limit, columns, rows in COARSE:
+        if people < limit:
+            return Grid(min(columns, working.columns), min(rows, working.rows), task.grid.geometry)
+    return working
+
+
+@lru_cache(maxsize=4)
+def _decoder(task: Task) -> tuple[Decoder, float]:
+    prior = prior_of(working_grid(task.grid))
+    features = overlap(prior.grid, coarse_grid(task))
+    length = _normalised.unit(prior, features)
+    return Decoder(prior, _normalised.channel(task, prior, features, length)), length
