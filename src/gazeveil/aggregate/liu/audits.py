@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the auditor needs to know of the mechanisms of Liu 2019: how to run them, on the worst neighbours there are.
+
+These functions build subjects; they enter the auditor's list where aggregate mechanisms do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gazeveil.aggregate.engine import IntArray
+from gazeveil.aggregate.liu.caps import PrivateCap
+from gazeveil.aggregate.liu.counts import ObserverMaps
+from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
+from gazeveil.aggregate.liu.unprotected import RandomSelection
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.audit.neighbours.observers import observer_pairs
+from gazeveil.privacy.audit.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySums:
+    """Runs a mechanism on the sum of a table of maps; whoever stays the same cancels out, so a few rows will do."""
+
+    mechanism: NoisyMap
+
+    def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return noisy sums, one map a row."""
+        return self.mechanism.measure(np.tile(data.sum(axis=0), (trials, 1)), noise)
+
+    def log_ratio(self, outputs: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
+        """Return the log ratio of the two densities."""
+        here, there = first.sum(axis=0), second.sum(axis=0)
+        if isinstance(self.mechanism, GaussianMap):
+            return np.asarray((outputs - (here + there) / 2) @ (here - there) / self.mechanism.sigma**2)
+        if isinstance(self.mechanism, LaplaceMap):
+            return np.asarray((np.abs(outputs - there) - np.abs(outputs - here)).sum(axis=1) / self.mechanism.scale)
+        raise TypeError(f"the density of {self.mechanism.name} is not known")
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCaps:
+    """Runs the private choice of a cap."""
+
+    mechanism: PrivateCap
+
+    def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return chosen caps, one a row."""
+        scores = self.mechanism.scores(ObserverMaps.of_table(data))
+        return self.mechanism.choose(scores, noise, trials).reshape(-1, 1).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedSums:
+    """Runs the random selection of observers."""
+
+    mechanism: RandomSelection
+
+    def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return the mean map of those who were drawn, one a row."""
+        maps = ObserverMaps.of_table(data)
+        rows = [maps.summed(times=self.mechanism.draw(noise)).total for _ in range(trials)]
+        return np.array(rows) / self.mechanism.selected
+
+
+def noisy_map_subject(mechanism: NoisyMap) -> Subject:
+    """Return one of the noisy gaze maps as a subject, claiming its own guarantee."""
+    maps = np.zeros((2, mechanism.cells), dtype=np.int64)
+    pairs = tuple(observer_pairs(maps, cap=mechanism.cap, total=mechanism.samples))
+    runner = NoisySums(mechanism)
+    return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)
+
+
+def gaussian_map_subject(
+    observers: int = 30, cells: int = 16, epsilon: float = 1.0, delta: float = 1e-3, cap: int = 2, samples: int = 12
+) -> Subject:
+    """Liu 2019, sound: Gaussian noise on a gaze map, each observer capped and cut to some samples."""
+    return noisy_map_subject(GaussianMap(observers, cells, epsilon, delta, cap=cap, samples=samples))
+
+
+def laplace_map_subject(
+    observers: int = 30, cells: int = 16, epsilon: float = 1.0, cap: int = 2, samples: int = 12
+) -> Subject:
+    """Liu 2019, sound: Laplace noise on a gaze map, each observer capped and cut to some samples."""
+    return noisy_map_subject(LaplaceMap(observers, cells, epsilon, cap=cap, samples=samples))
+
+
+def private_cap_subject(cells: int = 4, samples: int = 64, epsilon: float = 1.0) -> Subject:
+    """The private choice of Liu's cap, where the map costs hardly any noise, so that the choice hangs on one person."""
+    mechanism = PrivateCap(2, cells, samples, epsilon, map_epsilon=1000, map_delta="0.1")
+    maps = np.zeros((2, cells), dtype=np.int64)
+    pairs = tuple(observer_pairs(maps, cap=samples, total=samples))
+    return Subject(ChosenCaps(mechanism).run, mechanism.guarantee, pairs)
+
+
+def random_selection_subject(observers: int = 10, selected: int = 5, replacement: bool = False) -> Subject:
+    """Liu 2019, theorems 3.2 and 3.3: the map of a random selection, which promises nothing."""
+    mechanism = RandomSelection(observers, selected, replacement)
+    pairs = tuple(observer_pairs(np.zeros((observers, 1), dtype=np.int64), cap=1))
+    return Subject(SelectedSums(mechanism).run, mechanism.guarantee, pairs)

@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Noise on a gaze map: the Gaussian and Laplace mechanisms of Liu 2019, sound and as published.
+
+The sum of all observers' maps is in whole counts, so noise is added there, on a lattice and exactly; the mean map is
+that divided by n. One observer adds 0 to ``cap`` to each of ``cells`` cells, and at most ``samples`` in all where that
+is enforced. Sensitivities and proofs: docs/proofs/liu-mechanisms.md.
+
+Every mechanism is a frozen value: it says its guarantee before it sees data, and takes no parameter from the data.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gazeveil.aggregate.engine import IntArray, Summed
+from gazeveil.aggregate.liu import levels
+from gazeveil.errors import OptionError, PrivacyError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, lattice_step
+from gazeveil.noise.lattice import LARGEST
+from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma, laplace_scale
+from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, in_digits, root_up, whole_number
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
+from gazeveil.privacy.liu import LiuNoise
+from gazeveil.privacy.release import Release, kept_promise
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMap(ABC):
+    """What all of them share: the mean map of ``observers`` people, with noise.
+
+    Attributes:
+        observers: How many people there are, n; public, because neighbours replace one.
+        cells: How many cells the map has, r.
+        epsilon: The ε of the promise.
+        cap: The most that one observer adds to a cell, m; public (see `gazeveil.aggregate.liu.caps` for choosing it).
+        samples: The most samples that one observer adds in all, T; None if that is not enforced.
+    """
+
+    observers: int
+    cells: int
+    epsilon: Number
+    _: KW_ONLY
+    cap: int = 1
+    samples: int | None = None
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        fix = object.__setattr__
+        for name in ("observers", "cells", "cap"):
+            fix(self, name, whole_number(getattr(self, name), name, at_least=1))
+        if self.samples is not None:
+            fix(self, "samples", whole_number(self.samples, "samples", at_least=1))
+        fix(self, "epsilon", above_zero(self.epsilon, "epsilon"))
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised, before any data are seen."""
+
+    @property
+    @abstractmethod
+    def noise_sd(self) -> float:
+        """The standard deviation of the noise in each cell of the mean map."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What there is to warn about."""
+        return levels.check(self.epsilon, 0, self.observers)
+
+    def measure(self, total: IntArray, noise: NoiseSource) -> FloatArray:
+        """Return the sum over observers plus noise, in counts."""
+        step = lattice_step(self._spread)
+        per_count = round(1 / step)
+        if self.cap * self.observers * per_count > LARGEST:
+            raise OptionError("the counts do not fit into 64 bits beside so little noise", hint="a smaller ε or cap")
+        noisy = self._noised(np.asarray(total, dtype=np.int64) * per_count, step, noise)
+        return from_lattice(noisy, step)
+
+    def release(self, summed: Summed, noise: NoiseSource) -> Release:
+        """Return the mean map with noise, as floats of the sum's shape.
+
+        Raises:
+            PrivacyError: If the sum cannot be one of capped maps of so many observers: then nothing would be promised.
+        """
+        check_sum(summed, self.observers, self.cells, self.cap, self.samples)
+        mean = self.measure(summed.total, noise) / self.observers
+        provenance = {
+            "observers": self.observers,
+            "cells": self.cells,
+            "noise_sd": self.noise_sd,
+            "warnings": list(self.warnings),
+        }
+        return Release(mean, kept_promise(self.guarantee, noise), self, provenance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism and its parameters as plain values."""
+        return {
+            "mechanism": self.name,
+            "observers": self.observers,
+            "cells": self.cells,
+            "epsilon": as_text(self._epsilon),
+            "cap": self.cap,
+            "samples": self.samples,
+        }
+
+    @property
+    def _epsilon(self) -> Fraction:
+        return above_zero(self.epsilon, "epsilon")
+
+    @property
+    @abstractmethod
+    def _spread(self) -> float:
+        """The parameter of the noise, in counts."""
+
+    @abstractmethod
+    def _noised(self, steps: IntArray, step: float, noise: NoiseSource) -> IntArray:
+        """Return lattice values plus noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianMap(NoisyMap):
+    """Gaussian noise at the σ of the analytic Gaussian mechanism: (ε, δ), sound.
+
+    Δ₂ is m√r counts, and at most √(2mT) where T is enforced (L4). δ is n^(-3/2) if not given.
+    """
+
+    delta: Number | None = None
+
+    name: ClassVar[str] = "liu-gaussian"
+
+    def __post_init__(self) -> None:
+        NoisyMap.__post_init__(self)
+        delta = levels.delta_of(self.observers) if self.delta is None else chance_of_failure(self.delta, "delta")
+        object.__setattr__(self, "delta", delta)
+        levels.check(self.epsilon, delta, self.observers)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(ε, δ) for every observer, replaced by any other."""
+        return ApproxDP(self._epsilon, self._delta)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one observer can move the sum, in ℓ2, in counts; rounded up."""
+        return euclidean_sensitivity(self.cells, self.cap, self.samples)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise in counts."""
+        return gaussian_sigma(self._epsilon, self._delta, self.sensitivity)
+
+    @property
+    def noise_sd(self) -> float:
+        """The standard deviation of the noise in each cell of the mean map."""
+        return self.sigma / self.observers
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What there is to warn about."""
+        return levels.check(self.epsilon, self._delta, self.observers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism and its parameters as plain values."""
+        return {**NoisyMap.to_dict(self), "delta": as_text(self._delta)}
+
+    @property
+    def _delta(self) -> Fraction:
+        return levels.delta_of(self.observers) if self.delta is None else chance_of_failure(self.delta, "delta")
+
+    @property
+    def _spread(self) -> float:
+        return self.sigma
+
+    def _noised(self, steps: IntArray, step: float, noise: NoiseSource) -> IntArray:
+        return add_gaussian(noise, steps, self._spread, step)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianAsPublished(GaussianMap):
+    """Gaussian noise at the σ of theorem 3.4, whose proof does not hold (L1, L2).
+
+    Where that σ is large enough all the same, by the exact formula, the promise stands. Where it is not (few cells),
+    nothing is promised, and the reason says what δ is true.
+    """
+
+    name: ClassVar[str] = "liu-gaussian-as-published"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is claimed if it is true, and nothing if it is not."""
+        if self.sound:
+            return ApproxDP(self._epsilon, self._delta)
+        return Unproven(
+            f"theorem 3.4 of Liu 2019 gives too little noise here (errata L1, L2, L3): the chance of failure is "
+            f"{in_digits(Fraction(self.true_delta))}, not {in_digits(self._delta)}"
+        )
+
+    @property
+    def sigma(self) -> float:
+        """The published standard deviation of the noise, in counts; it knows nothing of ``samples``."""
+        return self._published.sigma_gaussian() * self.observers
+
+    @property
+    def true_delta(self) -> float:
+        """The δ that this noise keeps at ε, rounded up."""
+        return gaussian_delta(self.sigma, self.sensitivity, self._epsilon)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the noise keeps what is claimed."""
+        return Fraction(self.true_delta) <= self._delta
+
+    @property
+    def _published(self) -> LiuNoise:
+        return LiuNoise(
+            observers=self.observers, pixels=self.cells, cap=self.cap, epsilon=self._epsilon, delta=self._delta
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceMap(NoisyMap):
+    """Laplace noise of scale Δ₁/ε: pure ε, sound. Δ₁ is mr counts, and at most 2T where T is enforced."""
+
+    name: ClassVar[str] = "liu-laplace"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """ε for every observer, replaced by any other."""
+        return PureDP(self._epsilon)
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one observer can move the sum, in ℓ1, in counts."""
+        most = self.cap * self.cells
+        return Fraction(most if self.samples is None else min(most, 2 * self.samples))
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise in counts."""
+        return laplace_scale(self._epsilon, self.sensitivity)
+
+    @property
+    def noise_sd(self) -> float:
+        """The standard deviation of the noise in each cell of the mean map."""
+        return 2**0.5 * self.scale / self.observers
+
+    @property
+    def _spread(self) -> float:
+        return self.scale
+
+    def _noised(self, steps: IntArray, step: float, noise: NoiseSource) -> IntArray:
+        return add_laplace(noise, steps, self._spread, step)
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceAsPublished(LaplaceMap):
+    """Laplace noise of theorem 3.5, which is right: scale mr/ε counts, whether or not ``samples`` are bounded."""
+
+    name: ClassVar[str] = "liu-laplace-as-published"
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one observer could move the sum in ℓ1 by filling every cell, in counts."""
+        return Fraction(self.cap * self.cells)
+
+
+def euclidean_sensitivity(cells: int, cap: int, samples: int | None = None) -> Fraction:
+    """Return how far one observer can move a sum of capped maps in ℓ2, replaced by another; rounded up.
+
+    Two maps between 0 and m differ by at most m√r. Maps of at most T samples have Σg² ≤ min(m, T)·T, and two of them
+    without negative cells differ by at most √(2·min(m, T)·T).
+    """
+    square = cap * cap * cells
+    if samples is not None:
+        square = min(square, 2 * min(cap, samples) * samples)
+    return root_up(Fraction(square))
+
+
+def check_sum(summed: Summed, observers: int, cells: int, cap: int, samples: int | None) -> None:
+    """Refuse a sum that maps within the bounds cannot have.
+
+    Raises:
+        PrivacyError: If it has another size or number of observers, or is beyond what they can add up to.
+    """
+    total = np.asarray(summed.total)
+    if total.dtype.kind not in "iu" or total.size != cells or summed.observers != observers:
+        raise PrivacyError(
+            f"the mechanism is for {observers:,} observers and {cells:,} cells of whole counts, "
+            f"not for {summed.observers:,} and {total.size:,} of {total.dtype}",
+            hint="say the same numbers to both",
+        )
+    beyond = total.min() < 0 or int(total.max()) > cap * observers
+    beyond = beyond or (samples is not None and int(total.sum()) > samples * observers)
+    if beyond:
+        raise PrivacyError("some map is beyond the bounds that the noise is made for", hint="cap the maps first")

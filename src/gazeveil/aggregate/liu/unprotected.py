@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What Liu 2019 shows not to protect: the map itself, and the map of a random selection of observers.
+
+They are here to be compared with. Each says the exact chance of failure that it cannot go below, at any ε.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gazeveil.aggregate.engine import IntArray, Summed
+from gazeveil.aggregate.liu.counts import ObserverMaps
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import whole_number
+from gazeveil.privacy.guarantee import Unproven
+from gazeveil.privacy.release import Release
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseFree:
+    """The mean map as it is. Whoever knows all others' maps subtracts them and has the last one's."""
+
+    name: ClassVar[str] = "liu-noise-free"
+
+    @property
+    def least_delta(self) -> float:
+        """The δ that it cannot go below, at any ε."""
+        return 1.0
+
+    @property
+    def guarantee(self) -> Unproven:
+        """None."""
+        return Unproven("the map has no noise: it cannot be private at any δ below 1 (Liu 2019, section 3.3)")
+
+    def release(self, summed: Summed) -> Release:
+        """Return the mean map."""
+        mean = np.asarray(summed.total) / whole_number(summed.observers, "observers", at_least=1)
+        return Release(mean, self.guarantee, self, {"observers": summed.observers})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism as plain values."""
+        return {"mechanism": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class RandomSelection:
+    """The mean map of ``selected`` observers drawn at random out of n, with or without replacement.
+
+    If nobody else looked at a cell, the map tells that the last one did whenever that person is drawn. So δ cannot be
+    less than the chance to be drawn (theorems 3.2 and 3.3; L11). It is that chance exactly, even at ε = 0: who was not
+    drawn left no trace.
+
+    Attributes:
+        observers: How many people there are, n.
+        selected: How many are drawn, cn.
+        replacement: Whether the same person may be drawn again.
+    """
+
+    observers: int
+    selected: int
+    replacement: bool = False
+
+    name: ClassVar[str] = "liu-random-selection"
+
+    def __post_init__(self) -> None:
+        people = whole_number(self.observers, "observers", at_least=1)
+        drawn = whole_number(self.selected, "selected", at_least=1)
+        if not self.replacement and drawn > people:
+            raise OptionError(f"{drawn:,} of {people:,} observers cannot be drawn without replacement")
+
+    @property
+    def least_delta(self) -> float:
+        """The δ that it cannot go below, at any ε: the chance of being drawn."""
+        if not self.replacement:
+            return self.selected / self.observers
+        if self.observers == 1:
+            return 1.0
+        return -math.expm1(self.selected * math.log1p(-1 / self.observers))
+
+    @property
+    def guarantee(self) -> Unproven:
+        """None."""
+        theorem = "3.3" if self.replacement else "3.2"
+        return Unproven(
+            f"who is drawn is shown without noise: it cannot be private at any δ below {self.least_delta:.4g} "
+            f"(Liu 2019, theorem {theorem}; L11)"
+        )
+
+    def release(self, maps: ObserverMaps, noise: NoiseSource, cap: int | None = None) -> Release:
+        """Return the mean map of those who are drawn.
+
+        Raises:
+            OptionError: If there are not as many observers as the mechanism is for.
+        """
+        if maps.observers != self.observers:
+            raise OptionError(f"the mechanism is for {self.observers:,} observers, not {maps.observers:,}")
+        summed = maps.summed(cap, self.draw(noise))
+        return Release(summed.total / self.selected, self.guarantee, self, {"observers": self.observers})
+
+    def draw(self, noise: NoiseSource) -> IntArray:
+        """Return how often each observer is drawn."""
+        if self.replacement:
+            return np.bincount(_below(self.observers, self.selected, noise), minlength=self.observers)
+        times = np.zeros(self.observers, dtype=np.int64)
+        times[np.argsort(noise.words(self.observers), kind="stable")[: self.selected]] = 1
+        return times
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism and its parameters as plain values."""
+        return {
+            "mechanism": self.name,
+            "observers": self.observers,
+            "selected": self.selected,
+            "replacement": self.replacement,
+        }
+
+
+def _below(limit: int, count: int, noise: NoiseSource) -> IntArray:
+    """Return numbers from 0 to below ``limit``, all equally likely: words beyond the last multiple are thrown away."""
+    last = np.uint64(2**64 - 2**64 % limit - 1)
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < count:
+        words = noise.words(count - len(drawn))
+        drawn = np.concatenate((drawn, (words[words <= last] % np.uint64(limit)).astype(np.int64)))
+    return drawn
