@@ -69,17 +69,15 @@ class CountMap:
         """Add the counts of several observers to ``total``, in one pass over the rows."""
         from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
 
-        _map_kernels.add_capped_counts(
-            np.asarray(rows["x"], dtype=np.float64),
-            np.asarray(rows["y"], dtype=np.float64),
-            np.asarray(rows["valid"], dtype=np.bool_),
-            starts,
-            np.array(self.grid.geometry.extent()),
-            self.grid.columns,
-            self.grid.rows,
-            0 if self.cap is None else self.cap,
-            total,
-        )
+        x, y = (np.asarray(rows[name], dtype=np.float64) for name in ("x", "y"))
+        # no observer can reach a cap of as many as all rows
+        cap = max(len(x), 1) if self.cap is None else min(self.cap, max(len(x), 1))
+        fits = len(starts) * cap < 1 << 31
+        tally = np.zeros((self.size, 2), dtype=np.int32 if fits else np.int64)
+        extent = np.array(self.geometry.extent())
+        valid = np.asarray(rows["valid"], dtype=np.bool_)
+        _map_kernels.add_counts(x, y, valid, starts, extent, self.grid.columns, self.grid.rows, cap, tally)
+        total += tally[:, 1]
 
 
 @dataclass(frozen=True, slots=True)
