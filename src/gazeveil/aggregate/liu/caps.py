@@ -185,7 +185,7 @@ class PrivateCap:
             return np.repeat(caps[:1], times)
         scale = laplace_scale(above_zero(self.epsilon, "epsilon"), 2 * self.sensitivity)
         bonus = np.abs(laplace(noise, scale, (times, len(caps))))
-        return caps[np.argmax(bonus - np.asarray(scores, dtype=np.int64), axis=1)]
+        return np.asarray(caps[np.argmax(bonus - np.asarray(scores, dtype=np.int64), axis=1)], dtype=np.int64)
 
     def release(self, maps: ObserverMaps, noise: NoiseSource) -> Release:
         """Return the chosen cap.
