@@ -27,4 +27,4 @@ def effective_observers(task: Task) -> float:
 
 def choose(task: Task) -> str:
     """Return the name of the strategy for a task."""
-    return "modes" if effective_observers(task) < FEW else "histogram"
+    return "modes" if effective_observers(task) < FEW else "bumps"
