@@ -1,0 +1,364 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What can be asked about areas of interest, and how far one observer can move each answer.
+
+A statistic turns the viewings of one observer into integers that are never negative, in units of 1/`UNIT`, rounded
+toward zero. Its `Bounds` hold for every observer, whatever their gaze; the kernel checks them. From them follow the
+sensitivities (docs/proofs/aoi-statistics.md).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from gazeveil.aggregate.aoi.viewing import MICROSECONDS, Viewing
+from gazeveil.aggregate.engine import IntArray
+from gazeveil.errors import OptionError
+from gazeveil.privacy.unit import Neighbours
+from gazeveil.registry import Registry
+
+UNIT = 1 << 20
+"""Steps of the fixed point: what is rounded away is below a millionth."""
+
+MOST_CELLS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How large one observer's integers can be: none is negative.
+
+    Attributes:
+        cells: How many integers there are.
+        largest: The most that one of them can be.
+        total: The most that they add up to.
+        square: The most that their squares add up to.
+    """
+
+    cells: int
+    largest: int
+    total: int
+    square: int
+
+    def l1(self, neighbours: Neighbours) -> int:
+        """Return how far one observer moves the sum of all observers in ℓ1."""
+        people = 2 if neighbours is Neighbours.REPLACE_ONE else 1
+        return min(people * self.total, self.cells * self.largest)
+
+    def l2_square(self, neighbours: Neighbours) -> int:
+        """Return the square of how far one observer moves the sum of all observers in ℓ2."""
+        people = 2 if neighbours is Neighbours.REPLACE_ONE else 1
+        return min(people * self.square, self.cells * self.largest**2)
+
+    def hold_for(self, values: IntArray) -> bool:
+        """Whether one observer's integers keep the bounds; in integers of any size."""
+        numbers = values.tolist()
+        return (
+            len(numbers) == self.cells
+            and all(0 <= number <= self.largest for number in numbers)
+            and sum(numbers) <= self.total
+            and sum(number * number for number in numbers) <= self.square
+        )
+
+
+class Statistic(Protocol):
+    """A question about areas of interest: a frozen dataclass of public numbers."""
+
+    name: ClassVar[str]
+    words: ClassVar[str]
+    needs_fixations: ClassVar[bool]
+
+    def cells(self, areas: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return what each integer is about: one or more areas."""
+        ...
+
+    def bounds(self, areas: int) -> Bounds:
+        """Return how large one observer's integers can be, for so many areas."""
+        ...
+
+    def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
+        """Return one observer's integers, from all viewings of one stimulus; zeros if there is none."""
+        ...
+
+    def span(self) -> tuple[float, float]:
+        """Return what an integer of 0 and one of the largest mean, in the unit that people read."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statistic and its parameters as plain values."""
+        ...
+
+
+STATISTICS: Registry[Callable[..., Statistic]] = Registry("AOI statistic")
+"""Statistics by name: ``STATISTICS["dwell"]()``."""
+
+
+class _Described:
+    """What all statistics share."""
+
+    __slots__ = ()
+    name: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statistic and its parameters as plain values."""
+        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]
+
+
+class _OfAreas(_Described):
+    """A statistic with one number for each area."""
+
+    __slots__ = ()
+
+    def cells(self, areas: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the areas."""
+        return [(area,) for area in areas]
+
+
+@STATISTICS.register("dwell")
+@dataclass(frozen=True, slots=True)
+class DwellShare(_OfAreas):
+    """The share of the tracked time that an observer's gaze was in each area; the rest was elsewhere."""
+
+    name: ClassVar[str] = "dwell"
+    words: ClassVar[str] = "share of the tracked time"
+    needs_fixations: ClassVar[bool] = False
+
+    def bounds(self, areas: int) -> Bounds:
+        """Shares of one whole."""
+        return Bounds(areas, UNIT, UNIT, UNIT**2)
+
+    def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
+        """Return shares of all viewings together."""
+        held = [sum(int(viewing.held[area]) for viewing in viewings) for area in range(areas + 1)]
+        return _shares(held[:areas], sum(held))
+
+    def span(self) -> tuple[float, float]:
+        """From none to all of the time."""
+        return 0.0, 1.0
+
+
+@STATISTICS.register("fixations")
+@dataclass(frozen=True, slots=True)
+class FixationCount(_OfAreas):
+    """How many fixations an observer makes on each area in a viewing: the first ``most`` count.
+
+    Attributes:
+        most: How many fixations on areas count in one viewing; public.
+    """
+
+    name: ClassVar[str] = "fixations"
+    words: ClassVar[str] = "fixations in a viewing"
+    needs_fixations: ClassVar[bool] = True
+
+    most: int = 12
+
+    def __post_init__(self) -> None:
+        _whole(self.most, "most")
+
+    def bounds(self, areas: int) -> Bounds:
+        """Counts that add up to at most ``most``."""
+        full = self.most * UNIT
+        return Bounds(areas, full, full, full**2)
+
+    def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
+        """Return the mean over viewings."""
+        counts = np.zeros(areas, dtype=np.int64)
+        for viewing in viewings:
+            counts += np.bincount(viewing.areas[viewing.areas >= 0][: self.most], minlength=areas)
+        return _shares(counts.tolist(), len(viewings))
+
+    def span(self) -> tuple[float, float]:
+        """From none to all that count."""
+        return 0.0, float(self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Within(_OfAreas):
+    """Something about the first fixation on each area, within a public time.
+
+    Attributes:
+        within: Seconds from the first sample; what comes later counts as never.
+    """
+
+    needs_fixations: ClassVar[bool] = True
+
+    within: float = 5.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.within, bool) or not (math.isfinite(self.within) and 0.001 <= self.within <= 86_400):
+            raise OptionError(f"within must be seconds from 0.001 to 86,400, not {self.within!r}")
+        object.__setattr__(self, "within", float(self.within))
+
+    @property
+    def limit(self) -> int:
+        """The time in microseconds."""
+        return round(self.within * MICROSECONDS)
+
+    def bounds(self, areas: int) -> Bounds:
+        """Each area may reach the largest value by itself."""
+        return Bounds(areas, UNIT, areas * UNIT, areas * UNIT**2)
+
+    def left(self, viewing: Viewing, areas: int) -> IntArray:
+        """Return the microseconds left of the time at the first fixation on each area; 0 if there is none."""
+        left = np.zeros(areas, dtype=np.int64)
+        seen = viewing.areas >= 0
+        np.maximum.at(left, viewing.areas[seen], np.maximum(self.limit - viewing.onsets[seen], 0))
+        return left
+
+
+@STATISTICS.register("first-fixation")
+@dataclass(frozen=True, slots=True)
+class TimeToFirstFixation(_Within):
+    """Seconds from the first sample to the first fixation on each area; never counts as ``within``.
+
+    Attributes:
+        within: Seconds; a later first fixation, and none at all, count as this.
+    """
+
+    name: ClassVar[str] = "first-fixation"
+    words: ClassVar[str] = "seconds to the first fixation"
+
+    def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
+        """Return how early it was, as a share of the time, as a mean over viewings: 0 for never."""
+        left = sum((self.left(viewing, areas) for viewing in viewings), start=np.zeros(areas, dtype=np.int64))
+        return _shares(left.tolist(), len(viewings) * self.limit)
+
+    def span(self) -> tuple[float, float]:
+        """Early is a small number of seconds."""
+        return self.within, 0.0
+
+
+@STATISTICS.register("reached")
+@dataclass(frozen=True, slots=True)
+class Reached(_Within):
+    """The share of viewings in which each area was fixated within a time.
+
+    Attributes:
+        within: Seconds from the first sample.
+    """
+
+    name: ClassVar[str] = "reached"
+    words: ClassVar[str] = "share of viewings with a fixation"
+
+    def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
+        """Return the share of this observer's viewings."""
+        hits = sum(((self.left(viewing, areas) > 0) for viewing in viewings), start=np.zeros(areas, dtype=np.int64))
+        return _shares(hits.tolist(), len(viewings))
+
+    def span(self) -> tuple[float, float]:
+        """From nobody to everybody."""
+        return 0.0, 1.0
+
+
+class _OfOrder(_Described):
+    """A statistic of the order in which areas are visited."""
+
+    __slots__ = ()
+    length: int
+
+    def cells(self, areas: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return all orders of areas, in which none follows itself."""
+        return [tuple(areas[area] for area in order) for order in _orders(len(areas), self.length)]
+
+    def _found(self, viewings: Sequence[Viewing], areas: int) -> list[int]:
+        """Return the cell of every run of visits, as they happened."""
+        index = {order: cell for cell, order in enumerate(_orders(areas, self.length))}
+        found = []
+        for viewing in viewings:
+            visits = [area for area, _ in itertools.groupby(viewing.areas[viewing.areas >= 0].tolist())]
+            found += [index[tuple(visits[at : at + self.length])] for at in range(len(visits) - self.length + 1)]
+        return found
+
+
+@STATISTICS.register("transitions")
+@dataclass(frozen=True, slots=True)
+class Transitions(_OfOrder):
+    """The share of an observer's transitions that go from each area to each other one."""
+
+    name: ClassVar[str] = "transitions"
+    words: ClassVar[str] = "share of transitions"
+    needs_fixations: ClassVar[bool] = True
+    length: ClassVar[int] = 2  # type: ignore[misc]
+
+    def bounds(self, areas: int) -> Bounds:
+        """Shares of one whole."""
+        return Bounds(_count(areas, self.length), UNIT, UNIT, UNIT**2)
+
+    def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
+        """Return shares of the transitions of all viewings."""
+        found = self._found(viewings, areas)
+        counts = np.bincount(np.array(found, dtype=np.int64), minlength=_count(areas, self.length))
+        return _shares(counts.tolist(), len(found))
+
+    def span(self) -> tuple[float, float]:
+        """From none to all of the transitions."""
+        return 0.0, 1.0
+
+
+@STATISTICS.register("visit-order")
+@dataclass(frozen=True, slots=True)
+class VisitOrder(_OfOrder):
+    """The share of observers who visit areas in each order, one after the other; the first ``most`` orders count.
+
+    Attributes:
+        length: How many visits make an order: 1, 2 or 3.
+        most: How many different orders of one observer count, the earliest first; public.
+    """
+
+    name: ClassVar[str] = "visit-order"
+    words: ClassVar[str] = "share of observers"
+    needs_fixations: ClassVar[bool] = True
+
+    length: int = 3
+    most: int = 4
+
+    def __post_init__(self) -> None:
+        _whole(self.most, "most")
+        if self.length not in (1, 2, 3) or isinstance(self.length, bool):
+            raise OptionError(f"length must be 1, 2 or 3, not {self.length!r}")
+
+    def bounds(self, areas: int) -> Bounds:
+        """At most ``most`` cells are full, all others empty."""
+        cells = _count(areas, self.length)
+        full = min(self.most, cells)
+        return Bounds(cells, UNIT, full * UNIT, full * UNIT**2)
+
+    def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
+        """Return which orders occur."""
+        values = np.zeros(_count(areas, self.length), dtype=np.int64)
+        values[list(dict.fromkeys(self._found(viewings, areas)))[: self.most]] = UNIT
+        return values
+
+    def span(self) -> tuple[float, float]:
+        """From nobody to everybody."""
+        return 0.0, 1.0
+
+
+def largest_mean(statistic: Statistic, areas: int) -> Fraction:
+    """Return the largest mean that a cell can have, in units."""
+    return Fraction(statistic.bounds(areas).largest, UNIT)
+
+
+def _shares(parts: Sequence[int], whole: int) -> IntArray:
+    """Return parts of a whole in units, rounded toward zero; in integers of any size, so nothing overflows."""
+    return np.array([part * UNIT // whole if whole else 0 for part in parts], dtype=np.int64)
+
+
+def _orders(areas: int, length: int) -> list[tuple[int, ...]]:
+    orders = itertools.product(range(areas), repeat=length)
+    return [order for order in orders if all(a != b for a, b in itertools.pairwise(order))]
+
+
+def _count(areas: int, length: int) -> int:
+    return int(areas * (areas - 1) ** (length - 1))
+
+
+def _whole(value: object, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 10_000:
+        raise OptionError(f"{name} must be a whole number from 1 to 10,000, not {value!r}")

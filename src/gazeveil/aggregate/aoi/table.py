@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Releases as tables: one row a number, with its error bars, in the units that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gazeveil.aggregate.aoi.intervals import Difference, FloatArray, NoisyMean
+from gazeveil.aggregate.aoi.kernel import Question
+
+ARROW = " → "
+"""Between areas that are visited one after the other."""
+
+SCHEMA: dict[str, type[pl.DataType]] = {
+    "stimulus": pl.String,
+    "statistic": pl.String,
+    "areas": pl.String,
+    "group": pl.String,  # null where everybody is together
+    "estimate": pl.Float64,  # within the range that is possible
+    "unclipped": pl.Float64,  # the same, unbiased
+    "noise_sd": pl.Float64,
+    "study_low": pl.Float64,
+    "study_high": pl.Float64,
+    "population_low": pl.Float64,
+    "population_high": pl.Float64,
+}
+
+
+def means_table(
+    questions: Sequence[Question], means: Sequence[NoisyMean], confidence: float, group: str | None = None
+) -> pl.DataFrame:
+    """Return the means of everybody, or of one group."""
+    return pl.concat(
+        [_rows(question, mean, confidence, group, (0.0, 1.0)) for question, mean in zip(questions, means, strict=True)]
+    )
+
+
+def differences_table(
+    questions: Sequence[Question], differences: Sequence[Difference], confidence: float, group: str
+) -> pl.DataFrame:
+    """Return the differences between two groups."""
+    return pl.concat(
+        [
+            _rows(question, difference, confidence, group, (-1.0, 1.0))
+            for question, difference in zip(questions, differences, strict=True)
+        ]
+    )
+
+
+def prediction_table(questions: Sequence[Question], means: Sequence[NoisyMean], confidence: float) -> pl.DataFrame:
+    """Return for each question how far off its numbers will be, in the units that people read."""
+    rows = []
+    for question, mean in zip(questions, means, strict=True):
+        zero, full = question.statistic.span()
+        size = abs(full - zero)
+        middle = NoisyMean(np.array([0.5]), mean.people, mean.largest, mean.step, mean.noise)
+        low, high = middle.in_population(confidence)
+        rows.append(
+            {
+                "stimulus": question.stimulus,
+                "statistic": question.statistic.name,
+                "unit": question.statistic.words,
+                "numbers": question.bounds.cells,
+                "most": max(zero, full),
+                "noise": str(mean.noise.law),
+                "noise_sd": mean.noise_sd * size,
+                "study_reach": mean.noise.quantile(1 - confidence) / (mean.people * mean.largest) * size,
+                "population_reach": float(high[0] - low[0]) / 2 * size,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def _rows(
+    question: Question,
+    mean: NoisyMean | Difference,
+    confidence: float,
+    group: str | None,
+    possible: tuple[float, float],
+) -> pl.DataFrame:
+    zero, full = question.statistic.span()
+    offset = zero if isinstance(mean, NoisyMean) else 0.0
+    factor = full - zero
+
+    def read(values: FloatArray) -> FloatArray:
+        return offset + factor * values
+
+    count = question.bounds.cells
+    columns: dict[str, Any] = {
+        "stimulus": [question.stimulus] * count,
+        "statistic": [question.statistic.name] * count,
+        "areas": [ARROW.join(areas) for areas in question.labels()],
+        "group": [group] * count,
+        "estimate": read(np.clip(mean.mean, *possible)),
+        "unclipped": read(mean.mean),
+        "noise_sd": [mean.noise_sd * abs(factor)] * count,
+    }
+    for name, (low, high) in (
+        ("study", mean.in_study(confidence)),
+        ("population", mean.in_population(confidence)),
+    ):
+        ends = np.sort(np.stack([read(low), read(high)]), axis=0)  # early is high, but a small number of seconds
+        columns[f"{name}_low"], columns[f"{name}_high"] = ends
+    return pl.DataFrame(columns, schema=SCHEMA)

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""One observer's rows as viewings: how long gaze was in each area, and which area each fixation was in.
+
+Whatever one person's rows look like, these functions return something: an error that one person's gaze can cause would
+tell the world about that person. So times are whole microseconds, and a recording that a detector refuses has no
+fixations.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.errors import InputError
+from gazeveil.gaze.aoi import MAX_STEP, AreasOfInterest
+from gazeveil.gaze.events import Detector
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.recording import BoolArray, Recording
+
+MICROSECONDS = 1_000_000
+_LONGEST = 1 << 50
+"""Microseconds; beyond it, 35 years, a time is as good as never."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Viewing:
+    """One recording of one observer, as areas of interest see it.
+
+    Attributes:
+        held: Microseconds in each area, and at last elsewhere.
+        areas: The area of each fixation, in order; -1 for elsewhere.
+        onsets: When each fixation began, in microseconds since the first sample.
+    """
+
+    held: IntArray
+    areas: IntArray
+    onsets: IntArray
+
+
+def recordings_of(rows: Columns, geometry: Geometry) -> Iterator[Recording]:
+    """Yield one observer's recordings, in order of appearance, each with all of its rows."""
+    count = len(rows["t"])
+    if not count:
+        return
+    labels = [rows[name] for name in ("stimulus", "session", "trial")]
+    changed = np.zeros(count, dtype=np.bool_)
+    changed[0] = True
+    for label in labels:
+        changed[1:] |= np.asarray(label[1:] != label[:-1], dtype=np.bool_)
+    edges = [*np.flatnonzero(changed).tolist(), count]
+    pieces: dict[tuple[str, ...], list[NDArray[np.int64]]] = {}
+    for begin, end in itertools.pairwise(edges):
+        pieces.setdefault(tuple(str(label[begin]) for label in labels), []).append(np.arange(begin, end))
+    gaze = [np.asarray(rows[name], dtype=np.float64) for name in ("t", "x", "y")]
+    valid: BoolArray = np.asarray(rows["valid"] == 1, dtype=np.bool_)  # a missing value is not valid
+    for (stimulus, session, trial), parts in pieces.items():
+        at = np.concatenate(parts)
+        t, x, y = (values[at] for values in gaze)
+        yield Recording(
+            t, x, y, geometry, observer="one", stimulus=stimulus, session=session, trial=trial, valid=valid[at]
+        )
+
+
+def view(recording: Recording, areas: AreasOfInterest, detector: Detector | None) -> Viewing:
+    """Return what areas of interest see of a recording; without a detector no fixations are looked for."""
+    held = _held(recording, areas)
+    if detector is None:
+        return Viewing(held, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+    try:
+        fixations = detector.detect(recording).filter(pl.col("kind") == "fixation")
+    except InputError:  # for example a clock so fast that a window of time does not fit into memory
+        fixations = pl.DataFrame({"x": [], "y": [], "onset": []}, schema=dict.fromkeys(("x", "y", "onset"), pl.Float64))
+    x, y, onset = (fixations[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in ("x", "y", "onset"))
+    label = areas.label(*recording.geometry.convert(x, y, areas.geometry.unit))
+    times = recording.t[np.isfinite(recording.t)]
+    start = float(times.min()) if times.size else 0.0
+    return Viewing(held, label, _microseconds(onset - start))
+
+
+def _held(recording: Recording, areas: AreasOfInterest) -> IntArray:
+    """Return how long gaze was in each area: a sample holds until the next, if that comes within `MAX_STEP`."""
+    label = areas.hits(recording)
+    t = np.where(np.isfinite(recording.t), recording.t, np.nan)
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = np.append(np.diff(t), 0.0)
+        holds = recording.tracked & (step > 0) & (step <= MAX_STEP + 1e-6)
+    lasted = _microseconds(step[holds])
+    place = np.where(label[holds] < 0, len(areas), label[holds])
+    sums = np.bincount(place, weights=lasted, minlength=len(areas) + 1)  # exact below 2**53
+    return np.asarray(sums, dtype=np.int64)
+
+
+def _microseconds(seconds: NDArray[np.float64]) -> IntArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = np.nan_to_num(np.rint(seconds * MICROSECONDS), nan=_LONGEST, posinf=_LONGEST, neginf=0.0)
+    return np.asarray(np.clip(scaled, 0.0, _LONGEST), dtype=np.int64)
