@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.errors import MissingExtra
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.gaze.geometry import FloatArray, Geometry
 from gazeveil.gaze.recording import Recording
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
@@ -55,6 +55,18 @@ def heat_over_picture(picture: NDArray[np.uint8], warmth: FloatArray, title: str
     axes.imshow(strength, cmap="inferno", alpha=np.clip(strength * 1.6, 0, 0.75), extent=(0, width, height, 0))
     axes.set_title(title)
     axes.set_axis_off()
+    return png(figure, dpi=90)
+
+
+def map_picture(values: FloatArray, geometry: Geometry, title: str) -> bytes:
+    """Draw a map of cells in the plane's proportions, with a scale."""
+    left, top, right, bottom = geometry.extent()
+    figure, axes = canvas(6.0, 6.0 * abs((bottom - top) / (right - left)) + 0.4)
+    image = axes.imshow(values, cmap="inferno", extent=(left, right, bottom, top), interpolation="bilinear")
+    figure.colorbar(image, ax=axes, shrink=0.8)
+    axes.set_xlabel(f"x ({geometry.unit})")
+    axes.set_ylabel(f"y ({geometry.unit})")
+    axes.set_title(title)
     return png(figure, dpi=90)
 
 

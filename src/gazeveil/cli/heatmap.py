@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil heatmap``: a private heatmap of many observers, with its promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gazeveil.aggregate.engine import engine_at
+from gazeveil.aggregate.heatmap import LARGE_EPSILON, PrivateHeatmap
+from gazeveil.cli._output import AsJson, command_app, print_json, progress
+from gazeveil.errors import InputError, OptionError, OutputError
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.unit import Neighbours
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil heatmap study/ --stimulus forest.png --epsilon 1 --out forest --no-ledger`")
+def heatmap(
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `gazeveil convert` makes it.")],
+    stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="How much may be spent; 1 is strong, above 10 is weak.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    delta: Annotated[float, typer.Option("--delta", help="Chance of failure that may be spent.")] = 1e-5,
+    strategy: Annotated[str, typer.Option("--strategy", help="How; by default chosen from public numbers.")] = "auto",
+    neighbours: Annotated[
+        Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")
+    ] = Neighbours.REPLACE_ONE,
+    observers: Annotated[int | None, typer.Option("--observers", help="How many people, if that is public.")] = None,
+    cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
+    blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the picture in degrees.")] = 1.1,
+    overlay: Annotated[Path | None, typer.Option("--overlay", help="The stimulus as a PNG, to draw it over.")] = None,
+    engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")
+    ] = None,
+    dataset: Annotated[str, typer.Option("--dataset", help="The data set's name in the ledger.")] = "",
+    no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Keep no account of this release.")] = False,
+    seed: Annotated[int | None, typer.Option("--seed", help="Repeatable noise, for trying out: not private.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Release a private heatmap: the map, pictures, error bars, and the promise in words."""
+    from gazeveil.study.heatmap_files import read_picture, write_heatmap  # noqa: PLC0415  (loads the plotting parts)
+
+    if (ledger is None) != no_ledger:
+        raise OptionError(
+            "say which ledger to charge with --ledger and --dataset, or --no-ledger to keep no account",
+            hint="make one with `gazeveil ledger init DATASET --epsilon 3 --delta 1e-4`",
+        )
+    if ledger is not None and not dataset:
+        raise OptionError("--ledger needs --dataset, the data set's name in it")
+    if out.exists() and not overwrite:
+        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    mechanism = PrivateHeatmap(
+        epsilon=epsilon,
+        delta=delta,
+        strategy=strategy,
+        neighbours=neighbours,
+        observers=observers,
+        cell_deg=cell_deg,
+        blur_deg=blur_deg,
+    )
+    whole = Corpus.open(corpus)
+    if stimulus not in whole.stimuli:
+        raise InputError(
+            f"the corpus has no stimulus {stimulus!r}", hint=f"it has {', '.join(whole.stimuli[:12]) or 'none'}"
+        )
+    chosen = whole.select(stimulus=stimulus)
+    picture = None if overlay is None else read_picture(overlay, chosen.geometry)
+    noise = NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
+    with progress("summing over observers", quiet=as_json) as tell:
+        machine = engine_at(engine)
+        if ledger is None:
+            release = mechanism.release(chosen, noise=noise, engine=machine, tell=tell)
+        else:
+            with Ledger.open(ledger) as book:
+                release = mechanism.release(
+                    chosen, noise=noise, ledger=book, dataset=dataset, engine=machine, tell=tell
+                )
+    files = write_heatmap(release, chosen.geometry, out, picture=picture)
+    told: dict[str, Any] = {
+        "out": out,
+        "files": files,
+        "guarantee": release.guarantee.to_dict(),
+        "strategy": release.recipe_values()["strategy"],
+        "data_share": release.value.data_share,
+        "observers": release.provenance["observers"],
+        "charged": release.receipt is not None,
+        "warning": _warning(epsilon),
+    }
+    if as_json:
+        print_json(told)
+        return
+    print(f"wrote {', '.join(path.name for path in files)} to {out}")
+    print(f"promise   {release.statement().paragraph()}")
+    print(f"data      {release.value.data_share:.0%} of the picture is data, the rest is what gaze is like anywhere")
+    if told["warning"]:
+        print(f"warning   {told['warning']}")
+
+
+def _warning(epsilon: float) -> str:
+    if epsilon <= LARGE_EPSILON:
+        return ""
+    return f"an ε of {epsilon:g} promises next to nothing"
