@@ -15,6 +15,7 @@
     │   ├── BudgetExceeded             a charge does not fit into what is left of a budget
     │   └── LedgerError                the ledger cannot be read or written, so nothing may be spent
     ├── OutputError (OSError)          a result could not be written; nothing half written stays behind
+    ├── EngineError                    the machines that compute cannot be reached or failed; nothing was computed
     ├── MissingExtra (ImportError)     an optional package is needed: says what to install
     └── InternalError (RuntimeError)   our fault, never the user's
 """
@@ -142,6 +143,10 @@ class LedgerError(PrivacyError):
 
 class OutputError(GazeveilError, OSError):
     """A result could not be written; nothing half written stays behind."""
+
+
+class EngineError(GazeveilError):
+    """The machines that compute cannot be reached or failed; there is no result, not even a part of one."""
 
 
 class MissingExtra(GazeveilError, ImportError):  # noqa: N818

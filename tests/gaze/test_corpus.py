@@ -139,6 +139,7 @@ def test_a_recording_larger_than_a_part_comes_back_in_one_piece(
             writer.add(chunk_of(piece))
     corpus = Corpus.open(tmp_path / "study")
     assert len(corpus.parts) == 5
+    assert [part.path for part in corpus.parts] == sorted((tmp_path / "study").glob("stimulus=*/*.parquet"))
     (back,) = corpus.recordings()
     assert back.equals(whole.with_events(whole.events.clear()))
 

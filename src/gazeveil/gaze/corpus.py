@@ -34,12 +34,13 @@ NO_STIMULUS = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Samples of one or more recordings of one stimulus that share a label."""
+    """Samples of one or more recordings of one stimulus that share a label, and their file if there is one."""
 
     stimulus: str
     samples: pl.LazyFrame
     events: pl.LazyFrame
     label: TableLabel
+    path: Path | None = None
 
     def recording_keys(self) -> list[Key]:
         """Return the recordings that have samples here, in order of appearance."""
@@ -205,7 +206,7 @@ def _open_part(folder: Path, path: Path) -> Part:
         if events_path.exists()
         else pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
     )
-    return Part(stimulus, _scan(path, stimulus), events, label)
+    return Part(stimulus, _scan(path, stimulus), events, label, path)
 
 
 def _scan(path: Path, stimulus: str) -> pl.LazyFrame:

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the workers of a Spark cluster do. Each step gives the same answer when it is done again elsewhere.
+
+1. `split` reads parts of a corpus and cuts their rows into buckets, so that an observer's rows share one bucket.
+2. `add_bucket` brings the observers of one bucket together and adds up the kernel's integers.
+3. `merge` adds the buckets' sums, block by block of cells, so that no machine needs all of them at once.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from gazeveil.aggregate.engine import IntArray, Kernel, add_exactly, add_up
+from gazeveil.errors import InputError
+from gazeveil.gaze import schema
+
+Piece = tuple[int, bytes]
+"""The number of a part in the corpus, and rows of it: a plan to read them, or a table of them."""
+
+COUNT = 0
+"""The key of the number of observers; blocks of cells have the keys from 1 up."""
+
+BLOCK = 1 << 16
+"""Cells in a block: half a megabyte."""
+
+
+def split(pieces: Iterable[Piece], columns: Sequence[str], buckets: int) -> Iterator[tuple[int, Piece]]:
+    """Yield the rows of some parts, bucket by bucket of observers, each in the part's order."""
+    for number, plan in pieces:
+        rows = _read(plan, columns)
+        names = rows["observer"].unique()
+        if names.null_count():
+            raise InputError("some samples have no observer", hint="every row needs one: it says whom to protect")
+        bucket_of = pl.DataFrame(
+            {"observer": names, "_bucket": [_bucket(name, buckets) for name in names]},
+            schema={"observer": pl.String, "_bucket": pl.Int64},
+        )
+        placed = rows.join(bucket_of, on="observer", how="left", maintain_order="left")
+        for (bucket,), mine in placed.partition_by(
+            "_bucket", maintain_order=True, include_key=False, as_dict=True
+        ).items():
+            yield bucket, (number, _packed(mine))
+
+
+def add_bucket(bucket: Iterable[tuple[int, Piece]], kernel: Kernel) -> Iterator[tuple[int, IntArray]]:
+    """Yield the sum over the whole observers of one bucket: how many they are, then the blocks that are not zero."""
+    pieces = sorted((piece for _, piece in bucket), key=lambda piece: piece[0])
+    if not pieces:
+        return
+    rows = pl.concat([pl.read_ipc_stream(io.BytesIO(table)) for _, table in pieces])
+    rows = rows.sort("observer", maintain_order=True)  # whole observers, each in the corpus's order
+    lengths = rows["observer"].rle().struct.field("len").to_numpy()
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    total = np.zeros(kernel.size, dtype=np.int64)
+    add_up(kernel, {name: rows[name].to_numpy() for name in kernel.columns}, starts, total)
+    yield COUNT, np.array([len(lengths)], dtype=np.int64)
+    for key, start in enumerate(range(0, len(total), BLOCK), start=1):
+        block = total[start : start + BLOCK]
+        if block.any():
+            yield key, block
+
+
+def merge(one: IntArray, other: IntArray) -> IntArray:
+    """Return the sum of two blocks."""
+    total = one.copy()
+    add_exactly(total, other)
+    return total
+
+
+def _read(plan: bytes, columns: Sequence[str]) -> pl.DataFrame:
+    """Return a part's rows with these columns; what a tracker did not give is NaN or False."""
+    lazy = pl.LazyFrame.deserialize(io.BytesIO(plan))
+    found = set(lazy.collect_schema().names())
+    rows = lazy.select(
+        (pl.col(name) if name in found else pl.lit(None)).cast(schema.SAMPLES.get(name, pl.String)).alias(name)
+        for name in columns
+    ).collect()
+    return rows.with_columns(pl.col(pl.Boolean).fill_null(False), pl.col(pl.Float64).fill_null(float("nan")))
+
+
+def _bucket(observer: str, buckets: int) -> int:
+    """Return an observer's bucket: the same in every process, unlike Python's own hash."""
+    return zlib.crc32(observer.encode()) % buckets
+
+
+def _packed(rows: pl.DataFrame) -> bytes:
+    stream = io.BytesIO()
+    rows.write_ipc_stream(stream)
+    return stream.getvalue()

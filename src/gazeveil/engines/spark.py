@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over observers on an Apache Spark cluster, with the same integers as on one machine.
+
+Rows cross the network once: each worker reads parts of the corpus and sends their rows to the worker that has the
+observer's bucket. Sums cross it once more, block by block. This process gets one number a cell.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gazeveil.aggregate.engine import ENGINES, IntArray, Kernel, Summed, Tell, check_plane, silent
+from gazeveil.engines import _spark_tasks as tasks
+from gazeveil.engines._spark_session import check_master, context_at
+from gazeveil.engines._spark_watch import watched
+from gazeveil.errors import InputError
+from gazeveil.gaze import schema
+from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.gaze.geometry import Geometry
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+
+BUCKET_BYTES = 16 << 20
+"""Parquet bytes that one task takes: about a million rows, a few hundred megabytes at work."""
+
+LARGEST_PLAN = 64 << 20
+"""Bytes of one part in memory that are sent along; Spark's own messages end at 128 MiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkEngine:
+    """A Spark cluster by its master. It starts on first use and stays until `close` or the end of the process.
+
+    Attributes:
+        master: ``local[*]``, ``local[4]``, ``local-cluster[workers,cores,memory in MiB]`` or ``spark://host:port``.
+        patience_s: How long to wait for the first worker to take a task.
+    """
+
+    master: str
+    patience_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        check_master(self.master)
+
+    def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Tell = silent) -> Summed:
+        """Return the sum of the kernel over all observers of the corpus, or raise: there are no partial sums.
+
+        Raises:
+            MissingExtra: If pyspark is not installed.
+            EngineError: If the cluster cannot be reached or a stage fails for good.
+            InputError: If the corpus lacks a column, lies on several planes, or is too large to be sent from memory.
+        """
+        _check_columns(kernel)
+        check_plane(kernel, _planes(corpus))
+        plans = [(number, _plan(part)) for number, part in enumerate(corpus.parts)]
+        if not plans:
+            return Summed(np.zeros(kernel.size, dtype=np.int64), 0)
+        context = context_at(self.master)
+        weight = sum(_weight(part, plan) for part, (_, plan) in zip(corpus.parts, plans, strict=True))
+        buckets = max(math.ceil(weight / BUCKET_BYTES), context.defaultParallelism)
+        readers = min(len(plans), buckets)
+        mergers = min(1 + math.ceil(kernel.size / tasks.BLOCK), context.defaultParallelism)
+        columns = list(dict.fromkeys(["observer", *kernel.columns]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # pyspark leaves a socket to the garbage collector
+            parts = context.parallelize(plans, readers)
+        sums: RDD[tuple[int, IntArray]] = (
+            parts.mapPartitions(partial(tasks.split, columns=columns, buckets=buckets))
+            .partitionBy(buckets, int)
+            .mapPartitions(partial(tasks.add_bucket, kernel=kernel))
+            .reduceByKey(tasks.merge, mergers, int)
+        )
+        blocks = dict(watched(context, sums.collect, readers + buckets + mergers, tell, self.patience_s))
+        return _assembled(blocks, kernel.size)
+
+    def close(self) -> None:
+        """Stop Spark in this process."""
+        context_at(self.master).stop()
+
+
+@ENGINES.register("spark")
+def spark_engine(address: str) -> SparkEngine:
+    """Return the engine for a Spark master."""
+    return SparkEngine(address)
+
+
+def _plan(part: Part) -> bytes:
+    """Return how to get a part's rows, filters and all, for a worker to carry out."""
+    plan = part.samples.serialize()
+    if len(plan) > LARGEST_PLAN:
+        raise InputError(
+            f"a part in memory of {len(plan) >> 20:,} MiB is too large to be sent to a cluster",
+            hint="write the corpus as a folder with gazeveil.write_corpus, and open that",
+        )
+    return plan
+
+
+def _weight(part: Part, plan: bytes) -> int:
+    """Return about how many bytes a worker has to read for a part."""
+    return len(plan) if part.path is None else part.path.stat().st_size
+
+
+def _check_columns(kernel: Kernel) -> None:
+    unknown = [name for name in kernel.columns if name not in (*schema.KEYS, *schema.SAMPLES)]
+    if unknown:
+        raise InputError(f"gaze tables have no column {', '.join(unknown)}", hint="see the schema in the reference")
+
+
+def _planes(corpus: Corpus) -> Iterable[Geometry]:
+    """Return the planes that gaze lies on. Parts are looked into only where their labels differ."""
+    labelled = {part.label.geometry for part in corpus.parts}
+    if len(labelled) <= 1:
+        return labelled
+    return [part.label.geometry for part in corpus.parts if len(part.samples.select("observer").head(1).collect())]
+
+
+def _assembled(blocks: dict[int, IntArray], size: int) -> Summed:
+    """Return the blocks as one vector; those that nobody sent are zero."""
+    observers = blocks.pop(tasks.COUNT, np.zeros(1, dtype=np.int64))
+    total = np.zeros(size, dtype=np.int64)
+    for key, block in blocks.items():
+        start = (key - 1) * tasks.BLOCK
+        total[start : start + len(block)] = block
+    return Summed(total, int(observers[0]))
