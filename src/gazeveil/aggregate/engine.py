@@ -27,6 +27,8 @@ Columns = Mapping[str, NDArray[Any]]
 
 Tell = Callable[[float, float | None], None]
 
+_LARGEST = int(np.iinfo(np.int64).max)
+
 
 def silent(done: float, total: float | None = None) -> None:
     """Tell nobody."""
@@ -130,11 +132,14 @@ def add_up(kernel: Kernel, rows: Columns, starts: IntArray, total: IntArray) -> 
 
 
 def add_exactly(total: IntArray, more: IntArray) -> None:
-    """Add ``more`` to ``total``; a sum that needs more than 64 bits is an error, never a wrong number."""
-    before = total.copy()
-    total += more
-    if np.any((before ^ total) & (more ^ total) < 0):  # both had one sign, the sum has the other
+    """Add ``more`` to ``total``; a sum that may need more than 64 bits is an error, never a wrong number."""
+    if _reach(total) + _reach(more) > _LARGEST:
         raise InternalError("the sum over observers does not fit into 64 bits")
+    total += more
+
+
+def _reach(integers: IntArray) -> int:
+    return max(int(integers.max()), -int(integers.min())) if integers.size else 0
 
 
 def check_plane(kernel: Kernel, planes: Iterable[Geometry]) -> None:
