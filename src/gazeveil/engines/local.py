@@ -10,10 +10,10 @@ the rows of an observer lie together, as the corpus writer leaves them, every ro
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from threading import Lock
+from queue import Empty, SimpleQueue
 
 import numpy as np
 import polars as pl
@@ -32,9 +32,10 @@ from gazeveil.aggregate.engine import (
 )
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 
-BATCH_ROWS = 2_000_000
+BATCH_ROWS = 4_000_000
 MOST_THREADS = 4
 
 
@@ -66,28 +67,38 @@ class LocalEngine:
         unknown = [name for name in kernel.columns if name not in (*schema.KEYS, *schema.SAMPLES)]
         if unknown:
             raise InputError(f"gaze tables have no column {', '.join(unknown)}", hint="see the schema in the reference")
-        runs = _find_runs(corpus.parts)
-        check_plane(kernel, (corpus.parts[part].label.geometry for part in np.unique(runs.part).tolist()))
-        total = np.zeros(kernel.size, dtype=np.int64)
-        rows, done = int(runs.length.sum()), 0
-        adding = Lock()
-
-        def work(batch: _Runs) -> int:
-            ours = np.zeros(kernel.size, dtype=np.int64)
-            add_up(kernel, *_read(corpus.parts, batch, kernel.columns, self.batch_rows), ours)
-            with adding:
-                add_exactly(total, ours)
-            return int(batch.length.sum())
-
-        tell(0, rows)
         with ThreadPoolExecutor(self.threads or min(os.cpu_count() or 1, MOST_THREADS)) as pool:
-            jobs = [pool.submit(work, batch) for batch in _batches(runs, self.batch_rows)]
             try:
-                for job in as_completed(jobs):
-                    done += job.result()
-                    tell(done, rows)
+                before = _stamps(corpus.parts)
+                found = self._sum(corpus.parts, kernel, tell, pool)
+                if _stamps(corpus.parts) != before:
+                    raise _changed()
+                return found
             finally:
                 pool.shutdown(cancel_futures=True)
+
+    def _sum(self, parts: Sequence[Part], kernel: Kernel, tell: Tell, pool: Executor) -> Summed:
+        runs = _sorted_runs(list(pool.map(_find_runs, parts)))
+        check_plane(kernel, (parts[part].label.geometry for part in np.unique(runs.part).tolist()))
+        free: SimpleQueue[IntArray] = SimpleQueue()  # one sum per thread at work, handed on from batch to batch
+
+        def work(batch: _Runs) -> int:
+            try:
+                ours = free.get_nowait()
+            except Empty:
+                ours = np.zeros(kernel.size, dtype=np.int64)
+            add_up(kernel, *_read(parts, batch, kernel.columns, self.batch_rows), ours)
+            free.put(ours)
+            return int(batch.length.sum())
+
+        done, rows = 0, int(runs.length.sum())
+        tell(done, rows)
+        for job in as_completed([pool.submit(work, batch) for batch in _batches(runs, self.batch_rows)]):
+            done += job.result()
+            tell(done, rows)
+        total = np.zeros(kernel.size, dtype=np.int64)
+        while not free.empty():
+            add_exactly(total, free.get())
         return Summed(total, runs.observers)
 
 
@@ -121,24 +132,24 @@ class _Runs:
         return _Runs(self.observer[chosen], self.part[chosen], self.start[chosen], self.length[chosen])
 
 
-def _find_runs(parts: Sequence[Part]) -> _Runs:
-    """Return where each observer's rows are."""
-    start = pl.col("len").cum_sum() - pl.col("len")
-    found = _collect(
-        part.samples.select(pl.col("observer").rle().alias("run")).unnest("run").cast({"len": pl.Int64})
-        for part in parts
-    )
-    runs = pl.concat(
-        [
-            pl.DataFrame(schema={"len": pl.Int64, "value": pl.String, "start": pl.Int64, "part": pl.Int64}),
-            *(table.with_columns(start=start, part=pl.lit(i, pl.Int64)) for i, table in enumerate(found)),
-        ]
-    )
-    if runs["value"].null_count():
-        raise InputError("some samples have no observer", hint="every row needs one: it says whom to protect")
-    first_run = runs.with_row_index().select(pl.col("index").min().over("value")).to_series().to_numpy()
+def _find_runs(part: Part) -> pl.DataFrame:
+    """Return the stretches of rows of one observer in a part: who, from where, how many."""
+    stretches = part.samples.select(pl.col("observer").rle().alias("run")).unnest("run")
+    table = _collect(part, stretches.select(pl.col("value").alias("observer"), pl.col("len").cast(pl.Int64)))
+    if table["observer"].null_count():
+        where = "" if part.path is None else f"{part.path}: "
+        raise InputError(f"{where}some samples have no observer", hint="every row needs one: it says whom to protect")
+    return table.with_columns(start=pl.col("len").cum_sum() - pl.col("len"))
+
+
+def _sorted_runs(found: list[pl.DataFrame]) -> _Runs:
+    """Return the runs of all parts, observer by observer."""
+    none = pl.DataFrame(schema={"observer": pl.String, "len": pl.Int64, "start": pl.Int64})
+    runs = pl.concat([none, *found]).with_row_index()
+    part = np.repeat(np.arange(len(found)), [len(table) for table in found])
+    first_run = runs.select(pl.col("index").min().over("observer")).to_series().to_numpy()
     observer = np.unique(first_run, return_inverse=True)[1].astype(np.int64)
-    unsorted = _Runs(observer, *(runs[name].to_numpy() for name in ("part", "start", "len")))
+    unsorted = _Runs(observer, part, runs["start"].to_numpy(), runs["len"].to_numpy())
     return unsorted.take(np.argsort(observer, kind="stable"))
 
 
@@ -204,23 +215,26 @@ def _positions(starts: IntArray, lengths: IntArray) -> slice | IntArray:
 
 def _read_slice(part: Part, start: int, stop: int, columns: tuple[str, ...]) -> pl.DataFrame:
     """Read rows of a part; what a tracker did not give is NaN or False."""
-    (header,) = _collect([part.samples.head(0)])
-    wanted = {
-        name: (pl.col(name) if name in header.columns else pl.lit(None)).cast(_type(name)).alias(name)
-        for name in columns
-    }
-    (table,) = _collect([part.samples.slice(start, stop - start).with_columns(*wanted.values()).select(columns)])
+    there = _collect(part, part.samples.head(0)).columns
+    wanted = ((pl.col(name) if name in there else pl.lit(None)).cast(_type(name)).alias(name) for name in columns)
+    table = _collect(part, part.samples.slice(start, stop - start).with_columns(*wanted).select(columns))
     if len(table) != stop - start:
-        raise InputError("the corpus changed while it was read", hint="try again when nobody writes to it")
+        raise _changed()
     return table.with_columns(pl.col(pl.Boolean).fill_null(False), pl.col(pl.Float64).fill_null(float("nan")))
 
 
-def _collect(tables: Iterable[pl.LazyFrame]) -> list[pl.DataFrame]:
-    try:
-        return pl.collect_all(list(tables))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        told = str(error).splitlines()[0][:200]
-        raise InputError(f"the corpus cannot be read ({told})", hint="check its files, or convert them again") from None
+def _collect(part: Part, table: pl.LazyFrame) -> pl.DataFrame:
+    return table.collect() if part.path is None else guarded(part.path, table.collect)
+
+
+def _stamps(parts: Sequence[Part]) -> list[tuple[int, int, int] | None]:
+    """Return what tells that a file was replaced or written to: then rows might have gone to the wrong observer."""
+    stats = [None if part.path is None else guarded(part.path, part.path.stat) for part in parts]
+    return [None if stat is None else (stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
+
+
+def _changed() -> InputError:
+    return InputError("the corpus changed while it was read", hint="try again when nobody writes to it")
 
 
 def _type(column: str) -> type[pl.DataType]:
