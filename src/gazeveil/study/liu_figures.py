@@ -45,6 +45,7 @@ from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.liu import LiuNoise
 from gazeveil.simulate.study import Study
 from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.study.plots import canvas
 from gazeveil.utility.maps import Spread
 
 SIDES: Final = tuple(range(50, 501, 50))
@@ -147,16 +148,16 @@ def reproduce(out: Path | None = None, *, repeats: int = 50, gaze: Gaze | None =
     Raises:
         OutputError: If the folder cannot be written; it then holds nothing half written.
     """
-    from gazeveil.study import _liu_plots as plots  # noqa: PLC0415  (it draws what is made here)
-
     if out is not None:
-        plots.canvas()  # says at once, not after the work, that what draws is not installed
+        canvas()  # says at once, not after the work, that what draws is not installed
     levels = noise_levels(SIDES, OBSERVERS)
     people = simulated_gaze() if gaze is None else gaze
     rows = qualities(people, repeats=repeats, tell=tell)
     told = to_json(levels, rows, people, caps_of_algorithm_1(people))
     if out is None:
         return told
+    from gazeveil.study import _liu_plots as plots  # noqa: PLC0415  (it draws what is made here)
+
     shown = 1.5
     files = {
         "figure-2a.png": plots.noise_surface(levels),

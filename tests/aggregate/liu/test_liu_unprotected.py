@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gazeveil.aggregate.engine import Summed
+from gazeveil.aggregate.liu import NoiseFree, ObserverMaps, RandomSelection
+from gazeveil.aggregate.liu.unprotected import _below
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Unproven
+
+
+def test_the_map_without_noise_gives_the_last_person_away_and_says_so() -> None:
+    released = NoiseFree().release(Summed(np.array([3, 1]), 4))
+    assert released.value.tolist() == [0.75, 0.25]
+    assert isinstance(released.guarantee, Unproven)
+    assert "below 1" in released.guarantee.reason
+
+
+def test_who_is_drawn_without_replacement_bounds_delta_from_below_L11() -> None:
+    some = RandomSelection(10, 5)
+    assert some.least_delta == 0.5
+    assert "below 0.5 (Liu 2019, theorem 3.2; L11)" in some.guarantee.reason
+
+
+def test_who_is_drawn_with_replacement_bounds_delta_from_below_L11() -> None:
+    some = RandomSelection(50_000, 25_000, replacement=True)
+    assert some.least_delta == pytest.approx(1 - (1 - 1 / 50_000) ** 25_000, rel=1e-9)
+    assert some.least_delta == pytest.approx(1 - math.exp(-0.5), abs=1e-5)
+    assert "theorem 3.3" in some.guarantee.reason
+    assert RandomSelection(1, 3, replacement=True).least_delta == 1
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_the_last_person_is_seen_as_often_as_the_theorem_says(replacement: bool) -> None:
+    """The paper's own example, 4,000 times; two-sided exact test at a false-alarm rate of 1 in 10,000."""
+    some = RandomSelection(8, 3, replacement)
+    maps = ObserverMaps.of_table(np.array([[0]] * 7 + [[1]]))
+    source = NoiseSource.seeded(3)
+    seen = sum(some.release(maps, source).value[0] > 0 for _ in range(4000))
+    assert stats.binomtest(int(seen), 4000, some.least_delta).pvalue > 1e-4
+
+
+def test_a_selection_is_the_mean_of_those_who_were_drawn() -> None:
+    maps = ObserverMaps.of_table(np.array([[4, 0], [0, 2]]))
+    assert RandomSelection(2, 2).release(maps, NoiseSource.seeded(1)).value.tolist() == [2, 1]
+    assert RandomSelection(2, 2).release(maps, NoiseSource.seeded(1), cap=1).value.tolist() == [0.5, 0.5]
+    drawn = RandomSelection(30, 12).draw(NoiseSource.seeded(4))
+    assert drawn.sum() == 12
+    assert drawn.max() == 1
+    assert RandomSelection(3, 50, replacement=True).draw(NoiseSource.seeded(4)).sum() == 50
+
+
+def test_numbers_below_a_limit_are_equally_likely() -> None:
+    """Chi-squared at a false-alarm rate of 1 in 10,000."""
+    counts = np.bincount(_below(7, 70_000, NoiseSource.seeded(9)), minlength=7)
+    assert len(counts) == 7
+    assert stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_selections_that_cannot_be_are_refused() -> None:
+    with pytest.raises(OptionError, match="without replacement"):
+        RandomSelection(3, 4)
+    with pytest.raises(OptionError, match="3 observers"):
+        RandomSelection(3, 2).release(ObserverMaps.of_table(np.ones((2, 2), dtype=int)), NoiseSource.seeded(1))
