@@ -10,7 +10,7 @@ from gazeveil.aggregate.strategy import Task
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.unit import Neighbours
 
-FEW = 40.0
+FEW = 25.0
 """Below so many effective observers few modes with radial noise are better than many numbers with Gaussian noise."""
 
 _REFERENCE = 3.7305

@@ -81,6 +81,21 @@ class _Spectrum:
     expected: FloatArray
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evidence:
+    """What z says about the models.
+
+    Attributes:
+        weights: The posterior weight of each kind of hot spots and mean map.
+        answers: How each weight answers to a change of z.
+        linear: The linear estimate of the map, averaged over the models where the channel asks for it.
+    """
+
+    weights: FloatArray
+    answers: FloatArray
+    linear: FloatArray
+
+
 class Decoder:
     """Everything about a channel that does not depend on what was measured: made once, used for every map."""
 
@@ -111,31 +126,34 @@ class Decoder:
             measured: z.
             blur: The point-spread function; error bars and share are stated for the blurred map.
         """
-        weights, linear = self._weigh(measured)
-        by_kind = weights.sum(axis=1)
-        mean = weights.sum(axis=0) @ self.prior.means
-        shown, noise_sd, share = np.zeros_like(mean), np.zeros_like(mean), 0.0
-        for hot_spots, weight in zip(HOT_SPOTS, by_kind, strict=True):
-            if weight < _NEGLIGIBLE:
-                continue
-            found, gain = self._likeliest(measured, mean, hot_spots)
-            answer, closed = self._linearised(found, gain, hot_spots, blur)
-            if self.channel.averages_models:
-                answer = (answer + self._linear_answer(mean, hot_spots, blur)) / 2
-            shown += weight * found
-            noise_sd += weight * self.channel.noise_sd * np.sqrt(np.sum(answer**2, axis=1))
-            share += float(weight * closed)
+        evidence = self._weigh(measured)
+        by_kind = evidence.weights.sum(axis=1)
+        mean = evidence.weights.sum(axis=0) @ self.prior.means
+        mean_answer = self.prior.means.T @ evidence.answers.sum(axis=0)
+        kinds = [k for k in range(len(HOT_SPOTS)) if by_kind[k] >= _NEGLIGIBLE]
+        by_kind = by_kind / by_kind[kinds].sum()
+        shown, share = np.zeros_like(mean), 0.0
+        answer = np.zeros((len(mean), len(measured)))
+        for k in kinds:
+            found, gain = self._likeliest(measured, mean, HOT_SPOTS[k])
+            own_answer, closed = self._linearised(found, gain, HOT_SPOTS[k], blur, mean_answer / mean[:, None])
+            shown += by_kind[k] * found
+            answer += by_kind[k] * own_answer
+            answer += self._blurred(found[:, None], blur) * evidence.answers[k].sum(axis=0)
+            share += float(by_kind[k] * closed)
         if self.channel.averages_models:
-            positive = np.maximum(linear, 0.0)
-            shown = shown / shown.sum() + positive / positive.sum()
-        counted = float(by_kind[by_kind >= _NEGLIGIBLE].sum())
+            positive = np.maximum(evidence.linear, 0.0)
+            shown = (shown / shown.sum() + positive / positive.sum()) / 2
+            linear_answer = self._blurred(mean_answer, blur)
+            for k in kinds:
+                linear_answer += by_kind[k] * self._linear_answer(mean, HOT_SPOTS[k], blur)
+            answer = (answer + linear_answer) / 2
+        noise_sd = self.channel.noise_sd * np.sqrt(np.sum(answer**2, axis=1))
         shape = self.prior.grid.shape
-        return Decoded(
-            render((shown / shown.sum()).reshape(shape), blur), noise_sd.reshape(shape) / counted, share / counted
-        )
+        return Decoded(render((shown / shown.sum()).reshape(shape), blur), noise_sd.reshape(shape), share)
 
-    def _weigh(self, measured: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the weight of each kind of hot spots and mean map, and the linear estimate averaged over them."""
+    def _weigh(self, measured: FloatArray) -> _Evidence:
+        """Weigh all models by the evidence that z gives them."""
         turned = [spectrum.vectors @ measured for spectrum in self._spectra]
         logs = np.empty((len(HOT_SPOTS), len(self._settings), len(self.prior.means)))
         for k, spectrum in enumerate(self._spectra):
@@ -144,24 +162,29 @@ class Decoder:
                 miss = turned[k] - gain * spectrum.expected
                 logs[k, j] = -0.5 * np.sum(miss**2 / spread + np.log(spread), axis=1)
         logs += np.log(self.prior.weights)
-        weights = np.exp(logs - logs.max())
-        weights /= weights.sum()
-        linear = np.asarray(weights.sum(axis=(0, 1)) @ self.prior.means)
-        if self.channel.averages_models:
-            for k, hot_spots in enumerate(HOT_SPOTS):
-                linear += self._shift(k, hot_spots, turned[k], weights[k])
-        return weights.sum(axis=1), linear
+        each = np.exp(logs - logs.max())
+        each /= each.sum()
+        weights = each.sum(axis=1)
+        linear = np.asarray(weights.sum(axis=0) @ self.prior.means)
+        slopes = np.empty((*weights.shape, len(measured)))
+        for k, hot_spots in enumerate(HOT_SPOTS):
+            spectrum = self._spectra[k]
+            slope, pull = np.zeros_like(turned[k]), np.zeros_like(turned[k])
+            for j, (gain, variance) in enumerate(self._settings):
+                miss = turned[k] - gain * spectrum.expected
+                part = each[k, j][:, None] * miss / (gain**2 * spectrum.values + variance)
+                slope -= part
+                pull += gain * part
+            slopes[k] = np.matmul(slope[:, None, :], spectrum.vectors)[:, 0, :]
+            if self.channel.averages_models:
+                linear += self._shift(hot_spots, np.matmul(pull[:, None, :], spectrum.vectors)[:, 0, :])
+        answers = slopes - weights[:, :, None] * slopes.sum(axis=(0, 1))
+        return _Evidence(weights, answers, linear)
 
-    def _shift(self, k: int, hot_spots: tuple[float, float], turned: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return how far z moves the mean maps, averaged by weight: the sum of w g C W (g²A + v)⁻¹ (z − g W'(μ−o))."""
-        spectrum = self._spectra[k]
-        pull = np.zeros_like(turned)
-        for j, (gain, variance) in enumerate(self._settings):
-            spread = gain**2 * spectrum.values + variance
-            pull += weights[j][:, None] * gain * (turned - gain * spectrum.expected) / spread
-        direction = np.matmul(pull[:, None, :], spectrum.vectors)[:, 0, :] @ self.channel.features.T
+    def _shift(self, hot_spots: tuple[float, float], pull: FloatArray) -> FloatArray:
+        """Return how far the mean maps move, added up: C W times each map's pull w g (g²A + v)⁻¹ (z − g W'(μ − o))."""
         variance, length = hot_spots
-        means = self.prior.means
+        means, direction = self.prior.means, pull @ self.channel.features.T
         weighted = means * (direction - np.sum(means * direction, axis=1, keepdims=True))
         spread = means * self.prior.correlated(np.ascontiguousarray(weighted.T), length).T
         return np.asarray(variance * np.sum(spread - means * spread.sum(axis=1, keepdims=True), axis=0))
@@ -200,12 +223,13 @@ class Decoder:
         return found, gain_of((found - channel.offset) @ channel.features)
 
     def _linearised(
-        self, found: FloatArray, gain: float, hot_spots: tuple[float, float], blur: Blur
+        self, found: FloatArray, gain: float, hot_spots: tuple[float, float], blur: Blur, log_mean_answer: FloatArray
     ) -> tuple[FloatArray, float]:
         """Return how the blurred map answers to z, a column a number, and the share of variance that data closed.
 
         With G = g W' ∂ρ/∂ξ the estimate of ξ answers to a change of z by (I + G'G/v)⁻¹ G'/v. Before the data the
-        blurred map has covariance B B', B the blurred ∂ρ/∂ξ, and after them B (I + G'G/v)⁻¹ B'.
+        blurred map has covariance B B', B the blurred ∂ρ/∂ξ, and after them B (I + G'G/v)⁻¹ B'. The mean map answers
+        to z as well; what that changes in the features is taken back as far as ξ can.
         """
         variance = self._variance()
         field = log_field(self.prior.grid, hot_spots)
@@ -216,7 +240,9 @@ class Decoder:
         crossed = blurred @ seen.T
         answer: FloatArray = np.asarray(np.linalg.solve(variance * np.eye(len(seen)) + seen @ seen.T, crossed.T).T)
         before, closed = float(np.sum(blurred**2)), float(np.sum(answer * crossed))
-        return answer, min(max(closed / before, 0.0), 1.0) if before > 0 else 0.0
+        moved = found[:, None] * (log_mean_answer - found @ log_mean_answer)
+        total = answer + self._blurred(moved, blur) - answer @ (gain * (self.channel.features.T @ moved))
+        return total, min(max(closed / before, 0.0), 1.0) if before > 0 else 0.0
 
     def _linear_answer(self, mean: FloatArray, hot_spots: tuple[float, float], blur: Blur) -> FloatArray:
         """Return how the blurred linear estimate around the averaged mean map answers to z."""

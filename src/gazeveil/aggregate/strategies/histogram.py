@@ -23,8 +23,9 @@ from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 
-COARSE = ((400.0, 8, 8), (4000.0, 16, 12))
-"""Up to so many effective observers, so many columns and rows; beyond, the cells of the working grid."""
+MANY = 400.0
+COARSE, FINER = (8, 8), (16, 12)
+"""Columns and rows that are released up to `MANY` effective observers, and beyond."""
 
 
 @STRATEGIES.register("histogram")
@@ -81,11 +82,9 @@ class Histogram:
 
 def coarse_grid(task: Task) -> Grid:
     """Return the cells to release: the more noise there is a head, the fewer."""
-    working, people = working_grid(task.grid), effective_observers(task)
-    for limit, columns, rows in COARSE:
-        if people < limit:
-            return Grid(min(columns, working.columns), min(rows, working.rows), task.grid.geometry)
-    return working
+    columns, rows = COARSE if effective_observers(task) < MANY else FINER
+    working = working_grid(task.grid)
+    return Grid(min(columns, working.columns), min(rows, working.rows), task.grid.geometry)
 
 
 @lru_cache(maxsize=4)

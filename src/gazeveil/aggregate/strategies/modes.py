@@ -97,7 +97,7 @@ class Modes:
 
     def __post_init__(self) -> None:
         check(self.task)
-        radial_scale(self.task.epsilon)
+        _scale(self.task)
 
     @property
     def guarantee(self) -> Guarantee:
