@@ -71,17 +71,17 @@ def test_quality_falls_with_epsilon_and_sound_noise_is_not_worse_than_published(
 
 @pytest.mark.parametrize("name", ["Gaussian, sound, samples bounded", "Laplace, sound, samples bounded"])
 def test_scaled_unit_noise_is_as_good_as_a_real_release(gaze: Gaze, name: str) -> None:
-    """Means of 60 repeats each; the tolerance is five standard errors of their difference."""
+    """Means of 24 repeats each; the tolerance is five standard errors of their difference."""
     kind, _ = MECHANISMS[name]
     mechanism: NoisyMap = kind(gaze.observers, gaze.maps.cells, 2.0, samples=SAMPLES)
     assert isinstance(mechanism, GaussianMap | LaplaceMap)
     truth, source = render(gaze.mean(), gaze.blur), NoiseSource.seeded(77)
     summed = gaze.maps.summed(1, np.full(5, gaze.copies))
-    heat = [render(mechanism.release(summed, source).value.reshape(gaze.shape), gaze.blur) for _ in range(60)]
-    expected = next(row for row in qualities(gaze, epsilons=(2.0,), repeats=60) if row.mechanism == name)
+    heat = [render(mechanism.release(summed, source).value.reshape(gaze.shape), gaze.blur) for _ in range(24)]
+    expected = next(row for row in qualities(gaze, epsilons=(2.0,), repeats=24) if row.mechanism == name)
     for told, measure in ((expected.cc, correlation), (expected.mse, mean_squared_error)):
         values = [measure(one, truth) for one in heat]
-        assert told.mean == pytest.approx(np.mean(values), abs=5 * (2 / 60) ** 0.5 * told.sd)
+        assert told.mean == pytest.approx(np.mean(values), abs=5 * (2 / 24) ** 0.5 * told.sd)
 
 
 def test_algorithm_1_picks_a_cap_of_one_at_full_resolution_as_in_the_paper() -> None:

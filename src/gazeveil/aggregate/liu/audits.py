@@ -16,6 +16,7 @@ from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.counts import ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import RandomSelection
+from gazeveil.errors import InternalError
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
@@ -39,7 +40,7 @@ class NoisySums:
             return np.asarray((outputs - (here + there) / 2) @ (here - there) / self.mechanism.sigma**2)
         if isinstance(self.mechanism, LaplaceMap):
             return np.asarray((np.abs(outputs - there) - np.abs(outputs - here)).sum(axis=1) / self.mechanism.scale)
-        raise TypeError(f"the density of {self.mechanism.name} is not known")
+        raise InternalError(f"the density of {self.mechanism.name} is not known")
 
 
 @dataclass(frozen=True, slots=True)
