@@ -30,7 +30,7 @@ from gazeveil.aggregate.engine import (
     check_plane,
     silent,
 )
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
@@ -224,7 +224,14 @@ def _read_slice(part: Part, start: int, stop: int, columns: tuple[str, ...]) -> 
 
 
 def _collect(part: Part, table: pl.LazyFrame) -> pl.DataFrame:
-    return table.collect() if part.path is None else guarded(part.path, table.collect)
+    if part.path is None:
+        return table.collect()
+    try:
+        return guarded(part.path, table.collect)
+    except pl.exceptions.PanicException:  # polars gives up rather than complains: a file cut short under its hands
+        raise FileFormatError(
+            part.path, expected="a Parquet file", found="a damaged one", hint="check the path, or copy the file again"
+        ) from None
 
 
 def _stamps(parts: Sequence[Part]) -> list[tuple[int, int, int] | None]:
