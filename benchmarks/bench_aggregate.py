@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The sum over 50,000 observers, read from Parquet with whole observers brought together and capped.
+
+The peer is the least that anybody has to do: columns that are in memory already, no observers, no cap, one
+``numpy.bincount``. So the ratio says what files, observers and the cap cost on top; the aim is at most three times
+that, a ratio of 1/3.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmarks.harness import Row, race
+from gazeveil import Corpus, screen
+from gazeveil.aggregate.engine import Kernel, engine_at
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.maps import CountMap, NormalisedMap
+from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import TableLabel
+from gazeveil.gaze.corpus import MANIFEST
+
+OBSERVERS = 50_000
+SAMPLES = 300
+FIXATIONS = 12
+PART_OBSERVERS = 3_334  # about a million rows a file, as the corpus writer makes them
+PLANE = screen(1680, 1050)
+PIXELS = Grid.of_pixels(PLANE)
+MOST_MB = 2000
+
+
+def run() -> list[Row]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "study"
+        write_study(folder)
+        corpus = Corpus.open(folder)
+        gaze = corpus.scan().select("x", "y", "valid").collect()
+        x, y, valid = (gaze[column].to_numpy() for column in ("x", "y", "valid"))
+        bare = bincount(x, y, valid)
+        if not np.array_equal(sum_of(corpus, CountMap(PIXELS)), bare):
+            raise RuntimeError("without a cap, the engine and numpy must count alike")
+        rows = []
+        for cap in (1, 10):
+            kernel = CountMap(PIXELS, cap)
+            ours, peer = race(lambda: sum_of(corpus, kernel), lambda: bincount(x, y, valid), rounds=7)  # noqa: B023
+            note = f"from {size_mb(folder):.0f} MB of Parquet, peer from memory; peak {peak_mb(folder, cap):.0f} MB"
+            rows.append(
+                Row(f"gaze map, cap {cap}, 1680x1050", "numpy.bincount", ours, peer, 1 / 3, len(x), "samples", note)
+            )
+        small = NormalisedMap(Grid(32, 24, PLANE))
+        ours, peer = race(lambda: sum_of(corpus, small), lambda: bincount(x, y, valid), rounds=3)
+        note = f"{OBSERVERS / ours:,.0f} observers a second, each normalised in exact integers; no aim was set"
+        rows.append(Row("normalised maps, 32x24", "numpy.bincount", ours, peer, 0.0, len(x), "samples", note))
+        return rows
+
+
+def write_study(folder: Path, seed: int = 1) -> None:
+    """Write people who fixate twelve places each, 25 samples long, as a corpus folder."""
+    rng = np.random.default_rng(seed)
+    there = folder / "stimulus=scene"
+    there.mkdir(parents=True)
+    metadata = TableLabel(PLANE, 60.0).to_metadata()
+    for part, first in enumerate(range(0, OBSERVERS, PART_OBSERVERS)):
+        people = np.arange(first, min(first + PART_OBSERVERS, OBSERVERS))
+        shape = (len(people), FIXATIONS)
+        each = SAMPLES // FIXATIONS
+        x = rng.normal(840, 300, shape).repeat(each, axis=1).ravel()
+        y = rng.normal(525, 180, shape).repeat(each, axis=1).ravel()
+        table = pl.DataFrame(
+            {
+                "observer": np.repeat([f"p{person:05d}" for person in people], SAMPLES),
+                "t": np.tile(np.arange(SAMPLES) / 60, len(people)),
+                "x": x + rng.normal(0, 8, x.shape),
+                "y": y + rng.normal(0, 8, y.shape),
+                "valid": rng.random(x.shape) < 0.97,
+            }
+        ).select("observer", pl.lit("1").alias("session"), pl.lit("1").alias("trial"), pl.exclude("observer"))
+        table.write_parquet(there / f"part-{part:05d}.parquet", metadata=metadata, compression="zstd")
+    manifest = {"schema": schema.VERSION, "recordings": OBSERVERS, "samples": OBSERVERS * SAMPLES}
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+def sum_of(corpus: Corpus, kernel: Kernel) -> NDArray[np.int64]:
+    return engine_at("local").sum_over_observers(corpus, kernel).total
+
+
+def bincount(x: NDArray[np.float64], y: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count valid gaze per pixel, whoever's it is."""
+    on_screen = valid & (x >= 0) & (x < 1680) & (y >= 0) & (y < 1050)
+    cells = y[on_screen].astype(np.int64) * 1680 + x[on_screen].astype(np.int64)
+    return np.bincount(cells, minlength=PIXELS.size)
+
+
+def size_mb(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*.parquet")) / 1e6
+
+
+def peak_mb(folder: Path, cap: int) -> float:
+    """Return the most memory a fresh process holds that opens the corpus and sums; an error above the limit."""
+    command = [sys.executable, "-m", "benchmarks.bench_aggregate", str(folder), str(cap)]
+    peak = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    if peak > MOST_MB:
+        raise RuntimeError(f"the sum took {peak:.0f} MB, more than the {MOST_MB} MB it may")
+    return peak
+
+
+def own_peak_mb() -> float:
+    """Return the most memory this process held; getrusage would also count the parent it was forked from."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return float(line.split()[1]) / 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+if __name__ == "__main__":
+    sum_of(Corpus.open(sys.argv[1]), CountMap(PIXELS, int(sys.argv[2])))
+    print(own_peak_mb())
