@@ -49,7 +49,7 @@ def test_the_report_is_one_whole_page_with_its_pictures_inside(demo: Path) -> No
     checker = Checker()
     checker.feed((demo / "report.html").read_text())
     assert checker.open == []
-    assert checker.counts["img"] == 2 + 2 + 1 + 2
+    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3
     assert all(source.startswith(("data:image/png;base64,", "#")) for source in checker.sources)
 
 

@@ -19,6 +19,7 @@ from gazeveil.gaze.events.table import covered
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.simulate.study import Study
 from gazeveil.study import plots, report
+from gazeveil.study.demo_private import private_section
 from gazeveil.utility.agreement import Agreement, agreement
 
 BLUR_DEG = 1.0
@@ -60,12 +61,14 @@ def run_demo(
     steps = 2 * len(study) + 5
     write_corpus(_counted(study.recordings(), tell, 0, steps), out / "study")
     looked = _look(_counted(Corpus.open(out / "study").recordings(), tell, len(study), steps))
+    scene = study.scenes()[0]
     sections = [
         _about(study, looked),
         _scenes(study, looked),
         _one_person(study, looked),
         _eyes(looked),
         _who(looked),
+        private_section(Corpus.open(out / "study"), scene.name, scene.picture(PICTURE_WIDTH, _picture_height(study))),
         _promise(),
     ]
     target = out / "report.html"
@@ -89,6 +92,11 @@ def run_demo(
         "corpus": out / "study",
         "report": target,
     }
+
+
+def _picture_height(study: Study) -> int:
+    plane = study.plane.in_unit("px")
+    return round(PICTURE_WIDTH * (plane.height_px or 1) / (plane.width_px or 1))
 
 
 def _counted(recordings: Iterator[Recording], tell: Tell, before: int, steps: int) -> Iterator[Recording]:
@@ -247,7 +255,7 @@ def _who(looked: Looked) -> report.Section:
 
 def _promise() -> report.Section:
     text = (
-        "Nothing in this report is private, and nothing needs to be: the people do not exist. A report made in this "
-        "way from a real study would show its participants' raw gaze."
+        "Only the heatmap under a promise is private. The rest is raw gaze, which is fine because these people do not "
+        "exist; a report made in this way from a real study would show its participants' raw gaze."
     )
     return report.Section("What this report promises", (report.warning(text),))

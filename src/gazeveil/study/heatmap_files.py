@@ -37,7 +37,7 @@ def write_heatmap(
             plots.map_picture(estimate.noise_sd, geometry, "standard deviation of the noise")
         )
         if picture is not None:
-            large = _enlarged(estimate.map, picture.shape[0], picture.shape[1])
+            large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
             (target / "overlay.png").write_bytes(plots.heat_over_picture(picture, large, "private heatmap"))
         statement = release.statement()
         (target / "statement.html").write_text(statement.card(whole_page=True), encoding="utf-8")
@@ -105,7 +105,7 @@ def _table(estimate: Estimate) -> pl.DataFrame:
     )
 
 
-def _enlarged(values: FloatArray, height: int, width: int) -> FloatArray:
+def enlarged(values: FloatArray, height: int, width: int) -> FloatArray:
     """Return a map stretched to so many pixels, smoothly: linear along each axis."""
     rows, columns = values.shape
     y = np.clip((np.arange(height) + 0.5) * rows / height - 0.5, 0, rows - 1)
