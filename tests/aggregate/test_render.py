@@ -24,7 +24,7 @@ def test_short_and_long_sides_agree_with_a_reference(shape: tuple[int, int], blu
     np.testing.assert_allclose(render(values, blur, edge), expected, atol=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 30), st.integers(0, 2**32 - 1))
 def test_a_reflecting_edge_keeps_mass_and_sign(rows: int, columns: int, blur: float, seed: int) -> None:
     values = np.random.default_rng(seed).random((rows, columns))

@@ -28,7 +28,7 @@ def maps(seed: int, shape: tuple[int, int] = (12, 16)) -> tuple[FloatArray, Floa
     return one, other, prior
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.01, 100), st.floats(-50, 50))
 def test_correlation_is_pearsons_and_blind_to_scale_and_shift(seed: int, scale: float, shift: float) -> None:
     one, other, _ = maps(seed)
@@ -45,7 +45,7 @@ def test_a_flat_map_correlates_with_nothing() -> None:
     assert correlation(one, np.zeros_like(one)) == 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_what_goes_beyond_the_prior_is_the_partial_correlation(seed: int) -> None:
     one, other, prior = maps(seed)

@@ -12,7 +12,7 @@ from gazeveil.aggregate.liu.audits import (
     private_cap_subject,
     random_selection_subject,
 )
-from gazeveil.privacy.audit import Subject, audit
+from gazeveil.privacy.audit import SUBJECTS, Subject, audit, build
 from gazeveil.privacy.audit.result import Verdict
 from gazeveil.privacy.guarantee import PureDP
 
@@ -47,3 +47,9 @@ def test_random_selection_shows_people_as_they_are() -> None:
 def test_as_published_claims_only_what_is_true() -> None:
     assert noisy_map_subject(GaussianAsPublished(900, 90, 1)).claim == GaussianMap(900, 90, 1).guarantee
     assert not noisy_map_subject(GaussianAsPublished(1000, 1, 1)).claim.proven
+
+
+def test_they_are_found_by_name() -> None:
+    names = {"liu-gaussian-map", "liu-laplace-map", "liu-private-cap", "liu-random-selection"}
+    assert names <= set(SUBJECTS.names())
+    assert "theorem 3.3" in str(build("liu-random-selection", {"replacement": "1"}).claim)

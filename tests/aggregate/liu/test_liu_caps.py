@@ -39,7 +39,7 @@ def dense_algorithm_1(table: Table, unit_sd: float) -> list[float]:
 # --- algorithm 1 -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(1, 8), st.floats(0, 20))
 def test_one_pass_gives_what_every_cap_takes_away(seed: int, rows: int, columns: int, busy: float) -> None:
     table = tables(seed, rows, columns, busy)
@@ -48,7 +48,7 @@ def test_one_pass_gives_what_every_cap_takes_away(seed: int, rows: int, columns:
     assert lost_squares(ObserverMaps.of_table(table)).tolist() == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.001, 3))
 def test_the_expected_error_of_every_cap_is_that_of_theorem_4_1(seed: int, unit_sd: float) -> None:
     table = tables(seed, 6, 10, 5.0)
@@ -95,7 +95,7 @@ def test_large_counts_are_exact_and_too_large_ones_are_refused() -> None:
 # --- the private choice ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 40), st.integers(1, 4))
 def test_one_observer_moves_no_score_by_more_than_the_sensitivity(
     seed: int, cells: int, samples: int, others: int

@@ -13,7 +13,7 @@ from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import screen
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 4)), max_size=60), st.integers(1, 8), st.integers(1, 4))
 def test_samples_are_counted_observer_by_observer(rows: list[tuple[int, int]], samples: int, cap: int) -> None:
     table = np.zeros((4, 5), dtype=np.int64)

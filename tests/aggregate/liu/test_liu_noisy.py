@@ -82,7 +82,7 @@ def test_the_points_of_figure_2_come_out_L6() -> None:
 # --- sensitivity -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_no_two_observers_are_further_apart_than_the_sensitivity(cells: int, cap: int, samples: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

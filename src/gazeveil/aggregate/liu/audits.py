@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the auditor needs to know of the mechanisms of Liu 2019: how to run them, on the worst neighbours there are.
 
-These functions build subjects; they enter the auditor's list where aggregate mechanisms do.
+Importing this module enters the subjects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gazeveil.errors import InternalError
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
-from gazeveil.privacy.audit.subject import Subject
+from gazeveil.privacy.audit.subject import Subject, auditable
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ def noisy_map_subject(mechanism: NoisyMap) -> Subject:
     return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)
 
 
+@auditable("liu-gaussian-map")
 def gaussian_map_subject(
     observers: int = 30, cells: int = 16, epsilon: float = 1.0, delta: float = 1e-3, cap: int = 2, samples: int = 12
 ) -> Subject:
@@ -83,6 +84,7 @@ def gaussian_map_subject(
     return noisy_map_subject(GaussianMap(observers, cells, epsilon, delta, cap=cap, samples=samples))
 
 
+@auditable("liu-laplace-map")
 def laplace_map_subject(
     observers: int = 30, cells: int = 16, epsilon: float = 1.0, cap: int = 2, samples: int = 12
 ) -> Subject:
@@ -90,6 +92,7 @@ def laplace_map_subject(
     return noisy_map_subject(LaplaceMap(observers, cells, epsilon, cap=cap, samples=samples))
 
 
+@auditable("liu-private-cap")
 def private_cap_subject(cells: int = 4, samples: int = 64, epsilon: float = 1.0) -> Subject:
     """The private choice of Liu's cap, where the map costs hardly any noise, so that the choice hangs on one person."""
     mechanism = PrivateCap(2, cells, samples, epsilon, map_epsilon=1000, map_delta="0.1")
@@ -98,8 +101,9 @@ def private_cap_subject(cells: int = 4, samples: int = 64, epsilon: float = 1.0)
     return Subject(ChosenCaps(mechanism).run, mechanism.guarantee, pairs)
 
 
-def random_selection_subject(observers: int = 10, selected: int = 5, replacement: bool = False) -> Subject:
+@auditable("liu-random-selection")
+def random_selection_subject(observers: int = 10, selected: int = 5, replacement: int = 0) -> Subject:
     """Liu 2019, theorems 3.2 and 3.3: the map of a random selection, which promises nothing."""
-    mechanism = RandomSelection(observers, selected, replacement)
+    mechanism = RandomSelection(observers, selected, bool(replacement))
     pairs = tuple(observer_pairs(np.zeros((observers, 1), dtype=np.int64), cap=1))
     return Subject(SelectedSums(mechanism).run, mechanism.guarantee, pairs)
