@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.aoi.noise import Law, Noise
+from gazeveil.aggregate.aoi.noise import Law, Noise, gamma_difference_quantile
 
 FloatArray = NDArray[np.float64]
 
@@ -99,7 +99,7 @@ class Difference:
 
     def in_population(self, confidence: float) -> tuple[FloatArray, FloatArray]:
         """Return intervals for the differences between everyone that the two groups were drawn from."""
-        return self._around(self._reach(confidence, spread=sum(1 / side.people for side in self._sides) / 4))
+        return self._around(self._reach(confidence))
 
     @property
     def _sides(self) -> tuple[NoisyMean, NoisyMean]:
@@ -114,13 +114,15 @@ class Difference:
         if all(side.noise.law is Law.GAUSSIAN for side in self._sides):
             unit = Noise(Law.GAUSSIAN, 1.0, 1)
             return unit.quantile(1 - confidence) * self.noise_sd
-        apart = sum(side.noise.quantile((1 - confidence) / 2) / (side.people * side.largest) for side in self._sides)
-        return min(apart, self._reach(confidence, spread=0.0))
+        # the same noise, unless the groups differ in size: then both are taken as wide as the wider
+        scale = max(side.noise.scale / (side.people * side.largest) for side in self._sides)
+        shape = math.ceil(sum(side.noise.shape for side in self._sides))
+        return scale * gamma_difference_quantile((1 - confidence) / 2, shape)
 
-    def _reach(self, confidence: float, spread: float) -> float:
+    def _reach(self, confidence: float) -> float:
         """Return how far a difference may stray: Chernoff's bound with Hoeffding's lemma for the people."""
         slopes = _SLOPES * min(side.people for side in self._sides)
-        free = spread * slopes**2 / 2
+        free = np.zeros_like(slopes)
         for side in self._sides:
-            free = free + side.noise.log_mgf(slopes / (side.people * side.largest))
+            free += slopes**2 / (8 * side.people) + side.noise.log_mgf(slopes / (side.people * side.largest))
         return float(((math.log(2 / (1 - confidence)) + free) / slopes).min())

@@ -15,7 +15,7 @@ import polars as pl
 
 from gazeveil.aggregate.aoi.intervals import NoisyMean
 from gazeveil.aggregate.aoi.kernel import AoiKernel, Question
-from gazeveil.aggregate.aoi.noise import Noise, share_out
+from gazeveil.aggregate.aoi.noise import Law, Noise, share_out
 from gazeveil.aggregate.aoi.statistics import MOST_CELLS, DwellShare, Statistic
 from gazeveil.aggregate.aoi.table import means_table, prediction_table
 from gazeveil.aggregate.engine import Engine, IntArray, Tell, engine_at, silent
@@ -46,7 +46,7 @@ class AoiStatistics:
         areas: For each stimulus its areas.
         statistics: What is asked of each stimulus.
         epsilon: The ε of everything together.
-        delta: The δ of everything together; None for a pure promise.
+        delta: The δ of everything together; None for a pure promise. It is spent only where it buys less noise.
         neighbours: How neighbouring data sets differ.
         observers: How many observers there are, if declared: by default everyone in the corpus, which is public
             between replace-one neighbours and must be declared between add/remove neighbours.
@@ -110,8 +110,8 @@ class AoiStatistics:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, before any data are seen."""
-        if self.delta is None:
+        """What is promised, before any data are seen; pure, where that takes less noise than the δ allows."""
+        if self.delta is None or self.noises()[0].law is not Law.GAUSSIAN:
             return PureDP(self.epsilon, neighbours=self.neighbours)
         return ApproxDP(self.epsilon, self.delta, neighbours=self.neighbours)
 

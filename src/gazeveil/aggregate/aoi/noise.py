@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which noise each statistic gets under a shared budget, and what is known about it before any data are seen.
 
-With δ, every statistic gets Gaussian noise, and together they spend one Gaussian mechanism (zCDP adds up: Σ Δ²/σ² is
-the same as for one of them alone). Without δ, ε is divided, and each statistic gets Laplace or radial noise, whichever
-is smaller. All choices depend on public numbers alone.
+Two ways. Pure: ε is divided, and each statistic gets Laplace or radial noise, whichever is smaller. Gaussian: every
+statistic gets Gaussian noise, and together they spend one Gaussian mechanism (zCDP adds up: Σ Δ²/σ² is the same as for
+one of them alone). Few numbers are better off with the first, many with the second; where there is a δ, the way with
+the smaller noise is taken. All choices depend on public numbers alone.
 """
 
 from __future__ import annotations
@@ -57,6 +58,11 @@ class Noise:
         factor = {Law.GAUSSIAN: 1.0, Law.LAPLACE: math.sqrt(2), Law.RADIAL: math.sqrt(self.dimensions + 1)}
         return factor[self.law] * self.scale
 
+    @property
+    def shape(self) -> float:
+        """Of the Gamma variables whose difference one integer's Laplace or radial noise is, in scales."""
+        return 1.0 if self.law is Law.LAPLACE else (self.dimensions + 1) / 2
+
     def add(self, totals: IntArray, source: NoiseSource) -> IntArray:
         """Return totals, one row a release, with exact noise on every row."""
         if self.law is Law.GAUSSIAN:
@@ -69,9 +75,8 @@ class Noise:
         """Return ln E exp(s z) of one integer's noise z for each slope s; infinite where there is no such mean."""
         if self.law is Law.GAUSSIAN:
             return (self.scale * slopes) ** 2 / 2
-        shape = 1.0 if self.law is Law.LAPLACE else (self.dimensions + 1) / 2
         inside = (self.scale * slopes) ** 2
-        return np.where(inside < 1, -shape * np.log1p(-np.minimum(inside, 1 - 1e-15)), np.inf)
+        return np.where(inside < 1, -self.shape * np.log1p(-np.minimum(inside, 1 - 1e-15)), np.inf)
 
     def quantile(self, chance: float) -> float:
         """Return what one integer's noise exceeds, in either direction, with at most this chance."""
@@ -79,7 +84,7 @@ class Noise:
             return NormalDist().inv_cdf(1 - chance / 2) * self.scale
         if self.law is Law.LAPLACE:
             return -math.log(chance) * self.scale
-        return _gamma_difference_quantile(chance / 2, math.ceil((self.dimensions + 1) / 2)) * self.scale
+        return gamma_difference_quantile(chance / 2, math.ceil(self.shape)) * self.scale
 
     def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return how much likelier outputs, one a row, are around the first point than around the second."""
@@ -94,13 +99,15 @@ def share_out(
     bounds: Sequence[Bounds], epsilon: Fraction, delta: Fraction | None, neighbours: Neighbours
 ) -> tuple[Noise, ...]:
     """Return the noise of each statistic, such that all together keep (ε, δ), or ε if there is no δ."""
+    pure = tuple(_pure(each, epsilon / len(bounds), neighbours) for each in bounds)
     if delta is None:
-        return tuple(_pure(each, epsilon / len(bounds), neighbours) for each in bounds)
+        return pure
     one = Fraction(gaussian_sigma(epsilon, delta)) ** 2  # the σ² that is enough for a sensitivity of 1
-    return tuple(
+    gaussian = tuple(
         Noise(Law.GAUSSIAN, float_up(root_up(each.l2_square(neighbours) * len(bounds) * one)), each.cells)
         for each in bounds
     )
+    return min(pure, gaussian, key=lambda noises: math.fsum(math.log(noise.sd) for noise in noises))
 
 
 def _pure(bounds: Bounds, epsilon: Fraction, neighbours: Neighbours) -> Noise:
@@ -109,7 +116,7 @@ def _pure(bounds: Bounds, epsilon: Fraction, neighbours: Neighbours) -> Noise:
     return radial if bounds.cells > 1 and radial.sd < laplace.sd else laplace
 
 
-def _gamma_difference_quantile(tail: float, shape: int) -> float:
+def gamma_difference_quantile(tail: float, shape: int) -> float:
     """Return what the difference of two Gamma(shape, 1) variables exceeds with a chance of at most ``tail``."""
     low, high = 0.0, 1.0
     while _gamma_difference_tail(high, shape) > tail:
