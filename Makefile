@@ -33,14 +33,22 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-unit: setup
+# Spark is a large download (450 MB): only the tests ask for it, and only where there is Java to run it.
+$(VENV)/.spark: $(VENV)/.installed
+	@if command -v java >/dev/null; then \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[spark]' \
+		|| echo 'Spark could not be installed: its tests are skipped'; \
+	fi
+	@touch $@
+
+unit: setup $(VENV)/.spark
 	$(BIN)/pytest -n auto --dist loadgroup
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-bench: setup $(VENV)/.bench
+bench: setup $(VENV)/.bench $(VENV)/.spark
 	$(BIN)/python -m benchmarks
 
 docs: setup
