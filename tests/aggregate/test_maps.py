@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections import Counter
 from typing import Any
@@ -64,12 +65,15 @@ def test_counts_are_those_of_a_dictionary(samples: list[tuple[float, float, bool
     assert CountMap(GRID, cap)(columns_of(samples)).tolist() == expected
 
 
-@given(study=people, cap=st.none() | st.integers(1, 4) | st.just(LARGEST_BOUND))
-@settings(max_examples=150, deadline=None)
+@given(
+    study=people,
+    kernel=st.builds(CountMap, st.just(GRID), st.none() | st.integers(1, 4) | st.just(LARGEST_BOUND))
+    | st.builds(NormalisedMap, st.just(GRID), bounds),
+)
+@settings(max_examples=200, deadline=None)
 def test_many_observers_at_once_give_the_same_integers_as_one_by_one(
-    study: list[list[tuple[float, float, bool]]], cap: int | None
+    study: list[list[tuple[float, float, bool]]], kernel: CountMap | NormalisedMap
 ) -> None:
-    kernel = CountMap(GRID, cap)
     one_by_one = sum((kernel(columns_of(samples)) for samples in study), np.zeros(GRID.size, dtype=np.int64))
     at_once = np.zeros(GRID.size, dtype=np.int64)
     starts = np.cumsum([0, *map(len, study)])
@@ -166,6 +170,23 @@ def test_a_proposal_one_step_too_long_is_shortened() -> None:
     assert maps._shorten(np.array([3, 4], dtype=np.int64), 5).tolist() == [3, 4]
 
 
+@given(
+    proposed=arrays(np.int64, st.integers(2, 9), elements=st.integers(0, 50)),
+    bound=st.integers(1, 50),
+    shuffler=st.randoms(use_true_random=False),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_compiled_way_shortens_in_the_same_steps(proposed: Any, bound: int, shuffler: Any) -> None:
+    from gazeveil.aggregate import _map_kernels
+
+    found, order = proposed.copy(), np.flatnonzero(proposed)
+    shuffler.shuffle(order)
+    if len(order):
+        _map_kernels.shorten(found, order, bound**2 - length_squared(proposed))
+    assert found.tolist() == maps._shorten(proposed.copy(), bound).tolist()
+    assert length_squared(found) <= bound**2
+
+
 def test_squares_that_do_not_fit_into_64_bits_are_added_exactly() -> None:
     large = np.full(9, LARGEST_BOUND, dtype=np.int64)
     assert maps._sum_of_squares(large) == 9 * LARGEST_BOUND**2 > 2**63
@@ -188,6 +209,13 @@ def test_a_normalised_map_keeps_its_bound_and_is_never_negative(
     found = NormalisedMap(GRID, bound)(columns_of(samples))
     assert length_squared(found) <= bound**2
     assert found.min() >= 0
+    # the largest integers that are not above the exact ones, or a step below where the exact one is whole
+    naive = naive_counts(samples)
+    squares = sum(count**2 for count in naive.values())
+    for cell in range(GRID.size):
+        exact = math.isqrt(naive[cell] ** 2 * bound**2 // (squares or 1))
+        assert exact - 1 <= found[cell] <= exact + 1
+    assert np.abs(found - to_bounded_integers(dwell(GRID, columns_of(samples)), bound)).max() <= 2
     if not naive_counts(samples):
         assert not found.any()
     elif bound > 1000:
@@ -220,7 +248,7 @@ def test_kernels_travel_to_other_processes(kernel: Kernel) -> None:
     assert back == kernel
     assert back.size == 12
     assert back(rows).tolist() == kernel(rows).tolist()
-    assert isinstance(kernel, ManyKernel) == isinstance(kernel, CountMap)
+    assert isinstance(kernel, ManyKernel)
 
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, True, LARGEST_BOUND + 1, "3"])

@@ -1,12 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled loops over gaze. They give the same cells as `Grid.cells`: the same operations, in the same order."""
+"""Compiled loops over the gaze of many observers, one observer after the other."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def cell_of(x: float, y: float, extent: Any, columns: int, rows: int) -> int:
+    """Return a point's cell, -1 off the plane: what `Grid.cells` gives, by the same operations in the same order."""
+    left, top, right, bottom = extent[0], extent[1], extent[2], extent[3]
+    if not (left <= x <= right and top <= y <= bottom):
+        return -1
+    column = min(int((x - left) * (columns / (right - left))), columns - 1)
+    row = min(int((y - top) * (rows / (bottom - top))), rows - 1)
+    return row * columns + column
 
 
 @njit(cache=True, nogil=True)
@@ -19,19 +32,63 @@ def add_counts(
     It is never cleared: of observer i it counts up from i·cap to (i + 1)·cap, so whatever an earlier observer left
     there is smaller and means "nothing yet".
     """
-    left, top, right, bottom = extent[0], extent[1], extent[2], extent[3]
-    across = columns / (right - left)
-    down = rows / (bottom - top)
     for observer in range(len(starts) - 1):
         empty = observer * cap
         full = empty + cap
         for i in range(starts[observer], starts[observer + 1]):
-            if not (valid[i] and left <= x[i] <= right and top <= y[i] <= bottom):
-                continue
-            column = min(int((x[i] - left) * across), columns - 1)
-            row = min(int((y[i] - top) * down), rows - 1)
-            cell = row * columns + column
-            seen = max(int(tally[cell, 0]), empty)
-            new = int(seen < full)
-            tally[cell, 0] = seen + new
-            tally[cell, 1] += new
+            cell = cell_of(x[i], y[i], extent, columns, rows) if valid[i] else -1
+            if cell >= 0:
+                seen = max(int(tally[cell, 0]), empty)
+                new = int(seen < full)
+                tally[cell, 0] = seen + new
+                tally[cell, 1] += new
+
+
+@njit(cache=True, nogil=True)
+def shorten(count: Any, looked_at: Any, left: int) -> None:
+    """Take steps off the largest count, the first of equals, until the squares are no longer ``-left`` too many.
+
+    Rounding toward zero nearly always did it already; what is left is the last bit of the floating-point scale.
+    """
+    while left < 0:
+        largest = looked_at[0]
+        for cell in looked_at:
+            if count[cell] > count[largest] or (count[cell] == count[largest] and cell < largest):
+                largest = cell
+        left += 2 * count[largest] - 1
+        count[largest] -= 1
+
+
+@njit(cache=True, nogil=True)
+def add_normalised(
+    x: Any, y: Any, valid: Any, starts: Any, extent: Any, columns: int, rows: int, bound: int, total: Any
+) -> None:
+    """Add, for each observer, the counts scaled to length ``bound`` and rounded toward zero to ``total``.
+
+    With fewer than 2^31 samples an observer and a bound below 2^31, squares and their sums stay below 2^63.
+    """
+    count = np.zeros(total.size, dtype=np.int64)
+    looked_at = np.empty(total.size, dtype=np.int64)
+    for observer in range(len(starts) - 1):
+        cells = 0
+        for i in range(starts[observer], starts[observer + 1]):
+            cell = cell_of(x[i], y[i], extent, columns, rows) if valid[i] else -1
+            if cell >= 0:
+                if count[cell] == 0:
+                    looked_at[cells] = cell
+                    cells += 1
+                count[cell] += 1
+        squares = 0
+        for i in range(cells):
+            squares += count[looked_at[i]] ** 2
+        scale = bound / math.sqrt(squares) if cells else 0.0
+        left = bound * bound
+        for i in range(cells):
+            scaled = int(count[looked_at[i]] * scale)
+            count[looked_at[i]] = scaled
+            left -= scaled * scaled
+        if left < 0:
+            shorten(count, looked_at[:cells], left)
+        for i in range(cells):
+            total[looked_at[i]] += count[looked_at[i]]
+            count[looked_at[i]] = 0

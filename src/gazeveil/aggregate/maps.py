@@ -11,10 +11,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns, IntArray
 from gazeveil.aggregate.grid import Grid
-from gazeveil.errors import InternalError, OptionError
+from gazeveil.errors import InputError, InternalError, OptionError
 from gazeveil.gaze.geometry import FloatArray, Geometry
 
 GAZE = ("x", "y", "valid")
@@ -69,14 +70,12 @@ class CountMap:
         """Add the counts of several observers to ``total``, in one pass over the rows."""
         from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
 
-        x, y = (np.asarray(rows[name], dtype=np.float64) for name in ("x", "y"))
         # no observer can reach a cap of as many as all rows
-        cap = max(len(x), 1) if self.cap is None else min(self.cap, max(len(x), 1))
+        most = max(len(rows["x"]), 1)
+        cap = most if self.cap is None else min(self.cap, most)
         fits = len(starts) * cap < 1 << 31
         tally = np.zeros((self.size, 2), dtype=np.int32 if fits else np.int64)
-        extent = np.array(self.geometry.extent())
-        valid = np.asarray(rows["valid"], dtype=np.bool_)
-        _map_kernels.add_counts(x, y, valid, starts, extent, self.grid.columns, self.grid.rows, cap, tally)
+        _map_kernels.add_counts(*_gaze(rows), starts, *_raster(self.grid), cap, tally)
         total += tally[:, 1]
 
 
@@ -115,7 +114,17 @@ class NormalisedMap:
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's map."""
-        return to_bounded_integers(dwell(self.grid, rows), self.bound)
+        found = np.zeros(self.size, dtype=np.int64)
+        self.add_many(rows, np.array([0, len(rows["x"])]), found)
+        return found
+
+    def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
+        """Add the maps of several observers to ``total``, in one pass over the rows."""
+        from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+
+        if len(starts) > 1 and int(np.diff(starts).max()) > LARGEST_BOUND:
+            raise InputError(f"an observer has more than {LARGEST_BOUND:,} samples", hint="use a lower sampling rate")
+        _map_kernels.add_normalised(*_gaze(rows), starts, *_raster(self.grid), self.bound, total)
 
 
 def counts(grid: Grid, rows: Columns) -> IntArray:
@@ -167,6 +176,16 @@ def to_bounded_integers(vector: FloatArray, bound: int, *, only_clip: bool = Fal
         scale = min(scale, largest)
     integers[where] = np.trunc(values * scale).astype(np.int64)
     return _shorten(integers, bound)
+
+
+def _gaze(rows: Columns) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return x, y and valid, in the types that the compiled loops take."""
+    x, y = (np.asarray(rows[name], dtype=np.float64) for name in ("x", "y"))
+    return x, y, np.asarray(rows["valid"], dtype=np.bool_)
+
+
+def _raster(grid: Grid) -> tuple[FloatArray, int, int]:
+    return np.array(grid.geometry.extent()), grid.columns, grid.rows
 
 
 def _shorten(integers: IntArray, bound: int) -> IntArray:
