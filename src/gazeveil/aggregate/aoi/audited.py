@@ -74,7 +74,7 @@ def gaze_pairs(mechanism: AoiStatistics) -> Iterator[Pair]:
     kernel = mechanism.kernel(_PLANE)
     nothing = kernel(one_gaze("l", 0, 60))
     staring, elsewhere = kernel(one_gaze("l", 10, 60)), kernel(one_gaze("r", 10, 60))
-    for_hours = kernel(one_gaze("l", 36_000, 20))
+    for_hours = kernel(one_gaze("l", 36_000, 10))
     around, back = kernel(one_gaze("lmr" * 20, 0.2, 60)), kernel(one_gaze("rml" * 20, 0.2, 60))
     yield Pair(staring, nothing, "one observer who stares at one area, or has an empty recording")
     yield Pair(staring, elsewhere, "one observer who stares at one area, or at another")

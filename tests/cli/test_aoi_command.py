@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The aoi command, as a user and as a script would run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gazeveil import Corpus, Ledger, PureDP, Recording, screen, write_corpus
+from gazeveil.cli.main import run
+from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
+from gazeveil.privacy.release import read_sidecar
+
+PLANE = screen(1200, 800, 480, 320, 600)
+ASKED = ["aoi", "study", "--stimulus", "page", "--areas", "areas.json", "--epsilon", "1"]
+PAID = ["--ledger", "ledger.sqlite", "--dataset", "study"]
+
+
+@pytest.fixture(autouse=True)
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GAZEVEIL_LEDGER", raising=False)
+    recordings = []
+    for number in range(20):
+        x = np.repeat([200.0, 600.0] if number % 2 else [600.0, 1000.0], 40)
+        y = np.full(80, 400.0)
+        recordings.append(Recording(np.arange(80) / 60, x, y, PLANE, observer=f"p{number}", stimulus="page"))
+    write_corpus(recordings, tmp_path / "study")
+    areas = (Rectangle("left", 0, 0, 400, 800), Rectangle("middle", 400, 0, 800, 800))
+    AreasOfInterest(areas, PLANE).to_json("areas.json")
+    lines = [f"p{number},{'expert' if number % 2 else 'novice'}" for number in range(20)]
+    Path("groups.csv").write_text("\n".join(["observer,group", *lines]))
+    with Ledger.open("ledger.sqlite", create=True) as ledger:
+        ledger.grant("study", PureDP(2))
+
+
+def spent() -> float:
+    with Ledger.open("ledger.sqlite") as ledger:
+        return float(ledger.account("study").spent["epsilon"])
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    return dict(json.loads(capsys.readouterr().out))
+
+
+def test_a_release_is_charged_and_written_with_its_promise(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ASKED, "--out", "dwell.csv", *PAID]) == 0
+    out = capsys.readouterr().out
+    assert out.index("predicted error for 20 observers") < out.index("released") < out.index("wrote dwell.csv")
+    assert "everything that one person contributed" in out
+    table = pl.read_csv("dwell.csv")
+    assert table["areas"].to_list() == ["left", "middle"]
+    sidecar = read_sidecar("dwell.csv")
+    assert sidecar["guarantee"]["epsilon"] == "1"
+    assert sidecar["receipt"] is not None
+    assert sidecar["provenance"]["observers"] == 20
+    assert spent() == 1
+
+
+@pytest.mark.parametrize("name", ["all.json", "all.parquet"])
+def test_programs_get_every_number(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    many = ["--statistic", "dwell", "--statistic", "transitions", "--statistic", "first-fixation", "--within", "2"]
+    assert run([*ASKED, *many, "--delta", "1e-6", "--out", name, *PAID, "--json"]) == 0
+    values = told(capsys)
+    assert [row["statistic"] for row in values["predicted"]] == ["dwell", "transitions", "first-fixation"]
+    assert values["predicted"][2]["most"] == 2
+    assert len(values["rows"]) == 6
+    assert values["spent"] is True
+    written = pl.read_parquet(name) if name.endswith("parquet") else pl.read_json(name)
+    assert written["estimate"].to_list() == [row["estimate"] for row in values["rows"]]
+
+
+def test_a_dry_run_spends_and_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(Path().iterdir())
+    assert run([*ASKED, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "predicted error" in out
+    assert "Nothing was spent" in out
+    assert run([*ASKED, "--dry-run", "--out", "dwell.csv", *PAID, "--json"]) == 0
+    values = told(capsys)
+    assert values["spent"] is False
+    assert values["predicted"][0]["noise_sd"] > 0
+    assert "rows" not in values
+    assert (spent(), sorted(Path().iterdir())) == (0, before)
+
+
+def test_groups_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ASKED, "--compare", "groups.csv", "--out", "groups.parquet", *PAID, "--json"]) == 0
+    values = told(capsys)
+    assert values["observers"] == {"novice": 10, "expert": 10}
+    assert {row["group"] for row in values["rows"]} == {"novice", "expert", "novice − expert"}
+    assert spent() == 1
+
+
+def test_over_budget_nothing_leaves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["aoi", "study", *ASKED[2:-1], "3", "--out", "dwell.csv", *PAID, "--json"]) == 5
+    assert told(capsys)["error"] == "BudgetExceeded"
+    assert not list(Path().glob("dwell*"))
+
+
+def test_weak_promises_are_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ASKED[:-1], "20", "--out", "dwell.csv", "--no-ledger"]) == 0
+    assert "warning: ε = 20 is weak" in capsys.readouterr().err
+
+
+def test_a_seed_makes_the_release_unproven(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.csv", "b.csv"):
+        assert run([*ASKED, "--out", name, "--no-ledger", "--seed", "1", "--json"]) == 0
+        assert told(capsys)["guarantee"]["kind"] == "unproven"
+    assert Path("a.csv").read_text() == Path("b.csv").read_text()
+    assert run([*ASKED, "--out", "c.csv", *PAID, "--seed", "1"]) == 5
+    assert not Path("c.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "words"),
+    [
+        ({"--stimulus": "cover"}, 3, "no stimulus 'cover'"),
+        ({"--epsilon": "0"}, 3, "epsilon must be greater than 0"),
+        ({"--epsilon": "much"}, 3, "epsilon"),
+        ({"--delta": "0.05"}, 3, "it must be below 1/20"),
+        ({"--areas": "none.json"}, 3, "cannot read"),
+        ({"--areas": "broken.json"}, 3, "areas[0].right"),
+        ({"--statistic": "dwel"}, 3, "did you mean 'dwell'"),
+        ({"--statistic": "visit-order", "--order-length": "4"}, 3, "length must be 1, 2 or 3"),
+        ({"--compare": "none.csv"}, 3, "cannot read"),
+        ({"--detector": "guess"}, 3, "no event detector is called 'guess'"),
+        ({"--neighbours": "add-remove"}, 3, "number of observers is protected"),
+        ({"--ledger": "none.sqlite"}, 5, "there is no ledger"),
+        ({"--ledger": "groups.csv"}, 5, "groups.csv"),
+        ({"--dataset": "another"}, 5, "no account"),
+        ({"--dataset": None, "--ledger": None}, 3, "say which ledger to charge"),
+        ({"--out": "dwell.png"}, 3, ".csv, .parquet or .json"),
+        ({"--out": None}, 3, "say where to write"),
+        ({"--out": "areas.json"}, 4, "exists already"),
+        ({"corpus": "nowhere"}, 3, "a corpus folder"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_told_and_nothing_is_spent(
+    changed: dict[str, str | None], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = json.loads(Path("areas.json").read_text())
+    del broken["areas"][0]["right"]
+    Path("broken.json").write_text(json.dumps(broken))
+    before = {path: path.stat().st_size for path in Path().iterdir() if path.suffix != ".lock"}
+    options: dict[str, str | None] = {
+        "--stimulus": "page", "--areas": "areas.json", "--epsilon": "1", "--out": "dwell.csv",
+        "--ledger": "ledger.sqlite", "--dataset": "study", **changed,
+    }  # fmt: skip
+    corpus = options.pop("corpus", "study") or ""
+    given = [word for name, value in options.items() if value is not None for word in (name, value)]
+    assert run(["aoi", corpus, *given, "--json"]) == code
+    answer = told(capsys)
+    assert words in answer["message"] + answer["hint"]
+    assert spent() == 0
+    assert {path: path.stat().st_size for path in before} == before
+    assert not Path("dwell.csv").exists()
+
+
+def test_areas_and_stimuli_go_together(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ASKED, "--stimulus", "other", "--dry-run"]) == 3
+    assert "give one for each" in capsys.readouterr().err
+    assert run([*ASKED, "--stimulus", "page", "--areas", "areas.json", "--dry-run"]) == 3
+    assert "named twice" in capsys.readouterr().err
+
+
+def test_nobody_in_a_corpus_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    empty = np.empty(0)
+    write_corpus([Recording(empty, empty, empty, PLANE, observer="p", stimulus="page")], Path("empty"))
+    assert Corpus.open("empty").observers == []
+    assert run(["aoi", "empty", *ASKED[2:], "--dry-run"]) == 3
+    assert "no observer" in capsys.readouterr().err
