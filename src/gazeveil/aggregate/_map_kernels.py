@@ -12,14 +12,21 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def cell_of(x: float, y: float, extent: Any, columns: int, rows: int) -> int:
-    """Return a point's cell, -1 off the plane: what `Grid.cells` gives, by the same operations in the same order."""
+def plane_of(extent: Any, columns: int, rows: int) -> Any:
+    """Return left, top, right, bottom, cells per unit across and down, columns, rows."""
     left, top, right, bottom = extent[0], extent[1], extent[2], extent[3]
+    return left, top, right, bottom, columns / (right - left), rows / (bottom - top), columns, rows
+
+
+@njit(cache=True, nogil=True)
+def cell_of(x: float, y: float, plane: Any) -> int:
+    """Return a point's cell, -1 off the plane: what `Grid.cells` gives, by the same operations in the same order."""
+    left, top, right, bottom, across, down, columns, rows = plane
     if not (left <= x <= right and top <= y <= bottom):
         return -1
-    column = min(int((x - left) * (columns / (right - left))), columns - 1)
-    row = min(int((y - top) * (rows / (bottom - top))), rows - 1)
-    return row * columns + column
+    column: int = min(int((x - left) * across), columns - 1)
+    row: int = min(int((y - top) * down), rows - 1)
+    return row * int(columns) + column
 
 
 @njit(cache=True, nogil=True)
@@ -32,11 +39,12 @@ def add_counts(
     It is never cleared: of observer i it counts up from i·cap to (i + 1)·cap, so whatever an earlier observer left
     there is smaller and means "nothing yet".
     """
+    plane = plane_of(extent, columns, rows)
     for observer in range(len(starts) - 1):
         empty = observer * cap
         full = empty + cap
         for i in range(starts[observer], starts[observer + 1]):
-            cell = cell_of(x[i], y[i], extent, columns, rows) if valid[i] else -1
+            cell = cell_of(x[i], y[i], plane) if valid[i] else -1
             if cell >= 0:
                 seen = max(int(tally[cell, 0]), empty)
                 new = int(seen < full)
@@ -67,12 +75,13 @@ def add_normalised(
 
     With fewer than 2^31 samples an observer and a bound below 2^31, squares and their sums stay below 2^63.
     """
+    plane = plane_of(extent, columns, rows)
     count = np.zeros(total.size, dtype=np.int64)
     looked_at = np.empty(total.size, dtype=np.int64)
     for observer in range(len(starts) - 1):
         cells = 0
         for i in range(starts[observer], starts[observer + 1]):
-            cell = cell_of(x[i], y[i], extent, columns, rows) if valid[i] else -1
+            cell = cell_of(x[i], y[i], plane) if valid[i] else -1
             if cell >= 0:
                 if count[cell] == 0:
                     looked_at[cells] = cell
