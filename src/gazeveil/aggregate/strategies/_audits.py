@@ -54,9 +54,9 @@ class NoisyIntegers:
         return total
 
 
-def heatmap_subject(name: str, observers: int, epsilon: float, delta: float, neighbours: str) -> Subject:
+def heatmap_subject(name: str, observers: int, epsilon: float, delta: float, add_remove: int) -> Subject:
     """Return a strategy as a subject, claiming its own guarantee."""
-    relation = Neighbours(neighbours)
+    relation = Neighbours.ADD_REMOVE if add_remove else Neighbours.REPLACE_ONE
     task = Task(grid=Grid(8, 6, _PLANE), observers=observers, epsilon=epsilon, delta=delta, neighbours=relation)
     strategy: Strategy = STRATEGIES[name](task)  # type: ignore[call-arg]
     runner = NoisyIntegers(strategy)
@@ -64,27 +64,21 @@ def heatmap_subject(name: str, observers: int, epsilon: float, delta: float, nei
 
 
 @auditable("heatmap-histogram")
-def histogram_subject(
-    observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, neighbours: str = "replace-one"
-) -> Subject:
+def histogram_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, add_remove: int = 0) -> Subject:
     """Coarse histograms of one length under Gaussian noise."""
-    return heatmap_subject("histogram", observers, epsilon, delta, neighbours)
+    return heatmap_subject("histogram", observers, epsilon, delta, add_remove)
 
 
 @auditable("heatmap-bumps")
-def bumps_subject(
-    observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, neighbours: str = "replace-one"
-) -> Subject:
+def bumps_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, add_remove: int = 0) -> Subject:
     """What bumps see of gaze, of one length, under Gaussian noise."""
-    return heatmap_subject("bumps", observers, epsilon, delta, neighbours)
+    return heatmap_subject("bumps", observers, epsilon, delta, add_remove)
 
 
 @auditable("heatmap-modes")
-def modes_subject(
-    observers: int = 15, epsilon: float = 1.0, delta: float = 1e-5, neighbours: str = "replace-one"
-) -> Subject:
+def modes_subject(observers: int = 15, epsilon: float = 1.0, delta: float = 1e-5, add_remove: int = 0) -> Subject:
     """Few coordinates of gaze in a ball under radial noise."""
-    return heatmap_subject("modes", observers, epsilon, delta, neighbours)
+    return heatmap_subject("modes", observers, epsilon, delta, add_remove)
 
 
 def _pairs(neighbours: Neighbours) -> tuple[Pair, ...]:
