@@ -47,9 +47,9 @@ def run() -> list[Row]:
     )
     work = OBSERVERS * SAMPLES
     return [
-        Row("Spark, 1 worker", "embedded engine", *one, 0.2, work, "samples", note),
-        Row("Spark, 2 workers", "embedded engine", *two, 0.3, work, "samples", note),
-        Row("Spark, 2 workers", "Spark, 1 worker", two[0], one[0], 1.5, work, "samples", "both on the same cores"),
+        Row("Spark, 1 worker", "embedded engine", *one, 0.1, work, "samples", note),
+        Row("Spark, 2 workers", "embedded engine", *two, 0.1, work, "samples", note),
+        Row("Spark, 2 workers", "Spark, 1 worker", two[0], one[0], 1.0, work, "samples", "both on the same cores"),
     ]
 
 

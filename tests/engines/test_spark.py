@@ -25,7 +25,7 @@ from gazeveil.aggregate.engine import Columns, IntArray, Kernel, Summed, engine_
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.engines import _spark_session, spark
-from gazeveil.engines._spark_tasks import BLOCK, COUNT, add_bucket, merge, split
+from gazeveil.engines._spark_tasks import BLOCK, COUNT, Block, _narrowed, add_bucket, merge, split
 from gazeveil.engines._spark_watch import _reason, _wait
 from gazeveil.engines.spark import SparkEngine
 from gazeveil.errors import EngineError, GeometryError, InputError, InternalError, MissingExtra, OptionError
@@ -44,7 +44,7 @@ class OrderKernel:
     fail: bool = False
     wait_s: float = 0.0
     size: int = BLOCK + 3
-    columns: tuple[str, ...] = ("stimulus", "t", "valid", "pupil", "session")
+    columns: tuple[str, ...] = ("stimulus", "t", "valid", "pupil", "session", "observer")
 
     def __call__(self, rows: Columns) -> IntArray:
         time.sleep(self.wait_s)
@@ -54,7 +54,9 @@ class OrderKernel:
         known = np.nan_to_num(rows["pupil"], nan=-1.0)
         weight = np.arange(1, len(rows["t"]) + 1)
         told[0] = np.sum(weight * np.round(rows["t"] * 1000).astype(np.int64))
-        told[1] = np.sum(weight * np.array([len(name) for name in rows["stimulus"] + rows["session"]]))
+        told[1] = np.sum(
+            weight * np.array([len(name) for name in rows["stimulus"] + rows["session"] + rows["observer"]])
+        )
         told[2] = np.sum(weight * known.astype(np.int64))
         told[BLOCK + 2] = -np.count_nonzero(rows["valid"])
         return told
@@ -215,13 +217,13 @@ class TestOnACluster:
 
 def test_the_steps_of_the_workers_need_no_cluster(folder: Path) -> None:
     corpus, kernel = Corpus.open(folder), OrderKernel()
-    columns = ["observer", *kernel.columns]
+    columns = list(kernel.columns)
     pieces = [
         piece
         for number, part in reversed(list(enumerate(corpus.parts)))  # in whatever order a network brings them
         for piece in split([(number, part.samples.serialize())], columns, buckets=4)
     ]
-    sums: dict[int, IntArray] = {}
+    sums: dict[int, Block] = {}
     for bucket in range(4):
         for key, block in add_bucket((piece for piece in pieces if piece[0] == bucket), kernel):
             sums[key] = merge(sums[key], block) if key in sums else block
@@ -233,6 +235,12 @@ def test_the_steps_of_the_workers_need_no_cluster(folder: Path) -> None:
 def test_a_sum_that_does_not_fit_into_64_bits_is_an_error() -> None:
     with pytest.raises(InternalError, match="64 bits"):
         merge(np.array([2**62]), np.array([2**62]))
+
+
+@pytest.mark.parametrize("edge", [127, 128, -128, -129, 2**15, -(2**31), 2**31, 2**63 - 1, 1 - 2**63])
+def test_integers_travel_narrow_and_arrive_unchanged(edge: int) -> None:
+    block = np.array([0, edge])
+    assert np.array_equal(merge(_narrowed(block), np.zeros(2, dtype=np.int8)), block)
 
 
 def test_rows_without_an_observer_are_refused() -> None:

@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,12 @@ def context_at(master: str) -> SparkContext:
         EngineError: If Java is missing, nobody answers at the address, or Spark does not start.
         InputError: If this process already uses another master.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pyspark warns about a pandas that we do not use
+        return _context_at(master)
+
+
+def _context_at(master: str) -> SparkContext:
     try:
         from pyspark import SparkConf, SparkContext  # noqa: PLC0415
         from pyspark.errors import PySparkException  # noqa: PLC0415

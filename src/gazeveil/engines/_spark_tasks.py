@@ -12,9 +12,11 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import IntArray, Kernel, add_exactly, add_up
 from gazeveil.errors import InputError
@@ -23,54 +25,67 @@ from gazeveil.gaze import schema
 Piece = tuple[int, bytes]
 """The number of a part in the corpus, and rows of it: a plan to read them, or a table of them."""
 
+Block = NDArray[np.signedinteger[Any]]
+"""Integers of some width on their way through the network."""
+
 COUNT = 0
 """The key of the number of observers; blocks of cells have the keys from 1 up."""
 
 BLOCK = 1 << 16
 """Cells in a block: half a megabyte."""
 
+LENGTH = "_rows"
+"""The column that says how many rows the lists beside it hold."""
+
 
 def split(pieces: Iterable[Piece], columns: Sequence[str], buckets: int) -> Iterator[tuple[int, Piece]]:
-    """Yield the rows of some parts, bucket by bucket of observers, each in the part's order."""
+    """Yield the rows of some parts, bucket by bucket of observers, as one list per observer and column."""
     for number, plan in pieces:
-        rows = _read(plan, columns)
-        names = rows["observer"].unique()
-        if names.null_count():
+        people = _read(plan, columns).group_by("observer", maintain_order=True).agg(pl.len().alias(LENGTH), pl.all())
+        if people["observer"].null_count():
             raise InputError("some samples have no observer", hint="every row needs one: it says whom to protect")
-        bucket_of = pl.DataFrame(
-            {"observer": names, "_bucket": [_bucket(name, buckets) for name in names]},
-            schema={"observer": pl.String, "_bucket": pl.Int64},
-        )
-        placed = rows.join(bucket_of, on="observer", how="left", maintain_order="left")
-        for (bucket,), mine in placed.partition_by(
-            "_bucket", maintain_order=True, include_key=False, as_dict=True
-        ).items():
+        bucket_of = pl.Series("_bucket", [_bucket(name, buckets) for name in people["observer"]], pl.Int64)
+        for (bucket,), mine in (
+            people.with_columns(bucket_of)
+            .partition_by("_bucket", maintain_order=True, include_key=False, as_dict=True)
+            .items()
+        ):
             yield bucket, (number, _packed(mine))
 
 
-def add_bucket(bucket: Iterable[tuple[int, Piece]], kernel: Kernel) -> Iterator[tuple[int, IntArray]]:
+def add_bucket(bucket: Iterable[tuple[int, Piece]], kernel: Kernel) -> Iterator[tuple[int, Block]]:
     """Yield the sum over the whole observers of one bucket: how many they are, then the blocks that are not zero."""
     pieces = sorted((piece for _, piece in bucket), key=lambda piece: piece[0])
     if not pieces:
         return
-    rows = pl.concat([pl.read_ipc_stream(io.BytesIO(table)) for _, table in pieces])
-    rows = rows.sort("observer", maintain_order=True)  # whole observers, each in the corpus's order
-    lengths = rows["observer"].rle().struct.field("len").to_numpy()
-    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    people = pl.concat([pl.read_ipc_stream(io.BytesIO(table)) for _, table in pieces])
+    people = people.sort("observer", maintain_order=True)  # whole observers, each in the corpus's order
+    ends = np.cumsum(people[LENGTH].to_numpy(), dtype=np.int64)
+    last = np.cumsum(people["observer"].rle().struct.field("len").to_numpy(), dtype=np.int64) - 1
+    starts = np.concatenate([[0], ends[last]])
     total = np.zeros(kernel.size, dtype=np.int64)
-    add_up(kernel, {name: rows[name].to_numpy() for name in kernel.columns}, starts, total)
-    yield COUNT, np.array([len(lengths)], dtype=np.int64)
+    add_up(kernel, {name: _column(people, name) for name in kernel.columns}, starts, total)
+    yield COUNT, np.array([len(last)], dtype=np.int64)
     for key, start in enumerate(range(0, len(total), BLOCK), start=1):
         block = total[start : start + BLOCK]
         if block.any():
-            yield key, block
+            yield key, _narrowed(block)
 
 
-def merge(one: IntArray, other: IntArray) -> IntArray:
+def merge(one: Block, other: Block) -> IntArray:
     """Return the sum of two blocks."""
-    total = one.copy()
-    add_exactly(total, other)
+    total = one.astype(np.int64)
+    add_exactly(total, other.astype(np.int64))
     return total
+
+
+def _narrowed(block: IntArray) -> Block:
+    """Return the same integers, as narrow as they fit."""
+    low, high = int(block.min()), int(block.max())
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return block.astype(kind)
+    return block
 
 
 def _read(plan: bytes, columns: Sequence[str]) -> pl.DataFrame:
@@ -82,6 +97,13 @@ def _read(plan: bytes, columns: Sequence[str]) -> pl.DataFrame:
         for name in columns
     ).collect()
     return rows.with_columns(pl.col(pl.Boolean).fill_null(False), pl.col(pl.Float64).fill_null(float("nan")))
+
+
+def _column(people: pl.DataFrame, name: str) -> NDArray[Any]:
+    """Return one column of all rows, one observer after the other."""
+    if name == "observer":
+        return np.repeat(people[name].to_numpy(), people[LENGTH].to_numpy())
+    return people[name].explode().to_numpy()
 
 
 def _bucket(observer: str, buckets: int) -> int:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gazeveil.aggregate.engine import ENGINES, IntArray, Kernel, Summed, Tell, check_plane, silent
+from gazeveil.aggregate.engine import ENGINES, Kernel, Summed, Tell, check_plane, silent
 from gazeveil.engines import _spark_tasks as tasks
 from gazeveil.engines._spark_session import check_master, context_at
 from gazeveil.engines._spark_watch import watched
@@ -73,7 +73,7 @@ class SparkEngine:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # pyspark leaves a socket to the garbage collector
             parts = context.parallelize(plans, readers)
-        sums: RDD[tuple[int, IntArray]] = (
+        sums: RDD[tuple[int, tasks.Block]] = (
             parts.mapPartitions(partial(tasks.split, columns=columns, buckets=buckets))
             .partitionBy(buckets, int)
             .mapPartitions(partial(tasks.add_bucket, kernel=kernel))
@@ -123,7 +123,7 @@ def _planes(corpus: Corpus) -> Iterable[Geometry]:
     return [part.label.geometry for part in corpus.parts if len(part.samples.select("observer").head(1).collect())]
 
 
-def _assembled(blocks: dict[int, IntArray], size: int) -> Summed:
+def _assembled(blocks: dict[int, tasks.Block], size: int) -> Summed:
     """Return the blocks as one vector; those that nobody sent are zero."""
     observers = blocks.pop(tasks.COUNT, np.zeros(1, dtype=np.int64))
     total = np.zeros(size, dtype=np.int64)
