@@ -23,7 +23,7 @@ from gazeveil.aggregate.aoi.noise import Law, Noise, gamma_difference_quantile
 FloatArray = NDArray[np.float64]
 
 # Each slope gives a valid bound, so a finite list of them does too; this one is dense enough to lose nothing visible.
-_SLOPES = np.geomspace(1e-6, 1e3, 4000)
+_SLOPES = np.geomspace(1e-6, 1e3, 1000)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -268,7 +268,7 @@ class _OfOrder(_Described):
 
     def _found(self, viewings: Sequence[Viewing], areas: int) -> list[int]:
         """Return the cell of every run of visits, as they happened."""
-        index = {order: cell for cell, order in enumerate(_orders(areas, self.length))}
+        index = _cell_of(areas, self.length)
         found = []
         for viewing in viewings:
             visits = [area for area, _ in itertools.groupby(viewing.areas[viewing.areas >= 0].tolist())]
@@ -340,11 +340,6 @@ class VisitOrder(_OfOrder):
         return 0.0, 1.0
 
 
-def largest_mean(statistic: Statistic, areas: int) -> Fraction:
-    """Return the largest mean that a cell can have, in units."""
-    return Fraction(statistic.bounds(areas).largest, UNIT)
-
-
 def _shares(parts: Sequence[int], whole: int) -> IntArray:
     """Return parts of a whole in units, rounded toward zero; in integers of any size, so nothing overflows."""
     return np.array([part * UNIT // whole if whole else 0 for part in parts], dtype=np.int64)
@@ -353,6 +348,11 @@ def _shares(parts: Sequence[int], whole: int) -> IntArray:
 def _orders(areas: int, length: int) -> list[tuple[int, ...]]:
     orders = itertools.product(range(areas), repeat=length)
     return [order for order in orders if all(a != b for a, b in itertools.pairwise(order))]
+
+
+@lru_cache(maxsize=8)
+def _cell_of(areas: int, length: int) -> dict[tuple[int, ...], int]:
+    return {order: cell for cell, order in enumerate(_orders(areas, length))}
 
 
 def _count(areas: int, length: int) -> int:
