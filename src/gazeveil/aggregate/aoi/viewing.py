@@ -14,19 +14,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns, IntArray
 from gazeveil.errors import InputError
+from gazeveil.gaze import schema
 from gazeveil.gaze.aoi import MAX_STEP, AreasOfInterest
 from gazeveil.gaze.events import Detector
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.gaze.recording import BoolArray, Recording
+from gazeveil.gaze.recording import BoolArray, Key, Recording
 
 MICROSECONDS = 1_000_000
 _LONGEST = 1 << 50
 """Microseconds; beyond it, 35 years, a time is as good as never."""
+
+_NO_EVENTS = schema.no_events()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,9 +65,8 @@ def recordings_of(rows: Columns, geometry: Geometry) -> Iterator[Recording]:
     for (stimulus, session, trial), parts in pieces.items():
         at = np.concatenate(parts)
         t, x, y = (values[at] for values in gaze)
-        yield Recording(
-            t, x, y, geometry, observer="one", stimulus=stimulus, session=session, trial=trial, valid=valid[at]
-        )
+        key = Key("one", stimulus, session, trial)
+        yield Recording(t, x, y, geometry, **key._asdict(), valid=valid[at], events=_NO_EVENTS)
 
 
 def view(recording: Recording, areas: AreasOfInterest, detector: Detector | None) -> Viewing:
@@ -74,10 +75,11 @@ def view(recording: Recording, areas: AreasOfInterest, detector: Detector | None
     if detector is None:
         return Viewing(held, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     try:
-        fixations = detector.detect(recording).filter(pl.col("kind") == "fixation")
+        events = detector.detect(recording)
     except InputError:  # for example a clock so fast that a window of time does not fit into memory
-        fixations = pl.DataFrame({"x": [], "y": [], "onset": []}, schema=dict.fromkeys(("x", "y", "onset"), pl.Float64))
-    x, y, onset = (fixations[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in ("x", "y", "onset"))
+        events = _NO_EVENTS
+    fixations = np.asarray(events["kind"].to_numpy() == "fixation", dtype=np.bool_)
+    x, y, onset = (np.asarray(events[name].to_numpy(), dtype=np.float64)[fixations] for name in ("x", "y", "onset"))
     label = areas.label(*recording.geometry.convert(x, y, areas.geometry.unit))
     times = recording.t[np.isfinite(recording.t)]
     start = float(times.min()) if times.size else 0.0
