@@ -21,7 +21,7 @@ from gazeveil.aggregate.aoi.statistics import UNIT
 
 FloatArray = NDArray[np.float64]
 
-TRIALS = 4000
+TRIALS = 2000
 CONFIDENCE = 0.95
 MOST_MISSES = int(binom.ppf(1 - 1e-6, TRIALS, 1 - CONFIDENCE))
 FEWEST_MISSES = int(binom.ppf(1e-6, TRIALS, 1 - CONFIDENCE))
