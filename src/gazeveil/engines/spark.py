@@ -29,8 +29,8 @@ from gazeveil.gaze.geometry import Geometry
 if TYPE_CHECKING:
     from pyspark import RDD
 
-BUCKET_BYTES = 16 << 20
-"""Parquet bytes that one task takes: about a million rows, a few hundred megabytes at work."""
+BUCKET_BYTES = 64 << 20
+"""Parquet bytes of a bucket: about four million rows. Smaller ones would cut large corpora into too many pieces."""
 
 LARGEST_PLAN = 64 << 20
 """Bytes of one part in memory that are sent along; Spark's own messages end at 128 MiB."""
