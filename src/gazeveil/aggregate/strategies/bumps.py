@@ -23,7 +23,7 @@ from gazeveil.gaze.geometry import FloatArray, Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 
-BUMP_DEG, SPACING_DEG = 1.0, 1.25
+BUMP_DEG, SPACING_DEG = 1.3, 1.25
 _MOST_DIRECTIONS = 150
 """How many directions of the noisy numbers the decoder looks at; the others hold next to nothing of a map."""
 
