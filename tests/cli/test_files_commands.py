@@ -74,6 +74,37 @@ def test_two_files_of_one_recording_are_not_made_one(study: Path, tmp_path: Path
     assert not (tmp_path / "both").exists()
 
 
+_ON_A_SMALL_DISK = """
+import resource, sys
+from gazeveil.cli.main import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert", "STUDY", "--out", "corpus"],
+        ["convert", "STUDY", "--out", "one.parquet"],
+        ["convert", "STUDY", "--out", "table.csv"],
+        ["events", "STUDY", "--set", "max_step=1", "--out", "events.parquet"],
+    ],
+)
+def test_a_full_disk_is_told_and_nothing_stays_behind(arguments: list[str], study: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    named = [str(study) if argument == "STUDY" else argument for argument in arguments]
+    done = subprocess.run(
+        [sys.executable, "-c", _ON_A_SMALL_DISK, *named],
+        capture_output=True, text=True, check=False, timeout=60, cwd=place,
+    )  # fmt: skip
+    assert done.returncode == 4, done.stderr
+    assert done.stderr.startswith("error: cannot write")
+    assert "File too large" in done.stderr
+    assert not list(place.iterdir())
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

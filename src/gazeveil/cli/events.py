@@ -15,6 +15,7 @@ from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze, told
 from gazeveil.errors import InputError, OptionError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import telling_os_errors
 from gazeveil.gaze.events import DETECTORS, Detector, detect_blinks
 from gazeveil.gaze.reading import assemble
 from gazeveil.gaze.recording import Recording
@@ -128,7 +129,7 @@ def _print(summaries: list[dict[str, Any]], detector: str, most: int = 40) -> No
 def _write(tables: list[pl.DataFrame], out: Path) -> None:
     empty = pl.DataFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
     table = pl.concat([empty, *tables])
-    with replacing(out) as temporary:
+    with replacing(out) as temporary, telling_os_errors():
         if out.suffix == ".csv":
             table.write_csv(temporary)
         else:

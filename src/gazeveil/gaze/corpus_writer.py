@@ -15,7 +15,7 @@ import polars as pl
 from gazeveil.errors import InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import TableLabel, conform
+from gazeveil.gaze._parquet import TableLabel, conform, telling_os_errors
 from gazeveil.gaze.corpus import EVENTS_FOLDER, MANIFEST, NO_STIMULUS
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key, Recording
@@ -160,4 +160,5 @@ def _keyed(table: pl.DataFrame, key: Key, with_stimulus: bool) -> pl.DataFrame:
 
 def _write(tables: list[pl.DataFrame], path: Path, label: TableLabel) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    pl.concat(tables).write_parquet(path, metadata=label.to_metadata(), compression="zstd")
+    with telling_os_errors():
+        pl.concat(tables).write_parquet(path, metadata=label.to_metadata(), compression="zstd")

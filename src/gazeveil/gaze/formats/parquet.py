@@ -13,7 +13,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label
+from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label, telling_os_errors
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
 from gazeveil.gaze.formats._samples import PER_SECOND
@@ -182,10 +182,11 @@ def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
         if label is None:
             raise InputError("there is nothing to write: no recordings")
         joined = pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal")
-        joined.sink_parquet(target, metadata=label.to_metadata())
+        with telling_os_errors():
+            joined.sink_parquet(target, metadata=label.to_metadata())
         written = [part for part in event_parts if part.exists()]
         if written:
-            with replacing(events_beside(path)) as events_target:
+            with replacing(events_beside(path)) as events_target, telling_os_errors():
                 events = pl.concat([pl.scan_parquet(part) for part in written])
                 events.sink_parquet(events_target, metadata=label.to_metadata())
         else:
