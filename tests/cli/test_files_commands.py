@@ -74,6 +74,26 @@ def test_two_files_of_one_recording_are_not_made_one(study: Path, tmp_path: Path
     assert not (tmp_path / "both").exists()
 
 
+@pytest.mark.parametrize("out", ["both", "both.csv", "both.parquet"])
+def test_a_file_that_is_named_twice_is_not_doubled(out: str, study: Path, tmp_path: Path) -> None:
+    assert run(["convert", str(study), str(study), "--out", str(tmp_path / out)]) == 3
+    assert not (tmp_path / out).exists()
+
+
+def test_events_do_not_overwrite_the_gaze_they_come_from(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gaze = tmp_path / "gaze.csv"
+    assert run(["convert", str(study), "--out", str(gaze)]) == 0
+    before = gaze.read_bytes()
+    plane = ["--screen", "1920x1080", "--size-mm", "530x300", "--distance-mm", "600"]
+    assert run(["events", str(gaze), *plane, "--out", str(gaze)]) == 4
+    assert "exists already" in capsys.readouterr().err
+    assert gaze.read_bytes() == before
+    assert run(["events", str(gaze), *plane, "--out", str(gaze), "--overwrite"]) == 0
+    assert gaze.read_bytes() != before
+
+
 _ON_A_SMALL_DISK = """
 import resource, sys
 from gazeveil.cli.main import run
