@@ -74,7 +74,7 @@ def guarded(path: Path, read: Callable[[], T]) -> T:
     """Run a polars read and turn its complaints into ours."""
     try:
         return read()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # it panics at odd damage
         found = "nothing there" if not path.exists() else f"a damaged one ({str(error).splitlines()[0][:200]})"
         raise FileFormatError(
             path, expected="a Parquet file", found=found, hint="check the path, or copy the file again"

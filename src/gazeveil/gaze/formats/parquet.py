@@ -10,13 +10,13 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError, InputError
+from gazeveil.errors import FileFormatError, InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label, telling_os_errors
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
-from gazeveil.gaze.formats._samples import PER_SECOND
+from gazeveil.gaze.formats._samples import PER_SECOND, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 
@@ -74,7 +74,8 @@ def _chunks(
     samples: pl.LazyFrame, events: pl.LazyFrame, label: TableLabel, path: Path, options: ReadOptions
 ) -> Iterator[Chunk]:
     """Cut a table into runs of one recording. Events go with the first chunk of their recording."""
-    events_of = events.collect().partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
+    table = guarded(path, events.collect)
+    events_of = table.partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
     for key, run in _runs(samples, path, options):
         mine = events_of.pop(tuple(key), None)
         yield Chunk(
@@ -85,6 +86,9 @@ def _chunks(
             label.rate_hz,
             label.pupil_unit,
         )
+    for values, mine in events_of.items():  # of recordings without a sample here
+        happened = schema.event_table(mine)
+        yield Chunk(Key(*values), no_samples(), label.geometry, happened, label.rate_hz, label.pupil_unit)
 
 
 def _runs(samples: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[tuple[Key, pl.DataFrame]]:
@@ -163,7 +167,13 @@ def _check_columns(path: Path, table: pl.LazyFrame, needed: list[str]) -> None:
 
 def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
     """Write one file: chunks become parts in a temporary folder, which then stream into the file."""
-    with tempfile.TemporaryDirectory(prefix="gazeveil-") as folder, replacing(path) as target:
+    if events_beside(path).exists() and not path.exists():
+        raise OutputError(
+            f"{events_beside(path)} exists already, and is where the events go",
+            hint="choose another name, or move that file away",
+        )
+    # the parts lie beside the file: gaze belongs on no other disk than the one that was asked for
+    with replacing(path) as target, tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         label: TableLabel | None = None
         parts: list[Path] = []
         event_parts: list[Path] = []
