@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -173,6 +174,31 @@ def test_the_program_runs_as_a_program() -> None:
     assert listing.returncode == 0
     assert "convert" in listing.stdout
     assert gazeveil("info", "missing").returncode == 3
+
+
+_STOPPED_HALF_WAY = """
+import os, signal
+from gazeveil.cli import main
+from gazeveil.gaze import corpus_writer
+
+take = corpus_writer.CorpusWriter.add
+
+def add_and_be_stopped(writer, chunk):
+    take(writer, chunk)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+corpus_writer.CorpusWriter.add = add_and_be_stopped
+main.main()
+"""
+
+
+def test_a_program_that_is_stopped_leaves_nothing_half_written(study: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    arguments = ["convert", str(study), "--out", str(place / "corpus")]
+    done = subprocess.run([sys.executable, "-c", _STOPPED_HALF_WAY, *arguments], check=False, timeout=60)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert not list(place.iterdir())
 
 
 def test_every_command_explains_itself_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -76,7 +77,13 @@ def _root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit."""
+    signal.signal(signal.SIGTERM, _stop)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _stop(number: int, frame: object) -> None:
+    """End as Ctrl-C does, tidying up on the way, so that nothing half written stays behind."""
+    sys.exit(128 + number)
 
 
 def run(arguments: list[str]) -> int:
