@@ -228,7 +228,10 @@ class Unproven(Guarantee):
         unit: ProtectedUnit = _OBSERVER,
         neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
     ) -> None:
-        reasons = {text.strip() for text in ([reason] if isinstance(reason, str) else reason)}
+        given = [reason] if isinstance(reason, str) else list(reason)
+        if not all(isinstance(text, str) for text in given):
+            raise OptionError(f"reasons are text, not {reason!r}")
+        reasons = {text.strip() for text in given}
         if not reasons or "" in reasons:
             raise OptionError("say why nothing is proven")
         self._place(unit, neighbours, reasons=tuple(sorted(reasons)))
