@@ -333,3 +333,12 @@ def test_a_symbolic_link_leads_to_the_same_lock(spent: Path, tmp_path: Path) -> 
     assert list(link.parent.iterdir()) == [link]
     with Ledger.open(spent) as ledger:
         assert ledger.account("other").remaining == {"epsilon": 0}
+
+
+def test_a_file_may_have_any_name_that_the_system_allows(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"a?b#c%41 \xff.sqlite")
+    with Ledger.open(path, create=True) as ledger:
+        ledger.grant("study", PureDP(1))
+    with Ledger.open(path) as ledger:
+        assert ledger.account("study").budget == PureDP(1)
+    assert path.is_file()

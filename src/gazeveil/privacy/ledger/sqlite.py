@@ -199,7 +199,7 @@ class SqliteStore:
         if _INHERITED and self.path.exists() and self._identity() in _INHERITED:
             raise self._carried_over()
         connection = sqlite3.connect(
-            f"file:{quote(str(self.path))}?mode={mode}",
+            f"file:{quote(os.fsencode(self._name))}?mode={mode}",
             uri=True,
             isolation_level=None,
             timeout=self.patience_s,
