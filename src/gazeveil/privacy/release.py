@@ -88,10 +88,10 @@ class Release:
             LedgerError: If its receipt is for another account, or for another promise.
         """
         if self.receipt is not None:
-            paid = self.receipt
-            if (paid.account.dataset, paid.account.person, paid.guarantee) != (dataset, person, self.guarantee):
+            paid, account = self.receipt.guarantee, self.receipt.account
+            if (account.dataset, account.person, paid) != (dataset, person, self.guarantee):
                 raise LedgerError(
-                    f"the release was paid for {named(paid.account.dataset, paid.account.person)} with {paid.guarantee}, "
+                    f"the release was paid for {named(account.dataset, account.person)} with {paid}, "
                     f"not for {named(dataset, person)} with {self.guarantee}",
                     hint="make a new release for another account or another promise",
                 )
