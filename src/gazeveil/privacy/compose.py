@@ -71,8 +71,8 @@ def compose_events(
     """Return what mechanisms promise together at a chance of failure, knowing the noise of each.
 
     Gaussian noise alone is exact; mixtures go through Rényi curves, or, if ``tight``, also through the distribution of
-    privacy losses, which needs the extra ``accounting`` (not above ε = 100, where nothing is promised). That one is computed in floating point with a guard of
-    10^-12 on δ; everything else here is proven to the last digit.
+    privacy losses, which needs the extra ``accounting``; not above ε = 100, where nothing is promised. That one is
+    computed in floating point with a guard of 10^-12 on δ; everything else here is proven to the last digit.
 
     Raises:
         OptionError: If there are no events, or δ is too small for a tight account.
