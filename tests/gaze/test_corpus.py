@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gazeveil import Eye, Recording, headset, read, screen
 from gazeveil.errors import FileFormatError, GeometryError, InputError, OutputError
 from gazeveil.gaze import corpus_writer
-from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.corpus import NO_STIMULUS, Corpus
 from gazeveil.gaze.corpus_writer import chunk_of, write_corpus, writing_corpus
 from gazeveil.gaze.formats._samples import no_samples
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
@@ -207,6 +207,11 @@ def test_a_recording_that_changes_its_plane_half_way_is_refused(tmp_path: Path) 
     with pytest.raises(InputError, match="changes half way"):
         parquet.write([first, replace(first, geometry=headset(100, 90))], tmp_path / "study")
     assert not (tmp_path / "study").exists()
+
+
+def test_a_stimulus_may_be_called_what_no_stimulus_is_called(tmp_path: Path) -> None:
+    write_corpus([a_recording("ann", NO_STIMULUS), a_recording("ann", "")], tmp_path / "study")
+    assert Corpus.open(tmp_path / "study").stimuli == ["", NO_STIMULUS]
 
 
 def test_a_selection_speaks_only_of_what_is_in_it(tmp_path: Path) -> None:

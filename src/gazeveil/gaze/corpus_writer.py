@@ -154,7 +154,10 @@ def chunk_of(recording: Recording) -> Chunk:
 
 def partition(stimulus: str) -> str:
     """Return the folder name for a stimulus; any text can be one."""
-    name = f"stimulus={quote(stimulus, safe='') if stimulus else NO_STIMULUS}".replace("=.", "=%2E")
+    quoted = quote(stimulus, safe="")
+    if quoted == NO_STIMULUS:  # a stimulus that is called what no stimulus is called
+        quoted = quoted.replace("_", "%5F")
+    name = f"stimulus={quoted or NO_STIMULUS}".replace("=.", "=%2E")
     if len(name) > MAX_NAME_BYTES:
         raise OutputError(
             f"the stimulus name {stimulus[:40]!r}… is too long for a folder name ({len(name)} bytes)",

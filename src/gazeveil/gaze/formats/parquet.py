@@ -20,6 +20,9 @@ from gazeveil.gaze.formats._samples import PER_SECOND, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 
+_HELD_ROWS = 250_000
+_HELD_CHUNKS = 1000
+
 
 @file_format("parquet")
 class Parquet:
@@ -176,8 +179,8 @@ def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
     with replacing(path) as target, tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         label: TableLabel | None = None
         parts: list[Path] = []
-        event_parts: list[Path] = []
-        for number, chunk in enumerate(chunks):
+        held: list[Chunk] = []
+        for chunk in chunks:
             mine = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit)
             if label is not None and mine != label:
                 raise InputError(
@@ -185,19 +188,27 @@ def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
                     hint="write a corpus folder instead: an output name without .parquet",
                 )
             label = mine
-            parts.append(Path(folder) / f"{number:06d}.parquet")
-            event_parts.append(Path(folder) / f"{number:06d}.events.parquet")
-            write_samples([chunk], parts[-1], mine, with_stimulus=True)
-            write_events([chunk], event_parts[-1], mine, with_stimulus=True)
+            held.append(chunk)
+            if sum(len(piece.samples) for piece in held) >= _HELD_ROWS or len(held) >= _HELD_CHUNKS:
+                parts.append(_write_part(held, Path(folder) / f"{len(parts):06d}.parquet", label))
+                held = []
         if label is None:
             raise InputError("there is nothing to write: no recordings")
+        if held:
+            parts.append(_write_part(held, Path(folder) / f"{len(parts):06d}.parquet", label))
         joined = pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal")
         with telling_os_errors():
             joined.sink_parquet(target, metadata=label.to_metadata())
-        written = [part for part in event_parts if part.exists()]
+        written = [events_beside(part) for part in parts if events_beside(part).exists()]
         if written:
             with replacing(events_beside(path)) as events_target, telling_os_errors():
                 events = pl.concat([pl.scan_parquet(part) for part in written])
                 events.sink_parquet(events_target, metadata=label.to_metadata())
         else:
             events_beside(path).unlink(missing_ok=True)
+
+
+def _write_part(chunks: list[Chunk], path: Path, label: TableLabel) -> Path:
+    write_samples(chunks, path, label, with_stimulus=True)
+    write_events(chunks, events_beside(path), label, with_stimulus=True)
+    return path
