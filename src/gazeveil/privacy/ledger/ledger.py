@@ -263,8 +263,6 @@ class Ledger:
     def _append(self, book: Book, event: Event, totals: Totals) -> Account:
         if len(event.note) > _LONGEST_NOTE:
             raise OptionError(f"a note has at most {_LONGEST_NOTE:,} letters, not {len(event.note):,}")
-        if event.note != event.note.encode(errors="replace").decode():
-            raise OptionError(f"a note is text, not {event.note!r}", hint="it holds bytes that are no letters")
         text, running = to_text(event), totals.to_text()
         digest = digest_of_text(text)
         book.append(Line(event.number, event.id, digest, text, running))
