@@ -163,6 +163,24 @@ def test_errors_are_json_too(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert error["found"] == "an empty file"
 
 
+def test_a_wrong_command_line_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["info", "--json"]) == 2
+    assert "command line" in json.loads(capsys.readouterr().out)["message"]
+
+
+def test_a_mistake_of_ours_has_an_exit_code_of_its_own(
+    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("gazeveil.cli.info.Overview.of", broken)
+    assert run(["info", str(study), "--json"]) == 70
+    said = capsys.readouterr()
+    assert "oops" in said.err
+    assert json.loads(said.out)["error"] == "InternalError"
+
+
 def test_the_program_runs_as_a_program() -> None:
     def gazeveil(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
