@@ -75,6 +75,7 @@ def test_the_list_names_every_subject(capsys: pytest.CaptureFixture[str]) -> Non
         (["radial", "--set", "size=3"], 3, "has no option 'size'"),
         (["radial", "--set", "epsilon=-1"], 3, "epsilon must be greater than 0"),
         (["radial", "--trials", "3"], 3, "100 to"),
+        (["radial", "--workers", "0"], 3, "at least one worker"),
         (["radial", "--confidence", "2"], 3, "between 0.5 and 1"),
         (["radial", "--method", "guess"], 3, "choose auto or sampling"),
         (["radial", "--events", "tea-leaves", *QUICK], 3, "no event family is called 'tea-leaves'"),

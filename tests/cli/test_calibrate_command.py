@@ -68,6 +68,9 @@ def test_liu_says_in_words_that_the_claim_is_broken(capsys: pytest.CaptureFixtur
         ("gaussian --epsilon 1 --delta 0", "delta must be greater than 0"),
         ("laplace --epsilon 0", "epsilon must be greater than 0"),
         ("laplace --epsilon 1e400", "out of all proportion"),
+        ("laplace --epsilon 1e-300 --sensitivity 1e300", "no noise that a computer can name"),
+        ("liu --observers 2 --pixels 4 --epsilon 1e-300 --cap 1e300", "out of all proportion"),
+        ("liu --observers 2 --pixels 4 --epsilon 1 --delta 1e-329", "out of all proportion"),
         ("radial --epsilon 1 --dimensions 0", "dimensions must be at least 1"),
         ("liu --observers 1 --pixels 4 --epsilon 1", "delta"),
     ],
@@ -83,3 +86,8 @@ def test_a_wrong_number_is_named(arguments: str, message: str, capsys: pytest.Ca
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["calibrate", command, "--help"]) == 0
     assert f"gazeveil calibrate {command}" in capsys.readouterr().out
+
+
+def test_a_sensitivity_that_no_float_can_hold_is_still_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["calibrate", "gaussian", "--epsilon", "1", "--delta", "1e-6", "--sensitivity", "1e-329", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sigma"] > 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,57 @@ def test_two_files_of_one_recording_are_not_made_one(study: Path, tmp_path: Path
     assert not (tmp_path / "both").exists()
 
 
+@pytest.mark.parametrize("out", ["both", "both.csv", "both.parquet"])
+def test_a_file_that_is_named_twice_is_not_doubled(out: str, study: Path, tmp_path: Path) -> None:
+    assert run(["convert", str(study), str(study), "--out", str(tmp_path / out)]) == 3
+    assert not (tmp_path / out).exists()
+
+
+def test_events_do_not_overwrite_the_gaze_they_come_from(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gaze = tmp_path / "gaze.csv"
+    assert run(["convert", str(study), "--out", str(gaze)]) == 0
+    before = gaze.read_bytes()
+    plane = ["--screen", "1920x1080", "--size-mm", "530x300", "--distance-mm", "600"]
+    assert run(["events", str(gaze), *plane, "--out", str(gaze)]) == 4
+    assert "exists already" in capsys.readouterr().err
+    assert gaze.read_bytes() == before
+    assert run(["events", str(gaze), *plane, "--out", str(gaze), "--overwrite"]) == 0
+    assert gaze.read_bytes() != before
+
+
+_ON_A_SMALL_DISK = """
+import resource, sys
+from gazeveil.cli.main import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert", "STUDY", "--out", "corpus"],
+        ["convert", "STUDY", "--out", "one.parquet"],
+        ["convert", "STUDY", "--out", "table.csv"],
+        ["events", "STUDY", "--set", "max_step=1", "--out", "events.parquet"],
+    ],
+)
+def test_a_full_disk_is_told_and_nothing_stays_behind(arguments: list[str], study: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    named = [str(study) if argument == "STUDY" else argument for argument in arguments]
+    done = subprocess.run(
+        [sys.executable, "-c", _ON_A_SMALL_DISK, *named],
+        capture_output=True, text=True, check=False, timeout=60, cwd=place,
+    )  # fmt: skip
+    assert done.returncode == 4, done.stderr
+    assert done.stderr.startswith("error: cannot write")
+    assert "File too large" in done.stderr
+    assert not list(place.iterdir())
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -111,6 +163,24 @@ def test_errors_are_json_too(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert error["found"] == "an empty file"
 
 
+def test_a_wrong_command_line_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["info", "--json"]) == 2
+    assert "command line" in json.loads(capsys.readouterr().out)["message"]
+
+
+def test_a_mistake_of_ours_has_an_exit_code_of_its_own(
+    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("gazeveil.cli.info.Overview.of", broken)
+    assert run(["info", str(study), "--json"]) == 70
+    said = capsys.readouterr()
+    assert "oops" in said.err
+    assert json.loads(said.out)["error"] == "InternalError"
+
+
 def test_the_program_runs_as_a_program() -> None:
     def gazeveil(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -122,6 +192,31 @@ def test_the_program_runs_as_a_program() -> None:
     assert listing.returncode == 0
     assert "convert" in listing.stdout
     assert gazeveil("info", "missing").returncode == 3
+
+
+_STOPPED_HALF_WAY = """
+import os, signal
+from gazeveil.cli import main
+from gazeveil.gaze import corpus_writer
+
+take = corpus_writer.CorpusWriter.add
+
+def add_and_be_stopped(writer, chunk):
+    take(writer, chunk)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+corpus_writer.CorpusWriter.add = add_and_be_stopped
+main.main()
+"""
+
+
+def test_a_program_that_is_stopped_leaves_nothing_half_written(study: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    arguments = ["convert", str(study), "--out", str(place / "corpus")]
+    done = subprocess.run([sys.executable, "-c", _STOPPED_HALF_WAY, *arguments], check=False, timeout=60)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert not list(place.iterdir())
 
 
 def test_every_command_explains_itself_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,6 +115,8 @@ def test_a_tampered_ledger_is_not_sound(capsys: pytest.CaptureFixture[str]) -> N
         ["init", "study", "--rho", "1", "--delta", "1e-6"],
         ["init", "study", "--epsilon", "1", "--window", "2"],
         ["init", "study", "--epsilon", "1", "--window", "2", "--radius", "60", "--delta", "1e-6"],
+        ["init", "study", "--epsilon", "1", "--window", "2", "--radius", "60", "--unit", "recording"],
+        ["init", "study", "--epsilon", "1", "--window", "2", "--radius", "60", "--neighbours", "add-remove"],
         ["init", "study", "--epsilon", "-1"],
         ["init", "study", "--epsilon", "lots"],
         ["init", "study", "--epsilon", "1", "--delta", "2"],
@@ -164,3 +166,9 @@ def test_every_command_explains_itself_with_an_example(capsys: pytest.CaptureFix
     assert f"gazeveil ledger {command}" in out
     assert "Example" in out
     assert "--json" in out
+
+
+def test_bytes_that_are_no_letters_get_words(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "init", "study", "--epsilon", "1")
+    for words in (["show", "\udcff"], ["history", "\udcff"]):
+        assert told(capsys, *words, code=3)["error"] == "OptionError"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazeveil import Recording, headset, screen
+from gazeveil import Eye, Recording, headset, read, screen
 from gazeveil.errors import FileFormatError, GeometryError, InputError, OutputError
 from gazeveil.gaze import corpus_writer
-from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.corpus import NO_STIMULUS, Corpus
 from gazeveil.gaze.corpus_writer import chunk_of, write_corpus, writing_corpus
+from gazeveil.gaze.formats._samples import no_samples
+from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
 
 DESK = screen(1920, 1080, 530, 300, 600)
 
@@ -144,6 +147,83 @@ def test_a_recording_larger_than_a_part_comes_back_in_one_piece(
     assert back.equals(whole.with_events(whole.events.clear()))
 
 
+def test_events_after_the_last_sample_survive_a_part_that_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_writer, "PART_ROWS", 20)
+    first, second = a_recording("ann", "a.png"), a_recording("bob", "a.png")
+    after = Chunk(first.key, no_samples(), first.geometry, first.events)
+    with writing_corpus(tmp_path / "study") as writer:
+        for chunk in (chunk_of(first), after, chunk_of(second)):
+            writer.add(chunk)
+    corpus = Corpus.open(tmp_path / "study")
+    assert [len(recording.events) for recording in corpus.recordings()] == [2, 1]
+    assert [len(recording.events) for recording in read(tmp_path / "study").recordings] == [2, 1]
+
+
+def test_events_alone_are_not_lost(tmp_path: Path) -> None:
+    quiet = a_recording("ann", "a.png").take(np.arange(0))
+    write_corpus([quiet, a_recording("bob", "a.png")], tmp_path / "study")
+    for corpus in (Corpus.open(tmp_path / "study"), Corpus.of([quiet, a_recording("bob", "a.png")])):
+        found = {recording.observer: recording for recording in corpus.recordings()}
+        assert found["ann"].equals(quiet)
+    assert sorted(recording.observer for recording in read(tmp_path / "study").recordings) == ["ann", "bob"]
+
+
+def test_each_recording_keeps_its_own_channels(tmp_path: Path) -> None:
+    eye = Eye(np.ones(20), np.ones(20))
+    study = [
+        a_recording("ann", "a.png"),
+        a_recording("bob", "a.png", pupil=None),
+        a_recording("cyd", "a.png", pupil=None, left=eye),
+        a_recording("dan", "a.png", pupil=None, right=eye),
+    ]
+    write_corpus(study, tmp_path / "study")
+    found = {recording.key: recording for recording in Corpus.open(tmp_path / "study").recordings()}
+    assert all(found[recording.key].equals(recording) for recording in study)
+
+
+def test_pieces_of_a_recording_follow_one_another_whatever_was_written_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_writer, "PART_ROWS", 10)
+    monkeypatch.setattr(corpus_writer, "HELD_ROWS", 15)
+    long, other = a_recording("ann", "a.png", n=40), a_recording("bob", "a.png", n=9, rate_hz=500.0)
+    with writing_corpus(tmp_path / "study") as writer:
+        writer.add(chunk_of(other))
+        for start in range(0, 40, 5):
+            piece = long.take(np.arange(start, start + 5))
+            writer.add(chunk_of(piece if start == 0 else piece.with_events(long.events.clear())))
+    assert {recording.key: len(recording) for recording in read(tmp_path / "study").recordings} == {
+        long.key: 40,
+        other.key: 9,
+    }
+    assert len(read(tmp_path / "study").recordings) == 2
+
+
+def test_a_recording_that_changes_its_plane_half_way_is_refused(tmp_path: Path) -> None:
+    first = chunk_of(a_recording("ann", "a.png"))
+    parquet = FORMATS["parquet"]
+    assert isinstance(parquet, WritableFormat)
+    with pytest.raises(InputError, match="changes half way"):
+        parquet.write([first, replace(first, geometry=headset(100, 90))], tmp_path / "study")
+    assert not (tmp_path / "study").exists()
+
+
+def test_a_stimulus_may_be_called_what_no_stimulus_is_called(tmp_path: Path) -> None:
+    write_corpus([a_recording("ann", NO_STIMULUS), a_recording("ann", "")], tmp_path / "study")
+    assert Corpus.open(tmp_path / "study").stimuli == ["", NO_STIMULUS]
+
+
+def test_a_selection_speaks_only_of_what_is_in_it(tmp_path: Path) -> None:
+    study = [a_recording("ann", "a.png"), a_recording("bob", "b.png", geometry=headset(100, 90))]
+    write_corpus(study, tmp_path / "study")
+    for corpus in (Corpus.open(tmp_path / "study"), Corpus.of(study)):
+        chosen = corpus.select(observer="ann")
+        assert chosen.stimuli == ["a.png"]
+        assert chosen.geometry == DESK
+
+
 def test_mixed_geometries_live_together_but_have_no_common_one(tmp_path: Path) -> None:
     write_corpus([a_recording("ann", "a"), a_recording("bob", "a", geometry=headset(100, 90))], tmp_path / "study")
     corpus = Corpus.open(tmp_path / "study")
@@ -168,6 +248,19 @@ def test_opening_what_is_no_corpus_says_how_to_make_one(tmp_path: Path) -> None:
         Corpus.open(tmp_path)
     with pytest.raises(FileFormatError, match="nothing there"):
         Corpus.open(tmp_path / "missing")
+
+
+def test_a_part_that_is_damaged_inside_is_told_as_such(tmp_path: Path) -> None:
+    write_corpus(STUDY, tmp_path / "study")
+    for part in (tmp_path / "study").rglob("*.parquet"):
+        content = bytearray(part.read_bytes())
+        content[4:200] = bytes(196)
+        part.write_bytes(content)
+    corpus = Corpus.open(tmp_path / "study")
+    with pytest.raises(FileFormatError, match="a damaged one"):
+        list(corpus.recordings())
+    with pytest.raises(FileFormatError, match="a damaged one"):
+        read(tmp_path / "study")
 
 
 def test_a_damaged_part_names_the_file(tmp_path: Path) -> None:

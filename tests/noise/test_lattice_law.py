@@ -9,6 +9,7 @@ fresh seeds fails any of them with probability below 1e-6.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,3 +231,16 @@ def test_no_word_is_spent_on_a_refused_request() -> None:
     with pytest.raises(OptionError):
         gaussian(source, -1)
     assert source.words(1) == NoiseSource.seeded(1).words(1)
+
+
+@pytest.mark.parametrize("wrong", [[2**53 + 3], [-(2**53) - 3], [np.longdouble(1) / 3], ["1.5"], [1j], [10**400]])
+def test_values_that_would_grow_when_made_doubles_are_refused(wrong: Any) -> None:
+    """2**53 + 3 as a double is 2**53 + 4: beyond the bound that it may have been clipped to."""
+    with pytest.raises(OptionError, match="exactly doubles"):
+        to_lattice(wrong)
+
+
+def test_whole_numbers_short_floats_and_nothing_are_put_on_the_lattice() -> None:
+    assert to_lattice(np.array([2**53, -3])).tolist() == [2**53, -3]
+    assert to_lattice(np.array([1.7, -0.3], dtype=np.float32), 0.5).tolist() == [3, 0]
+    assert to_lattice([]).tolist() == []

@@ -142,6 +142,9 @@ def test_a_promise_that_needs_infinite_noise_is_refused() -> None:
         gaussian_sigma(0, "1e-20", "1e299")
     with pytest.raises(OptionError, match="sigma"):
         gaussian_epsilon("1e-12", 1, "1e-6")
+    for scale in (laplace_scale, radial_scale):
+        with pytest.raises(OptionError, match="no noise"):
+            scale("1e-300", "1e300")
 
 
 @given(st.fractions(min_value="1/1000", max_value=1000), st.fractions(min_value="1/1000", max_value=1000))

@@ -239,3 +239,8 @@ def test_a_tight_account_without_the_extra_says_what_to_install(monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
     with pytest.raises(MissingExtra, match=r"gazeveil\[accounting\]"):
         compose_events([LaplaceEvent(10, 3)], target_delta="1e-6", tight=True)
+
+
+def test_a_tight_account_of_what_promises_nothing_is_not_attempted() -> None:
+    events = [PureEvent(1000), LaplaceEvent(1)]
+    assert compose_events(events, target_delta="1e-6", tight=True) == compose_events(events, target_delta="1e-6")

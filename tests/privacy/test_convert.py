@@ -149,3 +149,7 @@ def test_equal_approximate_releases_also_add_up_their_failures() -> None:
         convert.repeated_epsilon("0.1", "1e-6", 30, "1e-6")
     with pytest.raises(OptionError, match="fail more often"):
         convert.repeated_epsilon("0.1", 1, 2, "1e-6")
+
+
+def test_releases_that_promise_nothing_are_added_up_plainly() -> None:
+    assert convert.repeated_epsilon("1e20", 0, 2, "1e-6") == 2 * 10**20

@@ -44,7 +44,7 @@ def test_a_numpy_integer_does_not_overflow_later() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        *(math.nan, math.inf, -math.inf, "nan", "inf", Decimal("NaN"), True, None, [1], 1j),
+        *(math.nan, math.inf, -math.inf, "nan", "inf", Decimal("NaN"), True, None, [1], 1j, np.array([1, 2])),
         *("1/0", "", "abc", "1e999999999", "1e-999999999", 10**400, "1" + "0" * 400 + "/1"),
     ],
 )
@@ -107,3 +107,8 @@ def test_numbers_for_people_are_short_and_rounded_against_the_spender() -> None:
     assert e.in_digits(Fraction(1_000_000)) == "1,000,000"
     assert e.in_digits(Fraction(1, 10**6)) == "1e-6"
     assert e.in_digits(Fraction(0)) == "0"
+
+
+def test_numbers_beyond_floats_are_neither_zero_nor_endless_for_people() -> None:
+    assert e.in_digits(Fraction("1.23456e-329")) == "1.235e-329"
+    assert e.in_digits(Fraction(10) ** 320, up=False) == "1e320"

@@ -346,3 +346,9 @@ def test_odds_in_words_are_never_understated() -> None:
         words = PureDP(epsilon).in_words()
         factor = float(words.rsplit("= ", 1)[1].rstrip(".").replace(",", ""))
         assert factor >= math.exp(float(epsilon))
+
+
+@pytest.mark.parametrize("wrong", [[5], [None, "why"], [["why"]]])
+def test_a_reason_that_is_no_text_is_refused(wrong: Any) -> None:
+    with pytest.raises(OptionError, match="text"):
+        Unproven(wrong)

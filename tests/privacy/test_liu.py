@@ -102,3 +102,9 @@ def test_nonsense_is_refused(wrong: dict[str, int]) -> None:
     (named,) = wrong
     with pytest.raises(OptionError, match="delta" if wrong == {"observers": 1} else named):
         LiuNoise(**{"observers": 10, "pixels": 10, "epsilon": 1, **wrong})
+
+
+@pytest.mark.parametrize("wrong", [{"pixels": 10**320}, {"epsilon": "1e-300"}, {"cap": "1e-300"}, {"delta": "1e-329"}])
+def test_what_floats_cannot_hold_is_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(OptionError, match="out of all proportion"):
+        LiuNoise(**{"observers": 10, "pixels": 10, "epsilon": 1, **wrong})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -211,3 +211,37 @@ def test_a_file_that_is_not_the_released_one_is_noticed(tmp_path: Path) -> None:
         sidecar_of(path).write_text(text)
         with pytest.raises(FileFormatError):
             read_sidecar(path)
+
+
+@pytest.mark.parametrize("wrong", [{"seen": object()}, {"mean": float("nan")}])
+def test_provenance_that_cannot_be_written_is_found_before_paying(
+    ledger: Ledger, tmp_path: Path, wrong: dict[str, object]
+) -> None:
+    with pytest.raises(OptionError, match="provenance"):
+        Release(1, PureDP(1), {"m": 1}, wrong).save(tmp_path / "x.json", ledger=ledger, dataset="study")
+    assert ledger.account("study").totals.charges == 0
+
+
+def test_a_receipt_pays_for_one_account_and_one_promise(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.grant("other", PureDP(3))
+    paid = a_map().charged(ledger, "study")
+    with pytest.raises(LedgerError, match='not for data set "other"'):
+        paid.save(tmp_path / "map.npy", ledger=ledger, dataset="other")
+    with pytest.raises(LedgerError, match="ε=2"):
+        replace(paid, guarantee=PureDP(2)).save(tmp_path / "map.npy", ledger=ledger, dataset="study")
+    assert files_in(tmp_path) == []
+
+
+def test_a_file_that_could_not_be_replaced_keeps_its_sidecar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = a_map().save(tmp_path / "map.npy")
+    rename = Path.replace
+
+    def failing(self: Path, target: Path) -> Path:
+        if target.name == "map.npy":
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(OutputError):
+        Release(np.arange(3), PureDP(2), GazeMap()).save(tmp_path / "map.npy", overwrite=True)
+    assert read_sidecar(tmp_path / "map.npy")["id"] == first.id

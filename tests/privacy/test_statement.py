@@ -33,7 +33,14 @@ def test_a_statement_says_what_against_whom_how_much_and_how_it_fails() -> None:
     assert "Against whom: anybody who sees what was released" in text
     assert "a factor of at most e^1 = 2.72" in text
     assert "at most 73.2 % and at least 26.8 % likely" in text
-    assert "With a chance of at most 1 in 1,000,000 the promise fails" in text
+    assert "a chance of at most 1 in 1,000,000, in which the promise fails" in text
+
+
+@pytest.mark.parametrize("promise", [ApproxDP(1, "1e-6"), ZeroConcentratedDP("0.02")])
+def test_no_statement_says_that_the_odds_stay_within_the_factor_but_for_delta(promise: Guarantee) -> None:
+    """Gaussian noise for (1, 1e-6) passes the factor with a chance of 2e-5; only the likeness is bounded by δ."""
+    for text in (statement(promise).paragraph(), promise.in_words()):
+        assert "keeps this without exception, but for a chance of at most" in text
 
 
 def test_a_pure_promise_does_not_speak_of_failure() -> None:
@@ -68,6 +75,12 @@ def test_add_remove_is_about_taking_part_and_twice_as_much_about_the_rest() -> N
     assert told.epsilon == 2
     assert "whether you took part at all change by a factor of at most e^1 = 2.72" in told.paragraph()
     assert "by a factor of at most e^2 = 7.39" in told.paragraph()
+
+
+def test_a_promise_about_one_recording_does_not_hide_that_a_person_took_part() -> None:
+    text = statement(PureDP(1, unit=OneRecording(), neighbours="add-remove")).paragraph()
+    assert "took part" not in text
+    assert "whether one recording of yours is in the data" in text
 
 
 @given(st.fractions(min_value=0, max_value=40, max_denominator=10**6))

@@ -62,7 +62,7 @@ def audit(
             method=method,
             families=events,
             seed=seed,
-            workers=workers or os.cpu_count() or 1,
+            workers=(os.cpu_count() or 1) if workers is None else workers,
             tell=tell,
         )
     if as_json:

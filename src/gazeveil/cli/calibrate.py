@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
@@ -38,7 +39,7 @@ def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJ
         {
             "sigma": sigma,
             **_floats(epsilon=epsilon, delta=delta, sensitivity=sensitivity),
-            "multiplier": sigma / float(exact(sensitivity)),
+            "multiplier": float(Fraction(sigma) / exact(sensitivity)),
             "rho": float(gaussian_zcdp(sigma, sensitivity)),
         },
         f"Add Gaussian noise of standard deviation {sigma} to every coordinate.",

@@ -39,7 +39,7 @@ def convert(
     if out.exists() and not overwrite:
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     streams = source.streams(inputs)
-    seen: dict[Key, Path] = {}
+    seen: dict[Key, int] = {}
     with progress("converting", quiet=as_json) as tell:
         writer.write(_all_chunks(streams, seen, tell), out)
     samples = sum(stream.report.samples for stream in streams)
@@ -56,12 +56,13 @@ def convert(
             print(f"note: {stream.path}: {line}")
 
 
-def _all_chunks(streams: list[ChunkStream], seen: dict[Key, Path], tell: Progress) -> Iterator[Chunk]:
+def _all_chunks(streams: list[ChunkStream], seen: dict[Key, int], tell: Progress) -> Iterator[Chunk]:
     for index, stream in enumerate(streams):
         for chunk in follow(stream, tell, index, len(streams)):
-            if seen.setdefault(chunk.key, stream.path) != stream.path:
+            # by number, not by path: the same file may be named twice
+            if (first := seen.setdefault(chunk.key, index)) != index:
                 raise InputError(
-                    f"{stream.path} and {seen[chunk.key]} both hold the recording {chunk.key}",
+                    f"{streams[first].path} and {stream.path} both hold the recording {chunk.key}",
                     hint="convert them one by one with different --observer, --session or --trial",
                 )
             yield chunk

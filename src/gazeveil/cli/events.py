@@ -12,9 +12,10 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze, told
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import telling_os_errors
 from gazeveil.gaze.events import DETECTORS, Detector, detect_blinks
 from gazeveil.gaze.reading import assemble
 from gazeveil.gaze.recording import Recording
@@ -32,12 +33,15 @@ def events(
         list[str] | None, typer.Option("--set", help="A parameter of the detector; repeat it.", metavar="NAME=VALUE")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write all events to this .csv or .parquet file.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find fixations, saccades and blinks, and summarise them per recording."""
     finder = _detector(detector, setting or [])
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise InputError(f"events go to a .csv or .parquet file, not {out.name!r}")
+    if out is not None and out.exists() and not overwrite:
+        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     streams = source.streams(inputs)
     summaries: list[dict[str, Any]] = []
     tables: list[pl.DataFrame] = []
@@ -128,7 +132,7 @@ def _print(summaries: list[dict[str, Any]], detector: str, most: int = 40) -> No
 def _write(tables: list[pl.DataFrame], out: Path) -> None:
     empty = pl.DataFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
     table = pl.concat([empty, *tables])
-    with replacing(out) as temporary:
+    with replacing(out) as temporary, telling_os_errors():
         if out.suffix == ".csv":
             table.write_csv(temporary)
         else:

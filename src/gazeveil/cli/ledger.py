@@ -240,6 +240,8 @@ def _promise(
     if window is not None or radius is not None:
         if window is None or radius is None or delta is not None:
             raise OptionError("a stream needs --epsilon, --window and --radius, and no --delta")
+        if unit is not Unit.OBSERVER or neighbours is not Neighbours.REPLACE_ONE:
+            raise OptionError("--window and --radius say what is protected; leave out --unit and --neighbours")
         return GazeStreamDP(epsilon, window, radius, radius_unit)
     if delta is not None:
         return ApproxDP(epsilon, delta, **ground)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import signal
 import sys
+import traceback
 from typing import Annotated, Any
 
 import typer
@@ -76,20 +78,33 @@ def _root(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit."""
+    signal.signal(signal.SIGTERM, _stop)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _stop(number: int, frame: object) -> None:
+    """End as Ctrl-C does, tidying up on the way, so that nothing half written stays behind."""
+    sys.exit(128 + number)
 
 
 def run(arguments: list[str]) -> int:
     """Run the program and return its exit code. Usage errors are told by typer itself, with exit code 2."""
+    as_json = "--json" in arguments
     try:
         program(arguments, prog_name="gazeveil")
     except SystemExit as end:
+        if end.code == EXIT_USAGE and as_json:
+            print_error(InputError("the command line is wrong; standard error says how"), as_json=True)
         return end.code if isinstance(end.code, int) else EXIT_OK
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except GazeveilError as error:
-        print_error(error, as_json="--json" in arguments)
+        print_error(error, as_json=as_json)
         return exit_code(error)
+    except Exception:  # noqa: BLE001  (the last stop: what gets here is our fault, and has an exit code of its own)
+        traceback.print_exc()
+        print_error(InternalError("gazeveil made a mistake; please report the lines above"), as_json=as_json)
+        return EXIT_INTERNAL
     return EXIT_OK
 
 

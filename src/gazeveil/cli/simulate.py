@@ -27,7 +27,7 @@ def simulate(
     sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
     trials: Annotated[int, typer.Option("--trials", help="How often each scene is shown a session.")] = 1,
     seconds: Annotated[float, typer.Option("--seconds", help="How long a scene is shown.")] = 5.0,
-    tracker: Annotated[str, typer.Option("--tracker", help="eyelink, headset or webcam.")] = "eyelink",
+    tracker: Annotated[str, typer.Option("--tracker", help="eyelink, remote, headset or webcam.")] = "eyelink",
     binocular: Annotated[bool, typer.Option("--binocular", help="Record both eyes.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same people, same gaze.")] = 1,
     to: Annotated[str, typer.Option("--to", help="Format to write: parquet, csv or bids.")] = "parquet",

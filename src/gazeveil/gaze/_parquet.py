@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,11 +74,20 @@ def guarded(path: Path, read: Callable[[], T]) -> T:
     """Run a polars read and turn its complaints into ours."""
     try:
         return read()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # it panics at odd damage
         found = "nothing there" if not path.exists() else f"a damaged one ({str(error).splitlines()[0][:200]})"
         raise FileFormatError(
             path, expected="a Parquet file", found=found, hint="check the path, or copy the file again"
         ) from None
+
+
+@contextmanager
+def telling_os_errors() -> Iterator[None]:
+    """Raise polars' complaints about writing as the `OSError` they come from: a full disk is no damaged table."""
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error).rpartition("IO error: ")[2]) from error
 
 
 def conform(table: pl.DataFrame, columns: list[str], types: dict[str, Any]) -> pl.DataFrame:

@@ -6,7 +6,7 @@ Layout of a folder (any Parquet tool reads it; names that begin with ``_`` are n
 
     study/
       _corpus.json                              schema version and counts
-      stimulus=forest.png/part-00000.parquet    samples, see gazeveil.gaze.schema
+      stimulus=forest.png/part-00000-00000.parquet    samples, see gazeveil.gaze.schema
       _events/stimulus=forest.png/part-….parquet    fixations, saccades, blinks, messages
 """
 
@@ -43,8 +43,9 @@ class Part:
     path: Path | None = None
 
     def recording_keys(self) -> list[Key]:
-        """Return the recordings that have samples here, in order of appearance."""
-        rows = self.samples.select(schema.KEYS).unique(maintain_order=True).collect()
+        """Return the recordings that have samples or events here, in order of appearance."""
+        labels = pl.concat([self.samples.select(schema.KEYS), self.events.select(schema.KEYS)])
+        rows = labels.unique(maintain_order=True).collect()
         return [Key(*row) for row in rows.iter_rows()]
 
 
@@ -104,6 +105,8 @@ class Corpus:
             GeometryError: If they do not share one.
         """
         found = list(dict.fromkeys(part.label.geometry for part in self.parts))
+        if len(found) > 1:  # parts whose recordings were all left out by `select` do not count
+            found = list(dict.fromkeys(part.label.geometry for part in self.parts if self._keys_of(part)))
         if len(found) != 1:
             told = "; ".join(str(geometry) for geometry in found[:4]) or "no recordings"
             raise GeometryError(f"the corpus has {len(found)} geometries ({told})", hint="select recordings of one")
@@ -112,7 +115,7 @@ class Corpus:
     @property
     def stimuli(self) -> list[str]:
         """All stimuli, sorted."""
-        return sorted({part.stimulus for part in self.parts})
+        return sorted({key.stimulus for key in self.keys()})
 
     @property
     def observers(self) -> list[str]:
@@ -121,10 +124,13 @@ class Corpus:
 
     def keys(self) -> list[Key]:
         """Return every recording's key once, in order of appearance."""
-        return list(dict.fromkeys(key for part in self.parts for key in part.recording_keys()))
+        return list(dict.fromkeys(key for part in self.parts for key in self._keys_of(part)))
 
     def __len__(self) -> int:
         return len(self.keys())
+
+    def _keys_of(self, part: Part) -> list[Key]:
+        return guarded(Path(self.name), part.recording_keys)
 
     def scan(self) -> pl.LazyFrame:
         """Return all samples as one lazy table: `schema.KEYS` and `schema.SAMPLES`."""
@@ -160,14 +166,15 @@ class Corpus:
 
     def recordings(self) -> Iterator[Recording]:
         """Yield the recordings one by one; one part and the recordings it begins are in memory at a time."""
-        keys_of = [part.recording_keys() for part in self.parts]
+        keys_of = [self._keys_of(part) for part in self.parts]
         last_part_of = {key: index for index, keys in enumerate(keys_of) for key in keys}
         begun: dict[Key, list[tuple[pl.DataFrame, pl.DataFrame]]] = {}
         for index, part in enumerate(self.parts):
-            samples = _by_key(part.samples.collect())
-            events = _by_key(part.events.collect())
+            table = guarded(Path(self.name), part.samples.collect)
+            samples, none = _by_key(table), table.drop(schema.KEYS).clear()
+            events = _by_key(guarded(Path(self.name), part.events.collect))
             for key in keys_of[index]:
-                begun.setdefault(key, []).append((samples[key], events.get(key, schema.no_events())))
+                begun.setdefault(key, []).append((samples.get(key, none), events.get(key, schema.no_events())))
                 if last_part_of[key] == index:
                     yield _recording(key, begun.pop(key), part.label)
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 import polars as pl
@@ -15,7 +16,7 @@ import polars as pl
 from gazeveil.errors import InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import TableLabel, conform
+from gazeveil.gaze._parquet import TableLabel, conform, telling_os_errors
 from gazeveil.gaze.corpus import EVENTS_FOLDER, MANIFEST, NO_STIMULUS
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key, Recording
@@ -24,7 +25,13 @@ PART_ROWS = 1_000_000
 HELD_ROWS = 4_000_000
 MAX_NAME_BYTES = 240
 
-_Bucket = tuple[str, TableLabel]
+
+class _Bucket(NamedTuple):
+    """What the recordings in a part file have in common."""
+
+    stimulus: str
+    label: TableLabel
+    channels: frozenset[str]
 
 
 class CorpusWriter:
@@ -34,7 +41,9 @@ class CorpusWriter:
         self._folder = folder
         self._held: dict[_Bucket, list[Chunk]] = {}
         self._rows: dict[_Bucket, int] = {}
-        self._part = 0
+        self._parts: dict[_Bucket, tuple[int, int]] = {}  # the bucket's own number, and how many parts it has
+        self._held_rows = 0
+        self._bucket: _Bucket | None = None
         self._open: Key | None = None
         self._closed: set[Key] = set()
         self.samples = 0
@@ -49,7 +58,8 @@ class CorpusWriter:
         """Take the next chunk; chunks of one recording follow one another.
 
         Raises:
-            InputError: If the chunk's recording was ended before, so that two recordings would become one.
+            InputError: If the chunk's recording was ended before, so that two recordings would become one, or if
+                it changes its geometry, rate or pupil unit half way.
         """
         if chunk.key != self._open:
             self.end_recording()
@@ -58,14 +68,30 @@ class CorpusWriter:
                     f"two recordings are called {chunk.key}",
                     hint="give each its own label with --observer, --session or --trial",
                 )
-            self._open = chunk.key
-        bucket = (chunk.key.stimulus, TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit))
+            self._open, self._bucket = chunk.key, None
+        bucket = self._bucket = self._bucket_of(chunk)
+        if len(chunk.samples):  # make room first, so that events after the last sample stay with it
+            self._make_room(bucket)
         self._held.setdefault(bucket, []).append(chunk)
         self._rows[bucket] = self._rows.get(bucket, 0) + len(chunk.samples)
+        self._held_rows += len(chunk.samples)
         self.samples += len(chunk.samples)
-        if self._rows[bucket] >= PART_ROWS:
+
+    def _bucket_of(self, chunk: Chunk) -> _Bucket:
+        label = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit)
+        if self._bucket is None:
+            return _Bucket(chunk.key.stimulus, label, frozenset(chunk.samples.columns))
+        if label != self._bucket.label:
+            raise InputError(
+                f"the recording {chunk.key} changes half way: {label} after {self._bucket.label}",
+                hint="a recording has one geometry, rate and pupil unit; give the pieces labels of their own",
+            )
+        return self._bucket
+
+    def _make_room(self, bucket: _Bucket) -> None:
+        if self._rows.get(bucket, 0) >= PART_ROWS:
             self._flush(bucket)
-        while sum(self._rows.values()) > HELD_ROWS:
+        while self._held_rows >= HELD_ROWS:
             self._flush(max(self._rows, key=self._rows.__getitem__))
 
     def end_recording(self) -> None:
@@ -83,12 +109,15 @@ class CorpusWriter:
         (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
 
     def _flush(self, bucket: _Bucket) -> None:
-        chunks, _ = self._held.pop(bucket), self._rows.pop(bucket)
-        stimulus, label = bucket
-        name = f"part-{self._part:05d}.parquet"
-        self._part += 1
-        write_samples(chunks, self._folder / partition(stimulus) / name, label, with_stimulus=False)
-        write_events(chunks, self._folder / EVENTS_FOLDER / partition(stimulus) / name, label, with_stimulus=False)
+        chunks = self._held.pop(bucket)
+        self._held_rows -= self._rows.pop(bucket)
+        number, part = self._parts.get(bucket, (len(self._parts), 0))
+        self._parts[bucket] = number, part + 1
+        # parts of one bucket sort together, so the pieces of a recording follow one another when they are read
+        name = f"part-{number:05d}-{part:05d}.parquet"
+        folder = partition(bucket.stimulus)
+        write_samples(chunks, self._folder / folder / name, bucket.label, with_stimulus=False)
+        write_events(chunks, self._folder / EVENTS_FOLDER / folder / name, bucket.label, with_stimulus=False)
 
 
 @contextmanager
@@ -125,7 +154,10 @@ def chunk_of(recording: Recording) -> Chunk:
 
 def partition(stimulus: str) -> str:
     """Return the folder name for a stimulus; any text can be one."""
-    name = f"stimulus={quote(stimulus, safe='') if stimulus else NO_STIMULUS}".replace("=.", "=%2E")
+    quoted = quote(stimulus, safe="")
+    if quoted == NO_STIMULUS:  # a stimulus that is called what no stimulus is called
+        quoted = quoted.replace("_", "%5F")
+    name = f"stimulus={quoted or NO_STIMULUS}".replace("=.", "=%2E")
     if len(name) > MAX_NAME_BYTES:
         raise OutputError(
             f"the stimulus name {stimulus[:40]!r}… is too long for a folder name ({len(name)} bytes)",
@@ -160,4 +192,5 @@ def _keyed(table: pl.DataFrame, key: Key, with_stimulus: bool) -> pl.DataFrame:
 
 def _write(tables: list[pl.DataFrame], path: Path, label: TableLabel) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    pl.concat(tables).write_parquet(path, metadata=label.to_metadata(), compression="zstd")
+    with telling_os_errors():
+        pl.concat(tables).write_parquet(path, metadata=label.to_metadata(), compression="zstd")

@@ -101,9 +101,12 @@ def to_lattice(values: ArrayLike, step: Number = 1) -> IntArray:
     Toward zero, so that no clipping bound (on a value, on the l1 or l2 norm, on the sign) is exceeded by rounding.
 
     Raises:
-        OptionError: If a value is not finite, or beyond 2**62 steps.
+        OptionError: If a value is not finite, or beyond 2**62 steps, or not exactly a double.
     """
-    steps = np.trunc(np.asarray(values, dtype=np.float64) / float(lattice(step)))  # a power of two: exact
+    given = np.asarray(values)
+    if not _are_doubles(given):  # made doubles, they could grow and exceed the bound that they were clipped to
+        raise OptionError("values must be numbers that are exactly doubles", hint="round them toward zero first")
+    steps = np.trunc(given.astype(np.float64) / float(lattice(step)))  # a power of two: exact
     if not np.all(np.abs(steps) <= LARGEST):
         raise OptionError("values must be finite and within 2**62 steps", hint="clip them, or choose a coarser step")
     return steps.astype(np.int64)
@@ -177,6 +180,12 @@ def _by_refining(law: Law, scale: Fraction) -> Sampler:
 
 def _signed(magnitude: int, word: int) -> int:
     return -magnitude if word & 1 else magnitude
+
+
+def _are_doubles(array: NDArray[np.generic]) -> bool:
+    if array.dtype.kind in "iu":
+        return array.size == 0 or max(int(array.max()), -int(array.min())) <= 2**53
+    return array.dtype.kind == "b" or (array.dtype.kind == "f" and array.dtype.itemsize <= 8)
 
 
 def _integers(values: ArrayLike) -> IntArray:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from types import ModuleType
@@ -32,7 +33,10 @@ def loss_distribution_epsilon(events: Sequence[Event], delta: Fraction) -> Fract
         )
     losses = [_losses(library, event) for event in _with_one_gaussian(events)]
     total = functools.reduce(lambda left, right: left.compose(right), losses)
-    return Fraction(float(total.get_epsilon_for_delta(float_down(delta - _GUARD))))
+    epsilon = float(total.get_epsilon_for_delta(float_down(delta - _GUARD)))
+    if not math.isfinite(epsilon):
+        raise OptionError("these losses have no tight account at this δ", hint="leave out tight")
+    return Fraction(epsilon)
 
 
 def _with_one_gaussian(events: Sequence[Event]) -> list[Event]:

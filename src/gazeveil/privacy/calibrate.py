@@ -72,12 +72,12 @@ def gaussian_epsilon(sigma: Number, sensitivity: Number, delta: Number) -> float
 
 def laplace_scale(epsilon: Number, sensitivity: Number = 1) -> float:
     """Return the scale b = Δ1/ε at which Laplace noise on every coordinate is ε-private."""
-    return float_up(above_zero(sensitivity, "sensitivity") / above_zero(epsilon, "epsilon"))
+    return _scale(epsilon, sensitivity)
 
 
 def radial_scale(epsilon: Number, sensitivity: Number = 1) -> float:
     """Return the scale b = Δ2/ε at which noise of density exp(-‖z‖₂/b), in any dimension, is ε-private."""
-    return float_up(above_zero(sensitivity, "sensitivity") / above_zero(epsilon, "epsilon"))
+    return _scale(epsilon, sensitivity)
 
 
 def pure_epsilon(scale: Number, sensitivity: Number = 1) -> Fraction:
@@ -107,6 +107,17 @@ def _gaussian_sigma(epsilon: Fraction, delta: Fraction, sensitivity: Fraction) -
     near = _root(lambda log: _log_delta(Fraction(math.exp(log)), epsilon) - _ln(delta), log_mu, log_mu + 0.05)
     start = float_up(sensitivity / Fraction(math.exp(near)))
     return _smallest(lambda sigma: _gaussian.keeps(sensitivity / Fraction(sigma), epsilon, delta), start)
+
+
+def _scale(epsilon: Number, sensitivity: Number) -> float:
+    scale = float_up(above_zero(sensitivity, "sensitivity") / above_zero(epsilon, "epsilon"))
+    if math.isinf(scale):
+        raise _too_much()
+    return scale
+
+
+def _too_much() -> OptionError:
+    return OptionError("no noise that a computer can name is enough", hint="ask for a weaker promise")
 
 
 def _sane(number: Fraction, name: str) -> Fraction:
@@ -150,7 +161,7 @@ def _smallest(is_safe: Callable[[float], bool], start: float) -> float:
         unsafe = here
         while not is_safe(_at_rank(min(_rank(_LARGEST), unsafe + step))):
             if unsafe + step >= _rank(_LARGEST):
-                raise OptionError("no noise that a computer can name is enough", hint="ask for a weaker promise")
+                raise _too_much()
             unsafe, step = unsafe + step, step * 4
         safe = min(_rank(_LARGEST), unsafe + step)
     while safe - unsafe > 1:

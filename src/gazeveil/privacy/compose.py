@@ -32,6 +32,9 @@ _WORTH_A_FAILURE = Fraction(99, 100)
 _MOST_REPEATS = 2_000
 """Above this many equal releases the optimal bound takes longer than it is worth beside the Rényi bound."""
 
+_WORTH_TIGHTENING = 100
+"""Above this ε nothing is promised, and a distribution of losses would take minutes or overflow."""
+
 
 def compose(guarantees: Iterable[Guarantee], *, target_delta: Number | None = None) -> Guarantee:
     """Return what all of the releases promise together.
@@ -68,8 +71,8 @@ def compose_events(
     """Return what mechanisms promise together at a chance of failure, knowing the noise of each.
 
     Gaussian noise alone is exact; mixtures go through Rényi curves, or, if ``tight``, also through the distribution of
-    privacy losses, which needs the extra ``accounting``. That one is computed in floating point with a guard of
-    10^-12 on δ; everything else here is proven to the last digit.
+    privacy losses, which needs the extra ``accounting``; not above ε = 100, where nothing is promised. That one is
+    computed in floating point with a guard of 10^-12 on δ; everything else here is proven to the last digit.
 
     Raises:
         OptionError: If there are no events, or δ is too small for a tight account.
@@ -83,9 +86,9 @@ def compose_events(
             bounds += _equal_bounds(sum(event.count for event in merged), each, Fraction(0), delta)
         curves = [_times(event.renyi(), event.count) for event in merged]
         bounds.append(convert.renyi_epsilon(convert.add_renyi(*curves), delta))
-        if tight:
-            bounds.append(loss_distribution_epsilon(merged, delta))
     epsilon = min(bound for bound in bounds if bound is not None)
+    if tight and bounds[0] is None and epsilon <= _WORTH_TIGHTENING:
+        epsilon = min(epsilon, loss_distribution_epsilon(merged, delta))
     return ApproxDP(epsilon, delta, unit=unit or Observer(), neighbours=neighbours)
 
 

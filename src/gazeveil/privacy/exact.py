@@ -25,6 +25,9 @@ Number: TypeAlias = int | float | str | Fraction | Decimal
 _LARGEST_EXPONENT, _SMALLEST_EXPONENT = 300, -330
 """Numbers beyond these powers of ten are refused: no privacy needs them, and 10**(10**9) would never end."""
 
+_FLOATS_REACH = 300
+"""Powers of ten beyond this are written without floats, which would make 0 or infinity of them."""
+
 
 def exact(value: Number, name: str = "the number") -> Fraction:
     """Return a number as the fraction that it is.
@@ -44,7 +47,10 @@ def exact(value: Number, name: str = "the number") -> Fraction:
         return _from_decimal(value, value, name)
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise OptionError(f"{name} must be a number, not {value!r}")
-    return _in_proportion(Fraction(operator.index(value)), value, name)
+    try:
+        return _in_proportion(Fraction(operator.index(value)), value, name)
+    except TypeError:  # an array of several numbers
+        raise OptionError(f"{name} must be a number, not {value!r}") from None
 
 
 def at_least_zero(value: Number, name: str) -> Fraction:
@@ -131,6 +137,9 @@ def in_digits(number: Fraction, digits: int = 4, *, up: bool = True) -> str:
     rounded = decimal_up(number - slack, digits) if up else decimal_down(number + slack, digits)
     if rounded.denominator == 1 and abs(rounded) < 10**9:
         return f"{int(rounded):,}"
+    power = _magnitude(rounded)
+    if abs(power) > _FLOATS_REACH:
+        return f"{float(rounded / Fraction(10) ** power):.{digits}g}e{power}"
     text = f"{float(rounded):.{digits}g}"
     mantissa, _, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if exponent else text

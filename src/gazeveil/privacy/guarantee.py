@@ -120,7 +120,7 @@ class GazeStreamDP(PureDP):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ApproxDP(Guarantee):
-    """(ε, δ)-differential privacy: as ε-DP, but with probability at most δ it may not hold."""
+    """(ε, δ)-differential privacy: like an ε-private release, from which it differs with probability at most δ."""
 
     kind: ClassVar[str] = "approx-dp"
     restates_evenly: ClassVar[bool] = False
@@ -151,9 +151,10 @@ class ApproxDP(Guarantee):
             return f"{odds}."
         if self.delta == 1:
             return "Nothing is promised: the chance of failure is 1."
+        chance = f"{in_digits(self.delta)} (about 1 in {in_digits(1 / self.delta, 2, up=False)})"
         return (
-            f"{odds}, except with a chance of at most {in_digits(self.delta)} "
-            f"(about 1 in {in_digits(1 / self.delta, 2, up=False)}), in which more may be learned."
+            f"{odds}, as in a release that keeps this without exception, but for a chance of at most {chance}, "
+            "in which more may be learned."
         )
 
     def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
@@ -227,7 +228,10 @@ class Unproven(Guarantee):
         unit: ProtectedUnit = _OBSERVER,
         neighbours: Neighbours | str = Neighbours.REPLACE_ONE,
     ) -> None:
-        reasons = {text.strip() for text in ([reason] if isinstance(reason, str) else reason)}
+        given = [reason] if isinstance(reason, str) else list(reason)
+        if not all(isinstance(text, str) for text in given):
+            raise OptionError(f"reasons are text, not {reason!r}")
+        reasons = {text.strip() for text in given}
         if not reasons or "" in reasons:
             raise OptionError("say why nothing is proven")
         self._place(unit, neighbours, reasons=tuple(sorted(reasons)))

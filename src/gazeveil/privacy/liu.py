@@ -14,8 +14,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from gazeveil.errors import OptionError
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma
 from gazeveil.privacy.exact import Number, above_zero, chance_of_failure, root_up, whole_number
+
+_LEAST = Fraction(1, 10**100)
+"""Noise below this, or above its inverse, would leave the range of floats on the way."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -50,6 +54,9 @@ class LiuNoise:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        each = self.cap / (self.observers * self.epsilon)
+        if not (each >= _LEAST and each * self.pixels <= 1 / _LEAST and self.delta >= _LEAST):
+            raise OptionError("these numbers are out of all proportion: no gaze map is like that")
 
     def sigma_gaussian(self) -> float:
         """Return σ = m/(nε) √(r (ε/2 + ln(r/δ))) of theorem 3.4, as published."""

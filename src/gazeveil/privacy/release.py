@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from gazeveil import __version__
-from gazeveil.errors import FileFormatError, OptionError, OutputError
+from gazeveil.errors import FileFormatError, LedgerError, OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
-from gazeveil.privacy.ledger.account import Receipt
+from gazeveil.privacy.ledger.account import Receipt, named
 from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.privacy.ledger.ledger import Ledger
 from gazeveil.privacy.statement import Statement, statement
@@ -85,8 +85,16 @@ class Release:
 
         Raises:
             BudgetExceeded: If the budget does not allow it; nothing was spent, and nothing may leave.
+            LedgerError: If its receipt is for another account, or for another promise.
         """
         if self.receipt is not None:
+            paid, account = self.receipt.guarantee, self.receipt.account
+            if (account.dataset, account.person, paid) != (dataset, person, self.guarantee):
+                raise LedgerError(
+                    f"the release was paid for {named(account.dataset, account.person)} with {paid}, "
+                    f"not for {named(dataset, person)} with {self.guarantee}",
+                    hint="make a new release for another account or another promise",
+                )
             return self
         receipt = ledger.charge(
             dataset, self.guarantee, person=person, recipe=self.recipe_values(), note=note, charge_id=self.id
@@ -130,11 +138,12 @@ class Release:
         target, sidecar = Path(path), sidecar_of(Path(path))
         recipe = self.recipe_values()
         digest_of(recipe)
+        _check_provenance(self.provenance)
         save_value = write or _saver(self.value, target)
         _check_room(target, overwrite=overwrite)
         # All that can be known to fail without the release leaving has been tried: now pay.
         paid = self if ledger is None else self.charged(ledger, dataset, person=person, note=note)
-        described = False
+        described, before = False, sidecar.read_bytes() if sidecar.exists() else None
         try:
             with replacing(target, overwrite=overwrite) as value_file:
                 save_value(self.value, value_file)
@@ -144,7 +153,7 @@ class Release:
                 described = True
         except BaseException:
             if described:
-                sidecar.unlink(missing_ok=True)
+                _put_back(sidecar, before)
             raise
         return paid
 
@@ -196,6 +205,22 @@ def read_sidecar(path: Path | str) -> dict[str, Any]:
             target, expected="the file that its sidecar describes", found="another one, or none", hint="release again"
         )
     return dict(values)
+
+
+def _check_provenance(provenance: Mapping[str, Any]) -> None:
+    try:
+        json.dumps(dict(provenance), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"the provenance cannot be written as JSON: {error}") from None
+
+
+def _put_back(sidecar: Path, before: bytes | None) -> None:
+    """Leave the file that could not be replaced with the sidecar that it had."""
+    if before is None:
+        sidecar.unlink(missing_ok=True)
+    else:
+        with replacing(sidecar) as file:
+            file.write_bytes(before)
 
 
 def _check_room(target: Path, *, overwrite: bool) -> None:

@@ -20,7 +20,7 @@ from gazeveil.errors import InternalError
 from gazeveil.privacy._interval import Interval
 from gazeveil.privacy.exact import Number, as_text, chance_of_failure, decimal_down, decimal_up, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
-from gazeveil.privacy.unit import Neighbours, WindowOfGaze
+from gazeveil.privacy.unit import Neighbours, Observer, WindowOfGaze
 
 AGAINST = (
     "anybody who sees what was released, whatever else they know and however much they compute, "
@@ -45,7 +45,7 @@ class Statement:
         guarantee: The promise itself.
         epsilon: The ε that the words go by; None where nothing is proven.
         delta: The chance of failure that the words go by; None where nothing is proven.
-        presence: The ε for the odds of whether somebody took part at all; None where that is not protected.
+        presence: The ε for the odds of whether the unit is in the data at all; None where that is not protected.
         total: What this and all earlier releases from the same budget promise together, where it is known.
     """
 
@@ -97,7 +97,7 @@ class Statement:
         if self.presence is not None:
             took_part = f"of at most e^{in_digits(self.presence)} = {in_digits(_factor(self.presence), 3)}"
             about = (
-                f"The odds of whether you took part at all change by a factor {took_part}, "
+                f"The odds of {_presence(self.guarantee)} change by a factor {took_part}, "
                 "and those of whatever else anybody concludes about you by a factor"
             )
         return f"{about} {odds}. {_example(at_most)}"
@@ -112,7 +112,11 @@ class Statement:
             told = (
                 f" The exact promise is ρ = {in_digits(self.guarantee.rho)}; at another chance the factor is another."
             )
-        return f"With a chance of at most {chance} the promise fails, and more may be learned.{told}"
+        # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: docs/concepts/delta.md.
+        return (
+            f"This release is like one that keeps this without exception, but for a chance of at most {chance}, "
+            f"in which the promise fails and more may be learned.{told}"
+        )
 
     def together(self) -> str:
         """Say what all releases so far promise; empty if it is not known."""
@@ -206,6 +210,12 @@ def _comparison(guarantee: Guarantee) -> str:
     if isinstance(guarantee.unit, WindowOfGaze):
         return "Compared with any other gaze path of yours within that distance"
     return "Compared with any other data in place of what is protected"
+
+
+def _presence(guarantee: Guarantee) -> str:
+    if isinstance(guarantee.unit, Observer):
+        return "whether you took part at all"
+    return "whether one recording of yours is in the data"  # of somebody with several, more may be learned
 
 
 def _reason(guarantee: Guarantee) -> str:

@@ -87,6 +87,8 @@ class OneRecording(ProtectedUnit):
 class StretchOfGaze(ProtectedUnit):
     """Any stretch of raw gaze within one recording, replaced by any other gaze.
 
+    Like a window, a stretch is closed: gaze at both of its ends belongs to it.
+
     Attributes:
         seconds: How long the stretch is.
     """

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,11 @@ import polars as pl
 import pytest
 
 from gazeveil import Eye, Recording, headset, read, screen
-from gazeveil.errors import FileFormatError, InputError
+from gazeveil.errors import FileFormatError, InputError, OutputError
+from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus_writer import chunk_of
-from gazeveil.gaze.formats.base import FORMATS, ReadOptions, WritableFormat
+from gazeveil.gaze.formats import parquet
+from gazeveil.gaze.formats.base import FORMATS, Chunk, ReadOptions, WritableFormat
 from gazeveil.gaze.formats.parquet import events_beside
 from gazeveil.gaze.reading import ChunkStream
 
@@ -26,9 +30,9 @@ def a_recording(observer: str = "ann", n: int = 30, **labels: object) -> Recordi
 
 
 def write(recordings: list[Recording], path: Path) -> None:
-    parquet = FORMATS["parquet"]
-    assert isinstance(parquet, WritableFormat)
-    parquet.write((chunk_of(recording) for recording in recordings), path)
+    writer = FORMATS["parquet"]
+    assert isinstance(writer, WritableFormat)
+    writer.write((chunk_of(recording) for recording in recordings), path)
 
 
 def test_one_file_keeps_everything(tmp_path: Path) -> None:
@@ -39,6 +43,40 @@ def test_one_file_keeps_everything(tmp_path: Path) -> None:
     assert reading.format == "parquet"
     assert all(found.equals(given) for found, given in zip(reading.recordings, study, strict=True))
     assert events_beside(tmp_path / "study.parquet").exists()
+
+
+def test_somebody_elses_file_is_not_taken_for_the_events(tmp_path: Path) -> None:
+    events_beside(tmp_path / "a.parquet").write_text("precious")
+    with pytest.raises(OutputError, match=r"a\.events\.parquet exists already"):
+        write([a_recording()], tmp_path / "a.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.events.parquet"]
+    assert events_beside(tmp_path / "a.parquet").read_text() == "precious"
+
+
+def test_no_gaze_leaves_the_folder_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    seen: set[str] = set()
+
+    def chunks() -> Iterator[Chunk]:
+        for observer in ("ann", "bob"):
+            yield chunk_of(a_recording(observer))
+            seen.update(path.name for path in elsewhere.iterdir())
+
+    writer = FORMATS["parquet"]
+    assert isinstance(writer, WritableFormat)
+    writer.write(chunks(), tmp_path / "here" / "a.parquet")
+    assert not seen
+    assert [path.name for path in (tmp_path / "here").iterdir()] == ["a.parquet"]
+
+
+def test_a_panic_of_the_reader_is_told_as_damage(tmp_path: Path) -> None:
+    def panic() -> None:
+        raise pl.exceptions.PanicException("assertion failed")
+
+    with pytest.raises(FileFormatError, match="a damaged one"):
+        guarded(tmp_path, panic)
 
 
 def test_old_events_do_not_survive_a_file_without_any(tmp_path: Path) -> None:
@@ -55,6 +93,15 @@ def test_chunks_are_as_small_as_asked_and_add_up(tmp_path: Path) -> None:
     assert max(sizes) <= 10
     assert sum(sizes) == 50
     reading = read(tmp_path / "a.parquet", chunk_rows=10)
+    assert all(found.equals(given) for found, given in zip(reading.recordings, study, strict=True))
+
+
+def test_many_small_recordings_fit_one_file_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "_HELD_CHUNKS", 4)
+    events = pl.DataFrame({"kind": ["message"], "onset": [0.5], "text": ["start"]})
+    study = [a_recording(f"p{number}", 5).with_events(events) for number in range(10)]
+    write(study, tmp_path / "a.parquet")
+    reading = read(tmp_path / "a.parquet")
     assert all(found.equals(given) for found, given in zip(reading.recordings, study, strict=True))
 
 

@@ -309,3 +309,36 @@ def test_a_failing_disk_is_an_error_and_the_next_charge_starts_afresh(spent: Pat
         ledger.charge("study", PureDP("0.1"))
         assert ledger.account("study").totals.charges == 5
         assert ledger.verify().sound
+
+
+def test_a_second_name_of_the_file_is_refused(spent: Path) -> None:
+    """SQLite keeps its log beside the name, so two names would be two budgets."""
+    second = spent.with_name("second.sqlite")
+    with Ledger.open(spent) as ledger:
+        second.hardlink_to(spent)
+        with pytest.raises(LedgerError, match="hard link"):
+            ledger.charge("other", PureDP(1))
+        with pytest.raises(LedgerError, match="hard link"):
+            Ledger.open(second)
+        second.unlink()
+        ledger.charge("other", PureDP(1))
+
+
+def test_a_symbolic_link_leads_to_the_same_lock(spent: Path, tmp_path: Path) -> None:
+    link = tmp_path / "elsewhere" / "link.sqlite"
+    link.parent.mkdir()
+    link.symlink_to(spent)
+    with Ledger.open(link) as ledger:
+        ledger.charge("other", PureDP(1))
+    assert list(link.parent.iterdir()) == [link]
+    with Ledger.open(spent) as ledger:
+        assert ledger.account("other").remaining == {"epsilon": 0}
+
+
+def test_a_file_may_have_any_name_that_the_system_allows(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"a?b#c%41 \xff.sqlite")
+    with Ledger.open(path, create=True) as ledger:
+        ledger.grant("study", PureDP(1))
+    with Ledger.open(path) as ledger:
+        assert ledger.account("study").budget == PureDP(1)
+    assert path.is_file()

@@ -10,15 +10,18 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError, InputError
+from gazeveil.errors import FileFormatError, InputError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label
+from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label, telling_os_errors
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
-from gazeveil.gaze.formats._samples import PER_SECOND
+from gazeveil.gaze.formats._samples import PER_SECOND, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
+
+_HELD_ROWS = 250_000
+_HELD_CHUNKS = 1000
 
 
 @file_format("parquet")
@@ -74,7 +77,8 @@ def _chunks(
     samples: pl.LazyFrame, events: pl.LazyFrame, label: TableLabel, path: Path, options: ReadOptions
 ) -> Iterator[Chunk]:
     """Cut a table into runs of one recording. Events go with the first chunk of their recording."""
-    events_of = events.collect().partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
+    table = guarded(path, events.collect)
+    events_of = table.partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
     for key, run in _runs(samples, path, options):
         mine = events_of.pop(tuple(key), None)
         yield Chunk(
@@ -85,6 +89,9 @@ def _chunks(
             label.rate_hz,
             label.pupil_unit,
         )
+    for values, mine in events_of.items():  # of recordings without a sample here
+        happened = schema.event_table(mine)
+        yield Chunk(Key(*values), no_samples(), label.geometry, happened, label.rate_hz, label.pupil_unit)
 
 
 def _runs(samples: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[tuple[Key, pl.DataFrame]]:
@@ -163,11 +170,17 @@ def _check_columns(path: Path, table: pl.LazyFrame, needed: list[str]) -> None:
 
 def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
     """Write one file: chunks become parts in a temporary folder, which then stream into the file."""
-    with tempfile.TemporaryDirectory(prefix="gazeveil-") as folder, replacing(path) as target:
+    if events_beside(path).exists() and not path.exists():
+        raise OutputError(
+            f"{events_beside(path)} exists already, and is where the events go",
+            hint="choose another name, or move that file away",
+        )
+    # the parts lie beside the file: gaze belongs on no other disk than the one that was asked for
+    with replacing(path) as target, tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         label: TableLabel | None = None
         parts: list[Path] = []
-        event_parts: list[Path] = []
-        for number, chunk in enumerate(chunks):
+        held: list[Chunk] = []
+        for chunk in chunks:
             mine = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit)
             if label is not None and mine != label:
                 raise InputError(
@@ -175,18 +188,27 @@ def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
                     hint="write a corpus folder instead: an output name without .parquet",
                 )
             label = mine
-            parts.append(Path(folder) / f"{number:06d}.parquet")
-            event_parts.append(Path(folder) / f"{number:06d}.events.parquet")
-            write_samples([chunk], parts[-1], mine, with_stimulus=True)
-            write_events([chunk], event_parts[-1], mine, with_stimulus=True)
+            held.append(chunk)
+            if sum(len(piece.samples) for piece in held) >= _HELD_ROWS or len(held) >= _HELD_CHUNKS:
+                parts.append(_write_part(held, Path(folder) / f"{len(parts):06d}.parquet", label))
+                held = []
         if label is None:
             raise InputError("there is nothing to write: no recordings")
+        if held:
+            parts.append(_write_part(held, Path(folder) / f"{len(parts):06d}.parquet", label))
         joined = pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal")
-        joined.sink_parquet(target, metadata=label.to_metadata())
-        written = [part for part in event_parts if part.exists()]
+        with telling_os_errors():
+            joined.sink_parquet(target, metadata=label.to_metadata())
+        written = [events_beside(part) for part in parts if events_beside(part).exists()]
         if written:
-            with replacing(events_beside(path)) as events_target:
+            with replacing(events_beside(path)) as events_target, telling_os_errors():
                 events = pl.concat([pl.scan_parquet(part) for part in written])
                 events.sink_parquet(events_target, metadata=label.to_metadata())
         else:
             events_beside(path).unlink(missing_ok=True)
+
+
+def _write_part(chunks: list[Chunk], path: Path, label: TableLabel) -> Path:
+    write_samples(chunks, path, label, with_stimulus=True)
+    write_events(chunks, events_beside(path), label, with_stimulus=True)
+    return path

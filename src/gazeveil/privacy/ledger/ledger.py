@@ -200,7 +200,9 @@ class Ledger:
 
         Raises:
             LedgerError: If there is no such account.
+            OptionError: If there could not be one of that name.
         """
+        _check_names(dataset, person)
         with self.store.reading() as reader:
             tail = reader.tail(dataset, person)
         if tail is None:
@@ -245,9 +247,7 @@ class Ledger:
     @contextmanager
     def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[Book, Tail, Totals]]:
         """Hold an account alone, with what its events come to."""
-        _checked(dataset, "name of a data set")
-        if person:
-            _checked(person, "name of a person")
+        _check_names(dataset, person)
         with self.store.book(dataset, person, opening=opening) as book:
             if (tail := book.tail) is None:
                 raise no_account(dataset, person)
@@ -307,6 +307,12 @@ def _receipt_again(text: str, tail: Tail, totals: Totals, guarantee: Guarantee, 
         )
     account = Account(tail.dataset, tail.person, totals, tail.number, tail.head)
     return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True)
+
+
+def _check_names(dataset: str, person: str) -> None:
+    _checked(dataset, "name of a data set")
+    if person:
+        _checked(person, "name of a person")
 
 
 def _checked(name: str, what: str) -> str:

@@ -13,13 +13,13 @@ A commit returns when the server's disk has it; a server that is set up to forge
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import InternalError, LedgerError, MissingExtra
+from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Tail
 
@@ -87,7 +87,7 @@ class PostgresStore:
         self._address = address
         self.patience_s = patience_s
         self.where = self._without_secrets()
-        self._mine = threading.Lock()
+        self._mine = Turn()
         self._connection: psycopg.Connection[Any] | None = None
         self._process = 0
         # Where this store left an account, and whether nobody else had been there since the time before.

@@ -13,14 +13,15 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
-import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from gazeveil.errors import InternalError, LedgerError
+from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Tail
 
@@ -70,22 +71,31 @@ FROM accounts LEFT JOIN events ON events.account = accounts.account
 """
 _TAIL = f"{_TAILS} WHERE dataset = ? AND person = ?"
 
-_ABANDONED: list[sqlite3.Connection] = []
-"""Connections inherited by a forked child. Closing one there could break the parent's locks, so they stay open."""
+File = tuple[int, int]
+"""A file by its device and number, whatever it is called."""
+
+_BEING_READ: Counter[File] = Counter()
+_INHERITED: set[File] = set()
+"""Files that the parent was reading when it forked this process.
+
+SQLite remembers per process and file which locks are held. A child that inherits this memory takes the parent's locks
+for its own, and others then remove the log that it writes to. So there must be no connection when a process forks:
+`SqliteStore` closes its own before, and a file that was being read is refused in the child.
+"""
 
 
 class SqliteStore:
     """A ledger in a file."""
 
     def __init__(self, path: Path, *, create: bool = False, patience_s: float = PATIENCE_S) -> None:
-        self.path = Path(path).absolute()
+        self.path = Path(os.path.realpath(path))  # one name for one file, and so one lock
         self._name = str(self.path)
         self._lock = self._name + ".lock"
         self.patience_s = patience_s
-        self._mine = threading.Lock()
+        self._mine = Turn(self._hang_up)
         self._connection: sqlite3.Connection | None = None
         self._process = 0
-        self._file = (0, 0)
+        self._file: File | None = None
         if create:
             self._create()
         with self._mine:
@@ -114,15 +124,23 @@ class SqliteStore:
     @contextmanager
     def reading(self) -> Iterator[_Reader]:
         """Look at everything as it stands at one moment."""
-        with self._explaining(), closing(self._open()) as connection:
-            connection.execute("BEGIN")
-            yield _Reader(connection)
+        file = self._identity()
+        _BEING_READ[file] += 1
+        try:
+            with self._explaining(), closing(self._open()) as connection:
+                connection.execute("BEGIN")
+                yield _Reader(connection)
+        finally:
+            _BEING_READ[file] -= 1
 
     def close(self) -> None:
         """Let go of the file."""
         with self._mine:
-            if self._connection is not None and self._process == os.getpid():
-                self._connection.close()
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
             self._connection = None
 
     def _take_back(self, connection: sqlite3.Connection) -> None:
@@ -137,25 +155,37 @@ class SqliteStore:
     def _connected(self) -> sqlite3.Connection:
         """Return this process's connection, and make sure that it still leads to the file of that name."""
         if self._connection is not None and self._process != os.getpid():
-            _ABANDONED.append(self._connection)
-            self._connection = None
-        if self._connection is None:
-            with self._explaining():
-                self._connection = self._open()
-            self._process, self._file = os.getpid(), self._identity()
-        elif self._identity() != self._file:
+            raise self._carried_over()
+        found = self._identity()
+        if self._file not in (None, found):
             raise LedgerError(
                 f"the ledger {self.path} was replaced by another file while it was in use",
                 hint="put the right file back, then start again",
             )
+        if self._connection is None:
+            with self._explaining():
+                self._connection = self._open()
+            self._process, self._file = os.getpid(), found
         return self._connection
 
-    def _identity(self) -> tuple[int, int]:
+    def _identity(self) -> File:
         try:
             status = os.stat(self._name)  # noqa: PTH116  (on the way of every charge)
         except OSError:
             raise self._missing() from None
+        if status.st_nlink > 1:
+            raise LedgerError(
+                f"the ledger {self.path} has {status.st_nlink} names (hard links): what is spent under one of them "
+                "is not seen under the others",
+                hint="remove the other names, or copy the file instead",
+            )
         return status.st_dev, status.st_ino
+
+    def _carried_over(self) -> LedgerError:
+        return LedgerError(
+            f"the ledger {self.path} was in use when this process was forked, and is not safe here",
+            hint="fork before it is opened or while nobody reads it, or start the process anew (spawn)",
+        )
 
     def _missing(self) -> LedgerError:
         return LedgerError(
@@ -166,8 +196,10 @@ class SqliteStore:
     def _open(self, mode: str = "rw") -> sqlite3.Connection:
         if mode == "rw" and not self.path.is_file():
             raise self._missing()
+        if _INHERITED and self.path.exists() and self._identity() in _INHERITED:
+            raise self._carried_over()
         connection = sqlite3.connect(
-            f"file:{quote(str(self.path))}?mode={mode}",
+            f"file:{quote(os.fsencode(self._name))}?mode={mode}",
             uri=True,
             isolation_level=None,
             timeout=self.patience_s,
@@ -225,6 +257,7 @@ class SqliteStore:
             self._queue(descriptor)
             yield
         finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing alone would not, if a child has inherited the descriptor
             os.close(descriptor)
 
     def _queue(self, descriptor: int) -> None:
@@ -323,6 +356,13 @@ class _Reader:
 def _tail(connection: sqlite3.Connection, dataset: str, person: str) -> Tail | None:
     row = connection.execute(_TAIL, (GENESIS, dataset, person)).fetchone()
     return None if row is None else Tail(*row)
+
+
+def _remember_what_was_read() -> None:
+    _INHERITED.update(file for file, readers in _BEING_READ.items() if readers > 0)
+
+
+os.register_at_fork(after_in_child=_remember_what_was_read)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> object:
