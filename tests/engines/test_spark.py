@@ -107,6 +107,7 @@ def engine() -> Iterator[SparkEngine]:
     engine = SparkEngine(CLUSTER)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # for jobs of seconds
+        _spark_session.context_at(CLUSTER)  # so that each test can run alone
         yield engine
         engine.close()
 
