@@ -41,8 +41,9 @@ $(VENV)/.spark: $(VENV)/.installed
 	fi
 	@touch $@
 
+# One thread for linear algebra, or the workers fight over the cores.
 unit: setup $(VENV)/.spark
-	$(BIN)/pytest -n auto --dist loadgroup
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
