@@ -23,8 +23,8 @@ def line(row: dict[str, Any]) -> str:
     """Return one result as a line of the table."""
     rate = f"{_seconds(row['ours_s'])} ({_count(row['work'] / row['ours_s'])} {row['unit']}/s)"
     mark = "" if row["reached"] else " **missed**"
-    ratio = f"{row['ratio']:,.1f}x" if row["ratio"] < 1000 else f"{row['ratio']:,.0f}x"
-    told = [row["name"], rate, row["peer"], _seconds(row["peer_s"]), ratio + mark, f"{row['target']:g}x", row["note"]]
+    ratio = f"{row['ratio']:,.{2 if row['ratio'] < 10 else 1 if row['ratio'] < 1000 else 0}f}x"
+    told = [row["name"], rate, row["peer"], _seconds(row["peer_s"]), ratio + mark, f"{row['target']:.3g}x", row["note"]]
     return f"| {' | '.join(told)} |"
 
 

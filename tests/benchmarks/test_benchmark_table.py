@@ -18,7 +18,7 @@ def test_a_missed_aim_is_shown_as_missed(tmp_path: Path) -> None:
     row = Row("reading", "peer", ours_s=2.0, peer_s=1.0, target=10, work=4e6, unit="samples")
     (tmp_path / "x.json").write_text(json.dumps({"machine": {"cpu": "abacus"}, "rows": [row.to_dict()]}))
     told = table.rendered(tmp_path)
-    assert "| reading | 2 s (2 M samples/s) | peer | 1 s | 0.5x **missed** | 10x |" in told
+    assert "| reading | 2 s (2 M samples/s) | peer | 1 s | 0.50x **missed** | 10x |" in told
     assert "abacus" in told
 
 
