@@ -126,6 +126,15 @@ def test_a_heatmap_is_of_one_stimulus() -> None:
         PrivateHeatmap(epsilon=1.0).release(Corpus.of([]), noise=NoiseSource.secure())
 
 
+def test_the_public_number_of_people_does_not_depend_on_who_looked() -> None:
+    elsewhere = [Recording(np.arange(3.0), np.ones(3), np.ones(3), DESK, f"q{k}", "b.png") for k in range(7)]
+    study = Corpus.of([*a_corpus(20).recordings(), *elsewhere])
+    release = PrivateHeatmap(epsilon=1.0, **COARSE).release(study, "a.png", noise=NoiseSource.secure())
+    assert release.provenance["observers"] == 27
+    with pytest.raises(InputError, match="one stimulus"):
+        PrivateHeatmap(epsilon=1.0, **COARSE).release(study, "c.png", noise=NoiseSource.secure())
+
+
 def test_one_observer_and_no_gaze_are_no_special_cases() -> None:
     lonely = PrivateHeatmap(epsilon=1.0, **COARSE).release(a_corpus(1), noise=NoiseSource.secure())
     assert np.isfinite(lonely.value.map).all()

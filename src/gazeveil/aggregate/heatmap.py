@@ -97,6 +97,7 @@ class PrivateHeatmap:
     def release(
         self,
         corpus: Corpus,
+        stimulus: str | None = None,
         *,
         noise: NoiseSource,
         ledger: Ledger | None = None,
@@ -104,7 +105,11 @@ class PrivateHeatmap:
         engine: Engine | None = None,
         tell: Tell = silent,
     ) -> Release:
-        """Release one heatmap of all gaze in the corpus; its value is an `Estimate`.
+        """Release the heatmap of one stimulus; its value is an `Estimate`.
+
+        Under replace-one the public number of people is that of the whole corpus, whoever of them looked at the
+        stimulus: a person without gaze on it adds nothing to the sum, but is still one of them. So hand in the whole
+        study, not a selection that depends on who looked.
 
         If a ledger is given, it is charged before noise is drawn for the map, so that whatever fails afterwards
         wastes budget and never overspends it.
@@ -113,14 +118,14 @@ class PrivateHeatmap:
             InputError: If the corpus holds no gaze, or gaze on several stimuli or planes.
             BudgetExceeded: If the ledger does not allow it; nothing was released.
         """
+        people = len(corpus.observers)
+        corpus = corpus if stimulus is None else corpus.select(stimulus=stimulus)
         if len(corpus.stimuli) != 1:
             some = ", ".join(repr(name) for name in corpus.stimuli[:4]) or "none"
             raise InputError(
-                f"a heatmap is of one stimulus; the corpus has {len(corpus.stimuli)}: {some}",
-                hint="select one with corpus.select(stimulus=…)",
+                f"a heatmap is of one stimulus; the corpus has {len(corpus.stimuli)}: {some}", hint="name one of them"
             )
         geometry = corpus.geometry
-        people = len(corpus.observers)
         public = self.observers if self.observers is not None else people
         if self.delta and self.delta * public >= 1 and not self.counts_privately:
             raise OptionError(

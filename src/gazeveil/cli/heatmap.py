@@ -78,11 +78,11 @@ def heatmap(
     with progress("summing over observers", quiet=as_json) as tell:
         machine = engine_at(engine)
         if ledger is None:
-            release = mechanism.release(chosen, noise=noise, engine=machine, tell=tell)
+            release = mechanism.release(whole, stimulus, noise=noise, engine=machine, tell=tell)
         else:
             with Ledger.open(ledger) as book:
                 release = mechanism.release(
-                    chosen, noise=noise, ledger=book, dataset=dataset, engine=machine, tell=tell
+                    whole, stimulus, noise=noise, ledger=book, dataset=dataset, engine=machine, tell=tell
                 )
     files = write_heatmap(release, chosen.geometry, out, picture=picture)
     told: dict[str, Any] = {

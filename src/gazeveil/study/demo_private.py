@@ -33,9 +33,9 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
     raw = engine_at().sum_over_observers(chosen, CountMap(grid))
     truth = _unit_mass(render(raw.total.reshape(grid.shape).astype(np.float64), BLUR_DEG / CELL_DEG))
     noise = NoiseSource.secure()
-    published = _liu(chosen, grid, raw.observers, noise)
+    published = _liu(chosen, grid, len(corpus.observers), noise)
     mechanism = PrivateHeatmap(epsilon=EPSILON, delta=DELTA, cell_deg=CELL_DEG, blur_deg=BLUR_DEG)
-    ours = mechanism.release(chosen, noise=noise)
+    ours = mechanism.release(corpus, stimulus, noise=noise)
     share = ours.value.data_share
     shown = (
         ("raw gaze", truth, "no promise at all"),
