@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gazeveil.cli.main import run
+from gazeveil.registry import Registry
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -30,8 +32,19 @@ def named(page: Path) -> str:
 def test_python_in_the_docs_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__docs__"}
-    for number, code in enumerate(blocks(page, "python"), start=1):
-        exec(compile(code, f"{named(page)}, block {number}", "exec"), namespace)
+    try:
+        for number, code in enumerate(blocks(page, "python"), start=1):
+            exec(compile(code, f"{named(page)}, block {number}", "exec"), namespace)
+    finally:
+        forget_what_the_docs_registered()
+
+
+def forget_what_the_docs_registered() -> None:
+    """Take the examples of the docs out of all registries again, so that other tests do not find them."""
+    for registry in [thing for thing in gc.get_objects() if isinstance(thing, Registry)]:
+        for name, thing in list(registry._entries.items()):
+            if getattr(thing, "__module__", "") == "__docs__" or type(thing).__module__ == "__docs__":
+                del registry._entries[name]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "bash")], ids=named)
