@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How useful private heatmaps are: their agreement with the map of everybody, over the number of people.
+
+For each scene some of its viewers are drawn, the same for every method, and each method makes its map of them. The map
+is compared with the one of all viewers, without noise, which contains the drawn ones. Three numbers say how good it is:
+the correlation; the correlation after the prior, which needs no data, has been regressed out of both; and the share of
+the three highest peaks that are found. Each is averaged over repeats and then over scenes; the standard error is over
+scenes.
+
+Where more people are asked for than looked, people are drawn with replacement and so is what they looked at. That is
+said with the numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.aggregate.strategy import Task
+from gazeveil.errors import OptionError
+from gazeveil.files import replacing
+from gazeveil.noise import NoiseSource
+from gazeveil.study._heatmap_methods import METHODS, MORE_METHODS, Method, prior_alone, truth
+from gazeveil.study._heatmap_scenes import Gallery, Scene
+from gazeveil.utility.maps import correlation, hot_spot_hits, residual_correlation
+
+OBSERVERS: Final = (15, 30, 50, 100, 300)
+MEASURES: Final = ("cc", "residual", "hits")
+
+Tell = Callable[[float, float | None], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to measure.
+
+    Attributes:
+        observers: How many people to draw, one after the other.
+        epsilons: The ε to spend on each map.
+        delta: The δ to spend on each map.
+        methods: Names of methods; all of the usual ones if empty.
+        repeats: How often people and noise are drawn for each scene.
+        seed: People and noise follow from it.
+    """
+
+    observers: tuple[int, ...] = OBSERVERS
+    epsilons: tuple[float, ...] = (1.0,)
+    delta: float = 1e-5
+    methods: tuple[str, ...] = ()
+    repeats: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.observers or any(type(count) is not int or count < 1 for count in self.observers):
+            raise OptionError(f"observers are whole numbers from 1 up, not {list(self.observers)}")
+        if not self.epsilons or not all(math.isfinite(value) and value > 0 for value in self.epsilons):
+            raise OptionError(f"epsilons are positive numbers, not {list(self.epsilons)}")
+        if not 0 < self.delta < 1:
+            raise OptionError(f"delta must lie between 0 and 1, not at {self.delta!r}")
+        if self.repeats < 1:
+            raise OptionError(f"at least one repeat is needed, not {self.repeats}")
+        for name in self.methods:
+            if name not in METHODS and name not in MORE_METHODS:
+                raise OptionError(
+                    f"no method is called {name!r}", hint=f"known: {', '.join((*METHODS, *MORE_METHODS))}"
+                )
+
+    def chosen(self) -> Mapping[str, Method]:
+        """Return the methods to compare."""
+        known = {**METHODS, **MORE_METHODS}
+        return {name: known[name] for name in self.methods or METHODS}
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Mean and standard error over scenes of one measure; the error is NaN with a single scene."""
+
+    mean: float
+    error: float
+
+    @staticmethod
+    def of(values: Iterable[float]) -> Score:
+        """Return the score of one value a scene; scenes without a value (NaN) are left out."""
+        numbers = np.array([value for value in values if not math.isnan(value)])
+        if not len(numbers):
+            return Score(math.nan, math.nan)
+        error = float(numbers.std(ddof=1)) / math.sqrt(len(numbers)) if len(numbers) > 1 else math.nan
+        return Score(float(numbers.mean()), error)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method at one number of people and one ε.
+
+    Attributes:
+        method: Its name.
+        epsilon: The ε that was spent; the prior and the map without noise spend none.
+        observers: How many people.
+        variant: Which variant an oracle chose; empty if there is one only.
+        cc: Correlation with the map of everybody.
+        residual: The same after the prior has been regressed out of both.
+        hits: Share of the three highest peaks within two cells of one of the map's.
+        by_scene: Each scene's correlation, for comparisons scene by scene.
+    """
+
+    method: str
+    epsilon: float
+    observers: int
+    variant: str
+    cc: Score
+    residual: Score
+    hits: Score
+    by_scene: tuple[float, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Everything that was measured.
+
+    Attributes:
+        gallery: Where the scenes come from.
+        split: Which of them; empty for data of your own.
+        scenes: How many.
+        viewers: How many people looked at every scene; more are drawn with replacement.
+        plan: What was asked.
+        rows: The results.
+    """
+
+    gallery: str
+    split: str
+    scenes: int
+    viewers: int
+    plan: Plan
+    rows: tuple[Row, ...]
+
+    def row(self, method: str, observers: int, epsilon: float | None = None) -> Row:
+        """Return one result."""
+        wanted = self.plan.epsilons[0] if epsilon is None else epsilon
+        for row in self.rows:
+            if (row.method, row.observers, row.epsilon) == (method, observers, wanted):
+                return row
+        raise OptionError(f"{method!r} was not measured with {observers} people at ε = {wanted:g}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as plain values."""
+        return {
+            "data": self.gallery,
+            "split": self.split,
+            "scenes": self.scenes,
+            "viewers": self.viewers,
+            "drawn_with_replacement": [count for count in self.plan.observers if count > self.viewers],
+            **asdict(self.plan),
+            "methods": list(self.plan.chosen()),
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+def compare(gallery: Gallery, plan: Plan, *, split: str = "", tell: Tell | None = None) -> Found:
+    """Measure every method of a plan on every scene of a gallery."""
+    methods = plan.chosen()
+    steps = len(plan.epsilons) * len(plan.observers) * len(gallery.scenes)
+    done, rows = 0, []
+    for epsilon in plan.epsilons:
+        for count in plan.observers:
+            task = PrivateHeatmap(epsilon=epsilon, delta=plan.delta).plan(gallery.geometry, count).task
+            scores: list[_Scores] = []
+            for scene in gallery.scenes:  # inside, so that a decoder is set up once for all scenes
+                scores.append(_measured(scene, task, methods, plan))
+                done += 1
+                if tell is not None:
+                    tell(done, steps)
+            rows += [_row(name, method, task, scores) for name, method in methods.items()]
+    return Found(gallery.name, split, len(gallery.scenes), gallery.viewers, plan, tuple(rows))
+
+
+_Scores = dict[tuple[str, str], tuple[float, ...]]
+"""Of one scene: the measures of each method and variant, averaged over repeats."""
+
+
+def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Plan) -> _Scores:
+    whole = truth([viewer.rows() for viewer in scene.viewers], task)
+    prior = prior_alone(task)
+    source = NoiseSource.seeded(plan.seed)
+    each: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+    for repeat in range(plan.repeats):
+        people = scene.drawn(task.observers, plan.seed, repeat)
+        for name, method in methods.items():
+            for variant, way in method.ways.items():
+                label = f"{scene.name}/{task.observers}/{task.epsilon!r}/{repeat}/{variant}"
+                found = way(people, task, source.spawn(label))
+                scores = (
+                    correlation(found, whole),
+                    residual_correlation(found, whole, prior),
+                    hot_spot_hits(found, whole),
+                )
+                each.setdefault((name, variant), []).append(scores)
+    return {key: tuple(np.mean(scores, axis=0).tolist()) for key, scores in each.items()}
+
+
+def _row(name: str, method: Method, task: Task, scores: Sequence[_Scores]) -> Row:
+    def measure(variant: str, which: int) -> list[float]:
+        return [scene[name, variant][which] for scene in scores]
+
+    best = max(method.ways, key=lambda variant: float(np.mean(measure(variant, 0))))
+    cc, residual, hits = (Score.of(measure(best, which)) for which in range(len(MEASURES)))
+    variant = best if method.oracle else ""
+    return Row(name, task.epsilon, task.observers, variant, cc, residual, hits, tuple(measure(best, 0)))
+
+
+def to_markdown(found: Found) -> str:
+    """Return the results as a table: correlation, in brackets after the prior was regressed out, and hits."""
+    plan, lines = found.plan, []
+    for epsilon in plan.epsilons:
+        told = [f"n = {count}{'*' if count > found.viewers else ''}" for count in plan.observers]
+        lines += [f"| ε = {epsilon:g} | {' | '.join(told)} |", f"|---|{'---|' * len(told)}"]
+        for name, method in plan.chosen().items():
+            cells = [_cell(found.row(name, count, epsilon)) for count in plan.observers]
+            oracle = ", best grid and cap by an oracle" if method.oracle else ""
+            lines.append(f"| {method.title}{oracle} | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def note(found: Found) -> str:
+    """Return what the numbers are of, in a sentence or two."""
+    what = f"{found.gallery}{', ' if found.split else ''}{found.split}: {found.scenes} scenes"
+    told = f"{what}, {found.plan.repeats} draws each, {found.viewers} viewers a scene, δ = {found.plan.delta:g}."
+    if any(count > found.viewers for count in found.plan.observers):
+        told += " * People drawn with replacement, and their looks too: not real people."
+    return told
+
+
+def write(found: Found, out: Path) -> list[str]:
+    """Write the numbers and a picture of them into a folder; return the names of the files."""
+    from gazeveil.study._heatmap_plots import usefulness_plot  # noqa: PLC0415  (it draws what is made here)
+
+    stem = "-".join(part for part in ("heatmap", found.gallery, found.split) if part)
+    files = {
+        f"{stem}.json": (json.dumps(_finite(found.to_dict()), indent=1, ensure_ascii=False) + "\n").encode(),
+        f"{stem}.md": f"{note(found)}\n\n{to_markdown(found)}".encode(),
+        f"{stem}.png": usefulness_plot(found),
+    }
+    for name, content in files.items():
+        with replacing(out / name) as temporary:
+            temporary.write_bytes(content)
+    return list(files)
+
+
+def _cell(row: Row) -> str:
+    error = "" if math.isnan(row.cc.error) else f" ± {_short(row.cc.error)}"
+    return f"{_short(row.cc.mean)}{error} ({_short(row.residual.mean)}) {_short(row.hits.mean)}"
+
+
+def _short(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value + 0.0:.2f}".replace("0.", ".", 1)
+
+
+def _finite(value: Any) -> Any:
+    """Return plain values without NaN, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
