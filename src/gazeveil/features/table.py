@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Features over time as a table: one row per window (or bin) of a recording, one column per feature.
+
+Columns: ``observer, stimulus, session, trial``, the labels ``task`` and ``group`` (empty where unknown), ``start`` and
+``end`` in seconds, what the window was made of (`QUALITY`), then the features. Every window on the grid has a row, so
+the length of a series says nothing about its content; features of a window that is not usable are NaN, never null.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gazeveil.errors import FileFormatError, InputError
+from gazeveil.files import replacing
+from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import guarded, telling_os_errors
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.gaze.recording import Key
+
+VERSION: Final = 1
+METADATA_KEY: Final = "gazeveil-features"
+WINDOWS, BINS = "windows", "bins"
+
+LABELS: Final = ("task", "group")
+QUALITY: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {
+        "samples": pl.Int64,  # in the window
+        "covered": pl.Float64,  # samples at the recording's rate over the window's length
+        "errors": pl.Float64,  # share of samples without gaze, or off the plane
+        "repeats": pl.Float64,  # share of samples that repeat the one before exactly
+        "usable": pl.Boolean,
+    }
+)
+FIXED: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
+    {**dict.fromkeys((*schema.KEYS, *LABELS), pl.String), "start": pl.Float64, "end": pl.Float64, **QUALITY}
+)
+"""All columns but the features."""
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What all rows of a table share.
+
+    Attributes:
+        kind: ``windows`` (overlapping, unbounded reach) or ``bins`` (apart, finite reach).
+        names: The features, in order.
+        window: Seconds a row is about.
+        step: Seconds from one row to the next.
+        unit: ``deg`` or ``norm``: the unit of gaze in the features.
+        pupil_unit: ``mm``, … or empty for arbitrary.
+        reach: For bins, how many seconds before and after a bin raw gaze can still change it; None if unbounded.
+        settings: Every other parameter of the extraction, as plain values.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    window: float
+    step: float
+    unit: str
+    pupil_unit: str = ""
+    reach: float | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Series(NamedTuple):
+    """The features of one recording over time."""
+
+    key: Key
+    task: str
+    group: str
+    start: FloatArray
+    usable: NDArray[np.bool_]
+    values: FloatArray  # windows x features
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureTable:
+    """Features of many recordings. Rows of one recording are together, in order of time."""
+
+    rows: pl.DataFrame
+    info: Info
+
+    def __post_init__(self) -> None:
+        if fault := _fault(self.rows.schema, self.info.names):
+            raise InputError(f"this is no feature table: {fault}")
+        object.__setattr__(self, "rows", self.rows.select(*FIXED, *self.info.names))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features, in order."""
+        return self.info.names
+
+    @property
+    def observers(self) -> list[str]:
+        """Everybody in the table, sorted."""
+        return sorted(self.rows["observer"].unique().to_list())
+
+    @property
+    def values(self) -> FloatArray:
+        """All features, rows x features."""
+        return self.rows.select(self.names).to_numpy()
+
+    def series(self) -> Iterator[Series]:
+        """Yield the recordings' series, in the order of the rows."""
+        for rows in self.rows.partition_by(*schema.KEYS, maintain_order=True):
+            first = rows.row(0, named=True)
+            yield Series(
+                Key(*(first[name] for name in schema.KEYS)),
+                first["task"],
+                first["group"],
+                rows["start"].to_numpy(),
+                rows["usable"].to_numpy(),
+                rows.select(self.names).to_numpy(),
+            )
+
+    def only(self, names: Sequence[str]) -> FeatureTable:
+        """Return the table with these features, in this order."""
+        if unknown := [name for name in names if name not in self.names]:
+            raise InputError(f"the table has no feature {', '.join(unknown)}", hint=f"it has {', '.join(self.names)}")
+        return FeatureTable(self.rows, replace(self.info, names=tuple(names)))
+
+    def where(self, condition: pl.Expr) -> FeatureTable:
+        """Return the rows that meet a condition."""
+        return FeatureTable(self.rows.filter(condition), self.info)
+
+    def with_groups(self, groups: Mapping[str, str]) -> FeatureTable:
+        """Return the table with each observer's group; who is not named keeps theirs."""
+        group = pl.col("observer").replace_strict(dict(groups), default=pl.col("group"), return_dtype=pl.String)
+        return FeatureTable(self.rows.with_columns(group=group), self.info)
+
+    def with_tasks(self, tasks: Mapping[str, str]) -> FeatureTable:
+        """Return the table with each stimulus' task; what is not named keeps its own."""
+        task = pl.col("stimulus").replace_strict(dict(tasks), default=pl.col("task"), return_dtype=pl.String)
+        return FeatureTable(self.rows.with_columns(task=task), self.info)
+
+    def write(self, path: Path | str, *, overwrite: bool = False) -> Path:
+        """Write the table as a Parquet file that says what it holds.
+
+        Raises:
+            OutputError: If it exists already or cannot be written; nothing half written stays behind.
+        """
+        path = Path(path)
+        label = json.dumps({"version": VERSION, **asdict(self.info), "settings": dict(self.info.settings)})
+        with replacing(path, overwrite=overwrite) as temporary, telling_os_errors():
+            self.rows.write_parquet(temporary, metadata={METADATA_KEY: label})
+        return path
+
+    @staticmethod
+    def read(path: Path | str) -> FeatureTable:
+        """Read a table that `write` wrote.
+
+        Raises:
+            FileFormatError: If the file is missing, damaged, somebody else's, or from another version.
+        """
+        path = Path(path)
+        info = _read_info(path)
+        rows = guarded(path, lambda: pl.read_parquet(path, glob=False, hive_partitioning=False))
+        if fault := _fault(rows.schema, info.names):
+            raise FileFormatError(path, expected="the columns of a feature table", found=fault)
+        if nulls := [name for name in rows.columns if rows[name].null_count()]:
+            raise FileFormatError(path, column=nulls[0], expected="a value in every row", found="an empty one")
+        return FeatureTable(rows, info)
+
+    @staticmethod
+    def concat(tables: Iterable[FeatureTable]) -> FeatureTable:
+        """Put tables of the same kind one below the other."""
+        tables = list(tables)
+        if not tables:
+            raise InputError("there is no feature table to put together")
+        if any(table.info != tables[0].info for table in tables):
+            raise InputError("feature tables with different features or settings do not go together")
+        return FeatureTable(pl.concat([table.rows for table in tables]), tables[0].info)
+
+
+def _fault(found: pl.Schema, names: Sequence[str]) -> str:
+    """Say what is wrong with the columns; empty if nothing."""
+    wanted: dict[str, type[pl.DataType]] = {**FIXED, **dict.fromkeys(names, pl.Float64)}
+    if len(wanted) != len(FIXED) + len(names):
+        return "a feature is named twice, or like another column"
+    if missing := [name for name in wanted if name not in found]:
+        return f"no column {', '.join(missing[:5])}"
+    for name, dtype in wanted.items():
+        if found[name] != dtype:
+            return f"column {name} is {found[name]}, not {dtype.__name__}"
+    return ""
+
+
+def _read_info(path: Path) -> Info:
+    text = guarded(path, lambda: pl.read_parquet_metadata(path)).get(METADATA_KEY)
+    if text is None:
+        raise FileFormatError(
+            path,
+            expected="a feature table",
+            found="a Parquet file without its label",
+            hint="make one with `gazeveil features extract CORPUS --out FILE`",
+        )
+    try:
+        label = json.loads(text)
+        version = label.pop("version")
+        if version == VERSION:
+            return Info(**{**label, "names": tuple(label["names"])})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileFormatError(path, expected="a feature table's label", found=f"a damaged one ({error!r})") from None
+    raise FileFormatError(
+        path,
+        expected=f"feature table version {VERSION}",
+        found=f"version {version}",
+        hint="read it with the gazeveil version that wrote it",
+    )
