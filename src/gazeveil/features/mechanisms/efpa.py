@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fourier perturbation with a private choice of how many bins to keep: EFPA, and SPA beside it (Ács 2012).
+
+Half of ε pays for the choice, half for the noise. Published code of both keeps the true phase of every bin, which is
+not private; here real and imaginary parts get noise. Choosing costs more than it gains below ε of about 48: prefer a
+fixed number by a public rule (`fpa`), or the low-rank mechanism.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from gazeveil.errors import OptionError
+from gazeveil.features import choose_bins, fourier
+from gazeveil.features.series import SERIES_MECHANISMS, STEP, FloatArray, SeriesMechanism, checked
+from gazeveil.noise import NoiseSource, add_laplace, add_radial, from_lattice, lattice_step, to_lattice
+from gazeveil.privacy.calibrate import laplace_scale, pure_epsilon, radial_scale
+from gazeveil.privacy.exact import exact, root_up
+
+
+@SERIES_MECHANISMS.register("efpa")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnhancedFourierPerturbation(SeriesMechanism):
+    """Chooses privately, for every series, how many bins to keep, and adds Laplace noise to those."""
+
+    name: ClassVar[str] = "efpa"
+
+    def __post_init__(self) -> None:
+        super(EnhancedFourierPerturbation, self).__post_init__()
+        if exact(self.delta):
+            raise OptionError(f"{self.name} is purely ε-private: leave delta at 0")
+
+    @property
+    def share(self) -> Fraction:
+        """The ε of one half (the choice, the noise) of one feature."""
+        return exact(self.epsilon) / (2 * self.features)
+
+    @property
+    def slack(self) -> Fraction:
+        """What rounding errors of the transform can add to a change."""
+        return root_up(Fraction(self.steps)) * self.steps * Fraction(2 * fourier.STABLE)
+
+    def epsilon_for(self, changed: int) -> Fraction:
+        """Return the ε that choice and noise promise for a stretch of so many steps."""
+        if changed == self.changed:
+            return exact(self.epsilon)
+        chosen = self._length(changed) + choose_bins.ROUNDING, self._length(self.changed) + choose_bins.ROUNDING
+        choice = self.share * chosen[0] / chosen[1]
+        worst = max(
+            pure_epsilon(self.scale(k), self.sensitivity(k, changed)) for k in choose_bins.candidates(self.steps)
+        )
+        return self.features * (choice + worst)
+
+    def sensitivity(self, kept: int, changed: int) -> Fraction:
+        """Return how far a stretch moves the kept coordinates of one feature, in ℓ1."""
+        rounding = fourier.numbers(self.steps, kept) * Fraction(STEP) + root_up(Fraction(2 * kept)) * self.slack
+        return root_up(kept * changed * Fraction(fourier.slow_share(self.steps, kept, changed))) + rounding
+
+    def scale(self, kept: int) -> float:
+        """Return the scale of the noise on every coordinate."""
+        return laplace_scale(self.share, self.sensitivity(kept, self.changed))
+
+    def expected_noise(self, kept: int) -> float:
+        """Return the root of the energy that the noise is expected to have."""
+        even = fourier.orthonormal(self.steps, kept)
+        return self.scale(kept) * float(np.sqrt(2 * np.sum(np.square(even))))
+
+    def noisy(self, parts: FloatArray, kept: int, noise: NoiseSource) -> FloatArray:
+        """Return coordinates with noise, one series a row."""
+        return from_lattice(add_laplace(noise, to_lattice(parts, STEP), self.scale(kept), STEP), STEP)
+
+    def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
+        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        table = np.ascontiguousarray(checked(values, self.steps, self.features).swapaxes(1, 2))
+        rows = table.reshape(-1, self.steps)
+        choices = choose_bins.candidates(self.steps)
+        cost = np.array([self.expected_noise(k) for k in choices])
+        lost = choose_bins.discarded(rows, choices)
+        chosen = choose_bins.choose(lost, cost, self.share, self._length(self.changed), noise)
+        out = np.empty_like(rows)
+        for index, kept in enumerate(choices):
+            mine = chosen == index
+            if mine.any():
+                out[mine] = fourier.series(self.noisy(fourier.coordinates(rows[mine], kept), kept, noise), self.steps)
+        return np.clip(out.reshape(table.shape), 0.0, 1.0).swapaxes(1, 2)
+
+    def _length(self, changed: int) -> Fraction:
+        return root_up(Fraction(changed)) + self.slack
+
+
+@SERIES_MECHANISMS.register("spa")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingPerturbation(EnhancedFourierPerturbation):
+    """Chooses privately, for every series, how many bins to keep, and adds one radial noise vector to those."""
+
+    name: ClassVar[str] = "spa"
+
+    def sensitivity(self, kept: int, changed: int) -> Fraction:
+        """Return how far a stretch moves the kept coordinates of one feature, in ℓ2."""
+        return root_up(changed * Fraction(fourier.slow_share(self.steps, kept, changed))) + self.slack
+
+    def scale(self, kept: int) -> float:
+        """Return the scale of the radial noise."""
+        return radial_scale(self.share, self.sensitivity(kept, self.changed))
+
+    def expected_noise(self, kept: int) -> float:
+        """Return the root of the energy that the noise is expected to have."""
+        dimension = fourier.numbers(self.steps, kept)
+        return self.scale(kept) * float(np.sqrt(dimension * (dimension + 1)))
+
+    def noisy(self, parts: FloatArray, kept: int, noise: NoiseSource) -> FloatArray:
+        """Return coordinates with noise, one series a row."""
+        even = fourier.orthonormal(self.steps, kept)
+        return add_radial(noise, parts * even, self.scale(kept), lattice_step(self.scale(kept))) / even

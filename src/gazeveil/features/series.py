@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a mechanism for one person's own feature series is, and how far a series can change.
+
+Values are scaled to their declared ranges first, so they lie from 0 to 1 whoever they come from. Everybody's series is
+released by itself, with noise of its own: what a person contributed touches that person's release alone, so the
+promise to one is the promise to all. ε pays for all features of a person together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number, above_zero, as_text, exact, probability, whole_number
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
+from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit
+from gazeveil.registry import Registry
+
+FloatArray = NDArray[np.float64]
+
+MOST_STEPS = 1 << 16
+STEP = 2.0**-24
+"""The lattice that noise lives on, as a part of a declared range."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesMechanism(ABC):
+    """A way of releasing one person's own series: public numbers, nothing else.
+
+    Attributes:
+        epsilon: The ε that all features of a person cost together.
+        steps: How long a series is; public.
+        features: How many features are released.
+        delta: The δ that may be spent. 0 asks for Laplace noise, more for Gaussian noise.
+        stretch: How many consecutive steps the promise hides; None for all that the person contributed.
+    """
+
+    name: ClassVar[str]
+
+    epsilon: Number
+    steps: int
+    features: int = 1
+    delta: Number = 0
+    stretch: int | None = None
+
+    def __post_init__(self) -> None:
+        fix = object.__setattr__
+        fix(self, "epsilon", above_zero(self.epsilon, "epsilon"))
+        fix(self, "delta", probability(self.delta, "delta"))
+        fix(self, "steps", whole_number(self.steps, "steps", at_least=1))
+        fix(self, "features", whole_number(self.features, "features", at_least=1))
+        if exact(self.delta) == 1:
+            raise OptionError("delta must be below 1")
+        if self.steps > MOST_STEPS:
+            raise OptionError(
+                f"a series has at most {MOST_STEPS:,} steps, not {self.steps:,}", hint="cut it into parts"
+            )
+        if self.stretch is not None:
+            fix(self, "stretch", whole_number(self.stretch, "stretch", at_least=1))
+            if self.stretch > self.steps:
+                raise OptionError(f"a stretch of {self.stretch:,} steps is longer than the series, {self.steps:,}")
+
+    @property
+    def changed(self) -> int:
+        """How many consecutive steps may change at once."""
+        return self.steps if self.stretch is None else self.stretch
+
+    @property
+    def unit(self) -> ProtectedUnit:
+        """What the promise protects."""
+        return Observer() if self.stretch is None else FeatureSeries(self.stretch)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to every person, before any data is seen."""
+        return promise(self.epsilon, self.delta, self.unit)
+
+    def promises(self) -> list[tuple[int, Fraction]]:
+        """Return what the same noise promises for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
+        lengths = sorted({min(1 << j, self.steps) for j in range(self.steps.bit_length() + 1)} | {self.changed})
+        return [(length, self.epsilon_for(length)) for length in lengths]
+
+    @abstractmethod
+    def epsilon_for(self, changed: int) -> Fraction:
+        """Return the ε that the noise promises for a stretch of so many steps, at the same δ."""
+
+    @abstractmethod
+    def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
+        """Return noisy series: people by steps by features, each value from 0 to 1."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism and its parameters as plain values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"mechanism": self.name} | {
+            name: as_text(value) if isinstance(value, Fraction) else value for name, value in values.items()
+        }
+
+
+SERIES_MECHANISMS: Registry[type[SeriesMechanism]] = Registry(
+    "feature mechanism", package="gazeveil.features.mechanisms"
+)
+"""Mechanisms for a person's own series, by name."""
+
+
+def promise(epsilon: Number, delta: Number, unit: ProtectedUnit) -> Guarantee:
+    """Return the promise with these numbers: pure if there is no δ."""
+    return ApproxDP(epsilon, delta, unit=unit) if exact(delta) else PureDP(epsilon, unit=unit)
+
+
+def checked(values: FloatArray, steps: int, features: int) -> FloatArray:
+    """Return values as an array of people by steps by features, each clipped to its range.
+
+    Raises:
+        OptionError: If the shape is another, or a value is missing: what is missing must be filled with public values.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 3 or table.shape[1:] != (steps, features):
+        raise OptionError(f"expected people by {steps:,} steps by {features:,} features, found shape {table.shape}")
+    if np.isnan(table).any():
+        raise OptionError("a value is missing", hint="fill what is missing with the public mean first")
+    return np.clip(table, 0.0, 1.0)
