@@ -22,6 +22,7 @@ from gazeveil.aggregate.strategies.histogram import Histogram
 from gazeveil.aggregate.strategy import STRATEGIES, Task
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
+from gazeveil.study._heatmap_recipe import recipe
 
 People = Sequence[Columns]
 Way = Callable[[People, Task, NoiseSource], FloatArray]
@@ -120,6 +121,7 @@ METHODS: Final[Mapping[str, Method]] = {
     ),
     "grid": Method("clipped grid, no decoder", {"grid": _plain_histogram}),
     "histogram": Method("`histogram` with the decoder", {"histogram": by_strategy("histogram")}),
+    "recipe": Method("the first recipe, frozen", {"recipe": recipe}),
     "ours": Method("`auto`, ours", {"auto": by_strategy("auto")}),
     "none": Method("without privacy", {"none": _without_noise}, private=False),
 }

@@ -108,7 +108,7 @@ class Row:
         cc: Correlation with the map of everybody.
         residual: The same after the prior has been regressed out of both.
         hits: Share of the three highest peaks within two cells of one of the map's.
-        by_scene: Each scene's correlation, for comparisons scene by scene.
+        by_scene: Each scene's three measures, for comparisons scene by scene.
     """
 
     method: str
@@ -118,7 +118,7 @@ class Row:
     cc: Score
     residual: Score
     hits: Score
-    by_scene: tuple[float, ...] = field(repr=False)
+    by_scene: tuple[tuple[float, ...], ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +148,15 @@ class Found:
             if (row.method, row.observers, row.epsilon) == (method, observers, wanted):
                 return row
         raise OptionError(f"{method!r} was not measured with {observers} people at ε = {wanted:g}")
+
+    def gain(self, method: str, over: str, observers: int, epsilon: float | None = None) -> tuple[Score, Score, Score]:
+        """Return by how much one method's measures exceed another's, scene by scene."""
+        pairs = zip(
+            self.row(method, observers, epsilon).by_scene, self.row(over, observers, epsilon).by_scene, strict=True
+        )
+        more = [[one - other for one, other in zip(*pair, strict=True)] for pair in pairs]
+        cc, residual, hits = (Score.of(values) for values in zip(*more, strict=True))
+        return cc, residual, hits
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain values."""
@@ -192,9 +201,11 @@ def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Pla
     each: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for repeat in range(plan.repeats):
         people = scene.drawn(task.observers, plan.seed, repeat)
+        label = (
+            f"{scene.name}/{task.observers}/{task.epsilon!r}/{repeat}"  # one noise for all: differences scatter less
+        )
         for name, method in methods.items():
             for variant, way in method.ways.items():
-                label = f"{scene.name}/{task.observers}/{task.epsilon!r}/{repeat}/{variant}"
                 found = way(people, task, source.spawn(label))
                 scores = (
                     correlation(found, whole),
@@ -212,7 +223,9 @@ def _row(name: str, method: Method, task: Task, scores: Sequence[_Scores]) -> Ro
     best = max(method.ways, key=lambda variant: float(np.mean(measure(variant, 0))))
     cc, residual, hits = (Score.of(measure(best, which)) for which in range(len(MEASURES)))
     variant = best if method.oracle else ""
-    return Row(name, task.epsilon, task.observers, variant, cc, residual, hits, tuple(measure(best, 0)))
+    return Row(
+        name, task.epsilon, task.observers, variant, cc, residual, hits, tuple(scene[name, best] for scene in scores)
+    )
 
 
 def to_markdown(found: Found) -> str:
