@@ -91,7 +91,7 @@ class _Design:
 def _many_bumps(task: Task) -> _Design:
     grid = task.grid
     along = [_bell(_middles(count), _lattice(count), 1.0) for count in (grid.columns, grid.rows)]
-    bumps: FloatArray = np.kron(along[1], along[0])
+    bumps: FloatArray = np.asarray(np.kron(along[1], along[0]), dtype=np.float64)
     means, weights = _means(grid)
     squares = 0.0
     for kind, (mean, weight) in product(KINDS, zip(means, weights, strict=True)):
