@@ -13,7 +13,9 @@
     ├── PrivacyError                   refused, because the promise would not hold
     │   ├── CannotCompose              promises about different things do not add up
     │   ├── BudgetExceeded             a charge does not fit into what is left of a budget
-    │   └── LedgerError                the ledger cannot be read or written, so nothing may be spent
+    │   ├── LedgerError                the ledger cannot be read or written, so nothing may be spent
+    │   ├── StateError                 the kept state of a stream is damaged or of another veil; the stream stays shut
+    │   └── VeilShut                   a veil met an error and lets nothing through any more
     ├── OutputError (OSError)          a result could not be written; nothing half written stays behind
     ├── EngineError                    the machines that compute cannot be reached or failed; nothing was computed
     ├── MissingExtra (ImportError)     an optional package is needed: says what to install
@@ -139,6 +141,14 @@ class BudgetExceeded(PrivacyError):  # noqa: N818
 
 class LedgerError(PrivacyError):
     """The ledger cannot be read or written, so nothing may be spent."""
+
+
+class StateError(PrivacyError):
+    """The kept state of a stream is damaged, of another version or of another mechanism; the stream stays shut."""
+
+
+class VeilShut(PrivacyError):  # noqa: N818
+    """A veil met an error before and lets nothing through any more, least of all raw gaze."""
 
 
 class OutputError(GazeveilError, OSError):

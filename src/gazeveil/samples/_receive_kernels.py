@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every compiled veil does first and last: take a sample in, send a point out.
+
+Three arrays make a compiled veil. ``fixed`` holds what its mechanism fixes, ``clock`` integers and ``memory`` floats
+that change. Each begins with the places named here; what a veil needs beyond comes after.
+
+Missing gaze has one rule: the veil goes on with the last gaze that it saw, with the centre of the space before any.
+So a gap is not seen as a gap; every sample has a point.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, types
+from numpy.typing import NDArray
+
+from gazeveil.gaze.geometry import FloatArray
+
+IntArray = NDArray[np.int64]
+
+# clock
+PREVIOUS = 0  # device time of the last sample, µs
+SEEN = 1  # samples so far
+RAN_BACK = 2
+MISSING = 3
+NOT_FINITE = 4
+TOO_FAR = 5
+CLOCK = 6  # a veil's own integers begin here
+
+# memory
+POINT = 0  # three places: gaze in, veiled point out
+LAST = 3  # three places: the last gaze seen, unwrapped
+MEMORY = 6  # a veil's own floats begin here
+
+# fixed
+AXES = 0
+PERIOD = 1
+LOWEST = 2  # three places: what lies below is too far off to be gaze
+HIGHEST = 5
+EDGE_LOW = 8  # the second axis of a space that wraps is cut off here
+EDGE_HIGH = 9
+FIXED = 10  # a veil's own constants begin here
+
+LATEST = 1e12
+
+F = types.float64
+Floats = types.Array(types.float64, 1, "C")
+Integers = types.Array(types.int64, 1, "C")
+Given = types.Array(types.float64, 1, "C", readonly=True)
+STEP = types.UniTuple(F, 2)(Floats, Integers, Floats, F, F, F, F)
+"""fixed, clock, memory, t, x, y, z"""
+RUN = types.void(Floats, Integers, Floats, Given, Given, Given, Given, Floats, Floats, Floats)
+"""fixed, clock, memory, t, x, y, z, out x, out y, out z; z is empty in spaces with two axes"""
+
+
+@njit(cache=True, nogil=True, inline="always")
+def wrapped(value: float, period: float) -> float:
+    """Return a value moved by whole periods into [-period / 2, period / 2)."""
+    return value - period * math.floor(value / period + 0.5)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def keep_time(clock: IntArray, t: float) -> np.int64:
+    """Return the time in µs, never before the last one.
+
+    Raises:
+        ValueError: If it is no time.
+    """
+    if not abs(t) <= LATEST:
+        raise ValueError("not a time")
+    now = np.int64(np.rint(t * 1e6))
+    if clock[SEEN] > 0 and now < clock[PREVIOUS]:
+        clock[RAN_BACK] += 1
+        now = clock[PREVIOUS]
+    clock[PREVIOUS] = now
+    clock[SEEN] += 1
+    return now
+
+
+@njit(cache=True, nogil=True, inline="always")
+def receive(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> bool:
+    """Keep the time, put believable gaze into POINT, and say whether there was any; see the module for gaps."""
+    keep_time(clock, t)
+    axes = int(fixed[AXES])
+    fault = 0
+    for axis in range(axes):
+        value = memory[POINT + axis]
+        if math.isnan(value):
+            fault = MISSING
+        elif fault == 0 and math.isinf(value):
+            fault = NOT_FINITE
+        elif fault == 0 and not fixed[LOWEST + axis] <= value <= fixed[HIGHEST + axis]:
+            fault = TOO_FAR
+    if fault:
+        clock[fault] += 1
+        for axis in range(axes):
+            memory[POINT + axis] = memory[LAST + axis]
+        return False
+    if fixed[PERIOD] > 0.0:
+        memory[POINT] = memory[LAST] + wrapped(memory[POINT] - memory[LAST], fixed[PERIOD])
+    for axis in range(axes):
+        memory[LAST + axis] = memory[POINT + axis]
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def send(fixed: FloatArray, memory: FloatArray) -> None:
+    """Bring the veiled point back onto a sphere that comes round; other spaces take it as it is."""
+    if fixed[PERIOD] > 0.0:
+        memory[POINT] = wrapped(memory[POINT], fixed[PERIOD])
+        memory[POINT + 1] = min(max(memory[POINT + 1], fixed[EDGE_LOW]), fixed[EDGE_HIGH])

@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Veils whose samples go through compiled code: one kernel for a live sample, the same in a loop for arrays.
+
+`gazeveil.samples._receive_kernels` says what is where in the three arrays that hold a veil's state. A veil with noise
+draws it in blocks of `BLOCK` samples, live as on file, so both use the words of the source alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from gazeveil.errors import StateError, VeilShut
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples
+from gazeveil.samples.space import Space
+from gazeveil.samples.state import Arrays, fit
+
+REACH = 8.0
+"""Gaze farther than this many sizes of the space from its centre is not believed."""
+
+BLOCK = 256
+"""Samples that noise is drawn ahead for: rarer than one step in a hundred, and at most a few kilobytes."""
+
+_NOTHING = np.empty(0)
+
+
+class Kernels(NamedTuple):
+    """The compiled functions of a veil, with the signatures STEP and RUN."""
+
+    step: Callable[..., tuple[float, float]]
+    run: Callable[..., None]
+
+
+class CompiledVeil(Veil):
+    """One stream through compiled code."""
+
+    __slots__ = ("_clock", "_fixed", "_memory", "_run", "_step")
+
+    def __init__(
+        self,
+        mechanism: SampleMechanism,
+        noise: NoiseSource,
+        kernels: Kernels,
+        *,
+        fixed: tuple[float, ...] = (),
+        integers: int = 0,
+        floats: int = 0,
+    ) -> None:
+        """Make a veil with constants, integers and floats of its own; integers and floats start at zero."""
+        from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415  (numba loads on use)
+
+        super().__init__(mechanism, noise)
+        self._step, self._run = kernels
+        space = mechanism.space
+        self._fixed = np.array([*_header(space), *fixed])
+        self._clock = np.zeros(places.CLOCK + integers, dtype=np.int64)
+        self._memory = np.zeros(places.MEMORY + floats)
+        self._memory[places.LAST : places.LAST + space.axes] = space.centre
+
+    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+        """Take one sample and return the veiled point at once."""
+        try:
+            return self._step(self._fixed, self._clock, self._memory, t, x, y, 0.0)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+        """Take one sample of a space with three axes."""
+        try:
+            veiled_x, veiled_y = self._step(self._fixed, self._clock, self._memory, t, x, y, z)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return veiled_x, veiled_y, self._memory.item(2)
+
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take many samples at once; the same as stepping through them."""
+        t, x, y = as_samples(t, x, y)
+        out_x, out_y = np.empty(len(t)), np.empty(len(t))
+        self._through(t, x, y, _NOTHING, out_x, out_y, _NOTHING)
+        return out_x, out_y
+
+    def run3(
+        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Take many samples of a space with three axes."""
+        t, x, y, z = as_samples(t, x, y, z)
+        out_x, out_y, out_z = np.empty(len(t)), np.empty(len(t)), np.empty(len(t))
+        self._through(t, x, y, z, out_x, out_y, out_z)
+        return out_x, out_y, out_z
+
+    @property
+    def faults(self) -> Faults:
+        """What was odd about the stream so far."""
+        return Faults(*self._clock[2:6].tolist())
+
+    def _through(self, *columns: FloatArray) -> None:
+        try:
+            self._run(self._fixed, self._clock, self._memory, *columns)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def _state(self) -> Arrays:
+        return {"clock": self._clock, "memory": self._memory}
+
+    def _restore(self, arrays: Arrays) -> None:
+        fit(arrays, self._state())
+        if not (np.all(self._clock[1:] >= 0) and np.all(np.isfinite(self._memory)) and self._is_sane()):
+            self.close("its state did not fit")
+            raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
+
+    def _is_sane(self) -> bool:
+        """Say whether the veil's own places hold what they can hold, positions above all."""
+        return True
+
+    def _forget(self) -> None:
+        self._memory[:] = 0.0
+        self._step = self._run = self._refuse
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise VeilShut(f"the veil is shut: {self.shut}", hint="start a new stream")
+
+
+class NoisyVeil(CompiledVeil):
+    """One stream through compiled code that takes fresh noise from the end of ``memory`` with every sample.
+
+    The kernel finds the noise of the next sample at ``memory[clock[CLOCK]:]``, erases it and moves that position on.
+    """
+
+    __slots__ = ("_draw", "_left", "_noise_at", "_per_sample")
+
+    def __init__(
+        self,
+        mechanism: SampleMechanism,
+        noise: NoiseSource,
+        kernels: Kernels,
+        *,
+        draw: Callable[[NoiseSource, int], FloatArray],
+        per_sample: int,
+        fixed: tuple[float, ...] = (),
+        integers: int = 0,
+        floats: int = 0,
+    ) -> None:
+        """Make a veil that draws ``per_sample`` noise values a sample; its first own integer is their position."""
+        super().__init__(
+            mechanism, noise, kernels, fixed=fixed, integers=1 + integers, floats=floats + BLOCK * per_sample
+        )
+        self._draw, self._per_sample, self._left = draw, per_sample, 0
+        self._noise_at = len(self._memory) - BLOCK * per_sample
+
+    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+        """Take one sample and return the veiled point at once."""
+        if not self._left:
+            self._refill()
+        self._left -= 1
+        try:
+            return self._step(self._fixed, self._clock, self._memory, t, x, y, 0.0)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+        """Take one sample of a space with three axes."""
+        if not self._left:
+            self._refill()
+        self._left -= 1
+        return super().step3(t, x, y, z)
+
+    def _through(self, *columns: FloatArray) -> None:
+        at, count = 0, len(columns[0])
+        while at < count:
+            if not self._left:
+                self._refill()
+            end = min(at + self._left, count)
+            self._left -= end - at
+            super()._through(*(column[at:end] for column in columns))
+            at = end
+
+    def _refill(self) -> None:
+        self._check_open()
+        try:
+            self._memory[self._noise_at :] = self._draw(self.noise, BLOCK * self._per_sample)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        self._clock[6] = self._noise_at
+        self._left = BLOCK
+
+    def _drop_noise(self) -> None:
+        self._memory[self._noise_at :] = 0.0
+        self._clock[6] = self._noise_at
+        self._left = 0
+
+    def _state(self) -> Arrays:
+        return {"clock": self._clock, "memory": self._memory[: self._noise_at]}
+
+    def _is_sane(self) -> bool:
+        return bool(self._clock[6] == self._noise_at)
+
+
+def _header(space: Space) -> list[float]:
+    """Return the constants that all compiled veils share."""
+    unused = [0.0] * (3 - space.axes)
+    far = [REACH * size for size in space.size]
+    lowest = [centre - reach for centre, reach in zip(space.centre, far, strict=True)]
+    highest = [centre + reach for centre, reach in zip(space.centre, far, strict=True)]
+    return [space.axes, space.period, *lowest, *unused, *highest, *unused, space.low[1], space.high[1]]

@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of every veil: parameters in a frozen mechanism, one stream's state in a veil.
+
+A mechanism says its guarantee before it sees data. ``start`` gives a veil, and the same veil runs live (`Veil.step`)
+and over arrays (`Veil.run`): equal noise gives equal output, bit for bit, however the samples are portioned.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from gazeveil.errors import InputError, OptionError, VeilShut
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import as_text
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.release import kept_promise
+from gazeveil.registry import Registry
+from gazeveil.samples.space import Space, space_from_dict
+from gazeveil.samples.state import Arrays, pack, unpack
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.recording import Recording
+    from gazeveil.samples.channels import Eyes
+
+LATEST = 1e12
+"""Seconds beyond which a time stamp is no time."""
+
+
+class Faults(NamedTuple):
+    """What was odd about a stream: counts alone, never gaze.
+
+    Attributes:
+        clock_ran_back: Samples whose time was earlier than the one before; they were taken at that earlier one's time.
+        missing: Samples without gaze.
+        not_finite: Samples with an infinite coordinate, treated as missing.
+        too_far: Samples with gaze so far off that no eye looks there, treated as missing.
+    """
+
+    clock_ran_back: int = 0
+    missing: int = 0
+    not_finite: int = 0
+    too_far: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SampleMechanism(ABC):
+    """A way to veil a stream of gaze: parameters, nothing else.
+
+    Attributes:
+        space: Where the gaze lives. Public.
+    """
+
+    space: Space
+
+    name: ClassVar[str]
+    draws_noise: ClassVar[bool] = True
+    """Whether output depends on the noise source; if not, a seeded one takes nothing from the promise."""
+    keeps_distances: ClassVar[bool] = False
+    """Whether every point comes out by itself, and no two come out farther apart than they went in."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.space, Space):
+            raise OptionError(
+                f"{self.name} needs the space that gaze lives in, not {self.space!r}",
+                hint="for example Screen(1920, 1080), or space_of(recording.geometry)",
+            )
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised, before any gaze is seen."""
+
+    @abstractmethod
+    def start(self, noise: NoiseSource) -> Veil:
+        """Return a veil for a new stream. It takes no words from the source before its first sample."""
+
+    def resume(self, state: bytes, noise: NoiseSource) -> Veil:
+        """Return a veil that goes on where `Veil.to_bytes` left off.
+
+        Raises:
+            StateError: If the state is damaged, of another version, or of another mechanism.
+        """
+        arrays = unpack(self, state)
+        veil = self.start(noise)
+        veil._restore(arrays)
+        return veil
+
+    def apply(self, recording: Recording, noise: NoiseSource, *, eyes: Eyes = "drop") -> Recording:
+        """Return a veiled recording, as stepping through it sample by sample would.
+
+        Args:
+            recording: What to veil; its unit must be the space's.
+            noise: Where the random words come from.
+            eyes: What becomes of the single eyes: ``drop``, or ``same`` to give both the one veiled point.
+
+        Raises:
+            InputError: If the recording is not in the space's unit, or has a time that is no number.
+        """
+        from gazeveil.samples.apply import veiled  # noqa: PLC0415
+
+        return veiled(recording, self.start(noise), eyes=eyes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism and its parameters as plain values, as JSON and TOML know them."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"mechanism": self.name} | {name: _plain(value) for name, value in values.items() if value is not None}
+
+    def in_words(self) -> str:
+        """Say name and parameters in one line."""
+        shown = {name: value for name, value in self.to_dict().items() if name not in ("mechanism", "space")}
+        return f"{self.name}({', '.join(f'{name}={_told(value)}' for name, value in shown.items())})"
+
+
+class Veil(ABC):
+    """One stream behind a mechanism. Not for several threads at once.
+
+    After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out.
+    """
+
+    __slots__ = ("__weakref__", "_shut", "mechanism", "noise")
+
+    def __init__(self, mechanism: SampleMechanism, noise: NoiseSource) -> None:
+        self.mechanism = mechanism
+        self.noise = noise
+        self._shut = ""
+
+    @abstractmethod
+    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+        """Take one sample and return the veiled point at once.
+
+        Args:
+            t: Device time in seconds. One that is earlier than the last is taken as the last.
+            x: Gaze in the unit of the space; NaN in any coordinate means that gaze is missing.
+            y: The other coordinate.
+
+        Raises:
+            InputError: If the time is not a number or absurd; the veil is shut.
+            VeilShut: If the veil is shut already.
+        """
+
+    @abstractmethod
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take many samples at once; the same as stepping through them, and may be mixed with it."""
+
+    def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+        """Take one sample of a space with three axes."""
+        raise self._wrong_axes(3)
+
+    def run3(
+        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Take many samples of a space with three axes."""
+        raise self._wrong_axes(3)
+
+    @property
+    @abstractmethod
+    def faults(self) -> Faults:
+        """What was odd about the stream so far."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise that this stream keeps: the mechanism's, or none if its noise is not secure."""
+        promise = self.mechanism.guarantee
+        return kept_promise(promise, self.noise) if self.mechanism.draws_noise else promise
+
+    @property
+    def shut(self) -> str:
+        """Why nothing comes out any more; empty while the veil is open."""
+        return self._shut
+
+    def close(self, reason: str = "the stream was closed") -> None:
+        """Let nothing through any more, and forget what was kept."""
+        self._shut = self._shut or reason
+        self._forget()
+
+    def to_bytes(self) -> bytes:
+        """Return the state, for `SampleMechanism.resume`. Prefetched noise is dropped and never part of it.
+
+        The state may hold recent gaze: keep it as secret as gaze. Resume it once.
+
+        Raises:
+            VeilShut: If the veil is shut.
+        """
+        self._check_open()
+        self._drop_noise()
+        return pack(self.mechanism, self._state())
+
+    @abstractmethod
+    def _state(self) -> Arrays:
+        """Return what must survive, by name: lists of float64, int64 or uint8."""
+
+    @abstractmethod
+    def _restore(self, arrays: Arrays) -> None:
+        """Take over a state; raises `StateError` if it does not fit."""
+
+    def _drop_noise(self) -> None:
+        """Erase noise that was drawn ahead."""
+        return
+
+    def _forget(self) -> None:
+        """Erase what the veil remembers of gaze and noise."""
+        self._drop_noise()
+
+    def _check_open(self) -> None:
+        if self._shut:
+            raise VeilShut(f"the veil is shut: {self._shut}", hint="start a new stream")
+
+    def _fail(self, error: BaseException) -> None:
+        """Shut the veil because of an error; tell errors of the input in our words."""
+        if isinstance(error, VeilShut):
+            return
+        self.close(f"{type(error).__name__} in an earlier step")
+        if isinstance(error, ValueError | TypeError | OverflowError) and not isinstance(error, InputError):
+            raise InputError(
+                f"a sample must be a finite time, within ±{LATEST:g} seconds, and gaze as numbers; the veil is shut",
+                hint="missing gaze is NaN; start a new stream",
+            ) from error
+
+    def _wrong_axes(self, axes: int) -> OptionError:
+        return OptionError(
+            f"this veil's space has {self.mechanism.space.axes} axes, not {axes}",
+            hint="step and run are for two, step3 and run3 for three",
+        )
+
+
+MECHANISMS: Registry[type[SampleMechanism]] = Registry("veil", package="gazeveil.samples.mechanisms")
+"""Mechanisms for streams by name; each is made as ``MECHANISMS[name](space, …)``."""
+
+
+def mechanism_from_dict(values: Mapping[str, Any]) -> SampleMechanism:
+    """Return the mechanism that `SampleMechanism.to_dict` wrote; anything unknown or missing is refused.
+
+    Raises:
+        OptionError: If the values do not describe a mechanism.
+    """
+    given = dict(values)
+    name = given.pop("mechanism", None)
+    if not isinstance(name, str):
+        raise OptionError(f"a mechanism needs its name under 'mechanism', not {name!r}")
+    kind = MECHANISMS[name]
+    known = {field.name for field in fields(kind)}
+    if unknown := sorted(given.keys() - known):
+        raise OptionError(
+            f"{name} has no parameter {', '.join(map(repr, unknown))}", hint=f"it has {', '.join(sorted(known))}"
+        )
+    try:
+        return kind(**{key: _decoded(value) for key, value in given.items()})
+    except TypeError as error:
+        raise OptionError(f"{name} cannot be made of that: {error}") from None
+
+
+def as_samples(*columns: Any) -> list[FloatArray]:
+    """Return columns of samples as float arrays of one length, without copying where that is possible.
+
+    Raises:
+        InputError: If they are not lists of numbers of one length.
+    """
+    try:
+        arrays = [np.ascontiguousarray(column, dtype=np.float64) for column in columns]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"samples must be numbers: {error}") from None
+    if len({array.shape for array in arrays}) != 1 or arrays[0].ndim != 1:
+        raise InputError(
+            f"samples must be lists of one length, found {', '.join(str(array.shape) for array in arrays)}"
+        )
+    return arrays
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return mechanism_from_dict(value) if "mechanism" in value else space_from_dict(value)
+    return tuple(_decoded(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Space | SampleMechanism):
+        return value.to_dict()
+    if isinstance(value, Fraction):
+        return as_text(value)
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise OptionError(f"a parameter must be finite, not {value!r}")
+    return value
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, Mapping) and "mechanism" in value:
+        return str(mechanism_from_dict(value).in_words())
+    if isinstance(value, list):
+        return f"[{', '.join(_told(item) for item in value)}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of the temporal hold, compiled."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.samples._receive_kernels import AXES, CLOCK, FIXED, MEMORY, POINT, RUN, STEP, IntArray, receive, send
+
+EVERY = FIXED
+LEFT = CLOCK
+HELD = MEMORY
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
+    receive(fixed, clock, memory, t)
+    axes = int(fixed[AXES])
+    if clock[LEFT] == 0:
+        clock[LEFT] = int(fixed[EVERY])
+        for axis in range(axes):
+            memory[HELD + axis] = memory[POINT + axis]
+    clock[LEFT] -= 1
+    for axis in range(axes):
+        memory[POINT + axis] = memory[HELD + axis]
+    send(fixed, memory)
+
+
+@njit(STEP, cache=True, nogil=True)
+def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
+    """Veil one sample."""
+    memory[0], memory[1], memory[2] = x, y, z
+    _advance(fixed, clock, memory, t)
+    return memory[0], memory[1]
+
+
+@njit(RUN, cache=True, nogil=True)
+def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
+    """Veil many samples."""
+    three = len(z) > 0
+    for i in range(len(t)):
+        memory[0], memory[1] = x[i], y[i]
+        if three:
+            memory[2] = z[i]
+        _advance(fixed, clock, memory, t[i])
+        out_x[i], out_y[i] = memory[0], memory[1]
+        if three:
+            out_z[i] = memory[2]

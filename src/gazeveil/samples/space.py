@@ -1,0 +1,289 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where gaze lives, as far as a veil must know it: a screen, the sphere of directions, or a room.
+
+A space is public. It fixes the unit, the box that gaze lies in, and whether the first axis comes round to where it
+began (yaw at ±180 degrees). Distances are Euclidean in the space's own unit, the short way round where an axis wraps.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from gazeveil.errors import GeometryError
+from gazeveil.gaze.geometry import Geometry, Unit
+
+Point = tuple[float, ...]
+
+FULL_TURN = 360.0
+_RADIAN = math.pi / 180.0
+
+
+class Space(ABC):
+    """What all spaces know."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """What coordinates are measured in."""
+
+    @property
+    @abstractmethod
+    def low(self) -> Point:
+        """The lowest coordinate of gaze on each axis."""
+
+    @property
+    @abstractmethod
+    def high(self) -> Point:
+        """The highest coordinate of gaze on each axis."""
+
+    @property
+    def axes(self) -> int:
+        """How many coordinates a point has: 2 or 3."""
+        return len(self.low)
+
+    @property
+    def size(self) -> Point:
+        """How far gaze reaches along each axis."""
+        return tuple(high - low for low, high in zip(self.low, self.high, strict=True))
+
+    @property
+    def centre(self) -> Point:
+        """The middle of the space: where an eye is before anything is known."""
+        return tuple((low + high) / 2.0 for low, high in zip(self.low, self.high, strict=True))
+
+    @property
+    def period(self) -> float:
+        """After how much the first axis repeats itself; 0 if it does not."""
+        return 0.0
+
+    def degrees(self, angle: float) -> float:
+        """Return a visual angle in the space's own unit.
+
+        Raises:
+            GeometryError: If the space does not know how large a degree is.
+        """
+        raise GeometryError(
+            f"a {self.kind} does not know how large a degree is",
+            hint="give pixels_per_degree, or gaze in degrees",
+        )
+
+    def clamp(self, *point: float) -> Point:
+        """Return the nearest point of the space: wrapped where it wraps, moved to the edge elsewhere."""
+        return tuple(
+            wrapped(value, self.period) if axis == 0 and self.period else min(max(value, low), high)
+            for axis, (value, low, high) in enumerate(zip(point, self.low, self.high, strict=True))
+        )
+
+    def difference(self, to: Sequence[float], start: Sequence[float]) -> Point:
+        """Return how to get from ``start`` to ``to``, the short way round."""
+        steps = [a - b for a, b in zip(to, start, strict=True)]
+        if self.period:
+            steps[0] = wrapped(steps[0], self.period)
+        return tuple(steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the space as plain values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {"kind": self.kind} | {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value is not None
+        }
+
+    @staticmethod
+    def of(geometry: Geometry) -> Space:
+        """Return the space of a recording's geometry, in the recording's own unit."""
+        return space_of(geometry)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen(Space):
+    """A plane with its origin at the top left, y growing downwards.
+
+    Attributes:
+        width: How wide it is.
+        height: How high it is.
+        pixels_per_degree: How many of its units a degree takes at its centre; None if that is not known.
+        unit: ``px``, or ``norm`` for a plane measured in fractions of itself.
+    """
+
+    kind: ClassVar[str] = "screen"
+    width: float
+    height: float
+    pixels_per_degree: float | None = None
+    unit: str = "px"
+
+    def __post_init__(self) -> None:
+        for name in ("width", "height"):
+            object.__setattr__(self, name, _positive(getattr(self, name), name))
+        if self.pixels_per_degree is not None:
+            object.__setattr__(self, "pixels_per_degree", _positive(self.pixels_per_degree, "pixels_per_degree"))
+        if self.unit not in ("px", "norm"):
+            raise GeometryError(f"a screen is measured in px or norm, not {self.unit!r}")
+
+    @property
+    def low(self) -> Point:
+        """The top left corner."""
+        return 0.0, 0.0
+
+    @property
+    def high(self) -> Point:
+        """The bottom right corner."""
+        return self.width, self.height
+
+    def degrees(self, angle: float) -> float:
+        """Return a visual angle at the screen's centre in its own unit.
+
+        Raises:
+            GeometryError: If the screen does not know how large a degree is.
+        """
+        if self.pixels_per_degree is None:
+            return Space.degrees(self, angle)
+        return angle * self.pixels_per_degree
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere(Space):
+    """Directions as yaw and pitch in degrees from straight ahead, y growing downwards.
+
+    The full circle of yaw wraps at ±180 degrees. A narrower field of view has edges instead, like a screen.
+
+    Attributes:
+        fov_x: How far yaw reaches, 360 for all around.
+        fov_y: How far pitch reaches, at most 180.
+    """
+
+    kind: ClassVar[str] = "sphere"
+    fov_x: float = FULL_TURN
+    fov_y: float = FULL_TURN / 2.0
+
+    def __post_init__(self) -> None:
+        for name, most in (("fov_x", FULL_TURN), ("fov_y", FULL_TURN / 2.0)):
+            value = _positive(getattr(self, name), name)
+            if value > most:
+                raise GeometryError(f"{name} is at most {most:g} degrees, not {value:g}")
+            object.__setattr__(self, name, value)
+
+    @property
+    def unit(self) -> str:
+        """Degrees."""
+        return "deg"
+
+    @property
+    def low(self) -> Point:
+        """Far left and far up."""
+        return -self.fov_x / 2.0, -self.fov_y / 2.0
+
+    @property
+    def high(self) -> Point:
+        """Far right and far down."""
+        return self.fov_x / 2.0, self.fov_y / 2.0
+
+    @property
+    def period(self) -> float:
+        """360 if yaw goes all around, else 0."""
+        return FULL_TURN if self.fov_x == FULL_TURN else 0.0
+
+    def degrees(self, angle: float) -> float:
+        """Return the angle: degrees are the unit."""
+        return angle
+
+
+@dataclass(frozen=True, slots=True)
+class Room(Space):
+    """Points in space, within a box.
+
+    Attributes:
+        low: The box's lowest corner.
+        high: Its highest corner.
+        unit: What coordinates are measured in.
+    """
+
+    kind: ClassVar[str] = "room"
+    low: Point
+    high: Point
+    unit: str = "mm"
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            corner = getattr(self, name)
+            object.__setattr__(self, name, _corner(corner, name))
+        if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
+            raise GeometryError(f"a room reaches from low to high, not from {self.low} to {self.high}")
+        if self.unit not in ("m", "cm", "mm"):
+            raise GeometryError(f"a room is measured in m, cm or mm, not {self.unit!r}")
+
+
+SPACES: dict[str, type[Space]] = {space.kind: space for space in (Screen, Sphere, Room)}
+
+
+def space_of(geometry: Geometry) -> Space:
+    """Return the space of a recording's geometry, in the recording's own unit.
+
+    Degrees on a headset whose field of view is unknown, and degrees all around, are the whole sphere.
+    """
+    if geometry.unit is Unit.PIXEL:
+        left, top, right, bottom = geometry.extent()
+        return Screen(right - left, bottom - top, _per_degree(geometry))
+    if geometry.unit is Unit.FRACTION:
+        return Screen(1.0, 1.0, None, "norm")
+    measured = geometry.width_mm is not None and geometry.distance_mm is not None
+    if geometry.fov_x_deg is None and not measured:
+        return Sphere()
+    left, top, right, bottom = geometry.extent()
+    return Sphere(min(right - left, FULL_TURN), min(bottom - top, FULL_TURN / 2.0))
+
+
+def space_from_dict(values: Mapping[str, Any]) -> Space:
+    """Return the space that `Space.to_dict` wrote; anything unknown or missing is refused.
+
+    Raises:
+        GeometryError: If the values do not describe a space.
+    """
+    given = dict(values)
+    kind = given.pop("kind", None)
+    if not isinstance(kind, str) or kind not in SPACES:
+        raise GeometryError(f"no space is called {kind!r}", hint=f"known: {', '.join(SPACES)}")
+    try:
+        return SPACES[kind](**given)
+    except TypeError:
+        raise GeometryError(f"a {kind} is not described by {', '.join(map(repr, given)) or 'nothing'}") from None
+
+
+def wrapped(value: float, period: float) -> float:
+    """Return a value moved by whole periods into [-period / 2, period / 2)."""
+    return value - period * math.floor(value / period + 0.5)
+
+
+def _per_degree(geometry: Geometry) -> float | None:
+    """Return the pixels to a degree at the centre of a measured screen, across; None if it is not measured."""
+    if geometry.width_px is None or geometry.width_mm is None or geometry.distance_mm is None:
+        return None
+    return geometry.distance_mm * _RADIAN * geometry.width_px / geometry.width_mm
+
+
+def _corner(value: Any, name: str) -> Point:
+    if not isinstance(value, tuple | list) or len(value) != 3:
+        raise GeometryError(f"{name} must be three numbers, not {value!r}")
+    return tuple(_finite(item, name) for item in value)
+
+
+def _positive(value: Any, name: str) -> float:
+    number = _finite(value, name)
+    if number <= 0:
+        raise GeometryError(f"{name} must be greater than 0, not {value!r}")
+    return number
+
+
+def _finite(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise GeometryError(f"{name} must be a finite number, not {value!r}")
+    return float(value)
