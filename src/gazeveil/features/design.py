@@ -1,0 +1,235 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The public design of a low-rank release: what feature series are like, learnt from people outside the release.
+
+A design holds declared ranges, the mean, the directions in which series vary and by how much, and where to clip. It is
+shipped with every release made from it, and its digest stands in the recipe. A design that does not fit costs accuracy,
+never privacy; one learnt from the people who are to be protected costs everything. So learn it from simulated or
+published recordings (`gazeveil.features.learning`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.errors import FileFormatError, OptionError
+from gazeveil.features.basis import shapes
+from gazeveil.features.fourier import FloatArray
+from gazeveil.features.ranges import Ranges
+from gazeveil.files import replacing
+
+VERSION: Final = 1
+MOST_DIRECTIONS: Final = 200
+
+_FORMAT = "gazeveil-feature-design"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ball:
+    """Where vectors are clipped, and what clipping does to public people's vectors.
+
+    Attributes:
+        size: How many directions (of whole series), or components (of single steps), a vector has.
+        quantile: Which part of the public vectors is not clipped.
+        radius: The length that vectors are clipped to.
+        cross: The mean product of a coordinate with itself clipped.
+        square: The mean square of a clipped coordinate.
+    """
+
+    size: int
+    quantile: float
+    radius: float
+    cross: FloatArray
+    square: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ball as plain values."""
+        return {
+            "size": self.size,
+            "quantile": self.quantile,
+            "radius": self.radius,
+            "cross": self.cross.tolist(),
+            "square": self.square.tolist(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What is public about feature series.
+
+    Attributes:
+        ranges: The declared range of every feature.
+        steps: How long a series is.
+        kind: Which shapes over time are used.
+        mean: The public mean of every feature, from 0 to 1.
+        components: Orthonormal columns: features that vary together.
+        energies: The mean square of every coordinate: shape by component.
+        between: The variance of every coordinate's mean between public tasks.
+        rest: The energy a value that lies outside all directions.
+        series_balls: Where to clip whole series, in the first directions, weighted.
+        step_balls: Where to clip single steps, in the first components, weighted.
+        source: Where the public people come from.
+    """
+
+    ranges: Ranges
+    steps: int
+    kind: str
+    mean: FloatArray
+    components: FloatArray
+    energies: FloatArray
+    between: FloatArray
+    rest: float
+    series_balls: tuple[Ball, ...]
+    step_balls: tuple[Ball, ...]
+    source: str
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features, in order."""
+        return self.ranges.names
+
+    @property
+    def values(self) -> int:
+        """How many values a series has: steps times features."""
+        return self.steps * len(self.ranges)
+
+    @property
+    def time(self) -> FloatArray:
+        """The shapes over time, one a row."""
+        return shapes(self.kind, self.steps, len(self.energies))
+
+    @cached_property
+    def directions(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Shape and component of every direction, by falling energy, as many as may be used."""
+        flat = np.argsort(-self.energies, axis=None, kind="stable")[:MOST_DIRECTIONS]
+        shape, component = np.unravel_index(flat, self.energies.shape)
+        return shape, component
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """What coordinates are multiplied with before clipping: (λ₁/λⱼ)^¼, which splits the noise best."""
+        return quarter_root(self.energies[self.directions])
+
+    @cached_property
+    def component_weights(self) -> FloatArray:
+        """The same for the components of single steps."""
+        return quarter_root(self.energies.sum(axis=0))
+
+    @cached_property
+    def digest(self) -> str:
+        """The design's fingerprint."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+    def coordinates(self, values: FloatArray, count: int) -> FloatArray:
+        """Return the first weighted coordinates of series, person by step by feature from 0 to 1; one row a person."""
+        parts = np.einsum("kt,ntf,fp->nkp", self.time, values - self.mean, self.components, optimize=True)
+        shape, component = self.directions
+        return np.asarray(parts[:, shape[:count], component[:count]] * self.weights[:count])
+
+    def series(self, rows: FloatArray) -> FloatArray:
+        """Return series, not clipped to 0 … 1, from their first weighted coordinates; one row a series."""
+        count = rows.shape[1]
+        shape, component = self.directions
+        parts = np.zeros((len(rows), *self.energies.shape))
+        parts[:, shape[:count], component[:count]] = rows / self.weights[:count]
+        return np.asarray(np.einsum("kt,nkp,fp->ntf", self.time, parts, self.components, optimize=True) + self.mean)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the design as plain values."""
+        return {
+            "format": _FORMAT,
+            "version": VERSION,
+            "source": self.source,
+            "steps": self.steps,
+            "kind": self.kind,
+            "ranges": self.ranges.to_dict(),
+            **{name: getattr(self, name).tolist() for name in ("mean", "components", "energies", "between")},
+            "rest": self.rest,
+            "series_balls": [ball.to_dict() for ball in self.series_balls],
+            "step_balls": [ball.to_dict() for ball in self.step_balls],
+        }
+
+    def save(self, path: Path | str, *, overwrite: bool = False) -> Path:
+        """Write the design as JSON."""
+        with replacing(Path(path), overwrite=overwrite) as temporary:
+            temporary.write_text(json.dumps(self.to_dict(), ensure_ascii=False) + "\n", encoding="utf-8")
+        return Path(path)
+
+    @staticmethod
+    def load(path: Path | str) -> Design:
+        """Read a design that `save` wrote.
+
+        Raises:
+            FileFormatError: If there is none, or it is damaged or of another version.
+        """
+        path = Path(path)
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise FileFormatError(path, expected="a feature design", found=str(error)) from None
+        if not isinstance(values, dict) or (values.get("format"), values.get("version")) != (_FORMAT, VERSION):
+            raise FileFormatError(
+                path,
+                expected=f"{_FORMAT} version {VERSION}",
+                found="something else",
+                hint="make one with `gazeveil features design TABLE --out FILE`",
+            )
+        try:
+            return _from_values(values)
+        except (KeyError, TypeError, ValueError, OptionError) as error:
+            raise FileFormatError(path, expected="a whole feature design", found=str(error)) from None
+
+
+def quarter_root(energies: FloatArray) -> FloatArray:
+    """Return the weights that split noise best between coordinates of these energies."""
+    floor = 1e-6 * max(float(energies.max()), 1e-12)
+    return np.asarray((np.maximum(energies, floor) / max(float(energies.max()), 1e-12)) ** -0.25)
+
+
+def _from_values(values: dict[str, Any]) -> Design:
+    arrays = {name: np.array(values[name], dtype=np.float64) for name in ("mean", "components", "energies", "between")}
+    design = Design(
+        ranges=Ranges.from_dict(values["ranges"]),
+        steps=int(values["steps"]),
+        kind=str(values["kind"]),
+        rest=float(values["rest"]),
+        series_balls=tuple(_ball(ball) for ball in values["series_balls"]),
+        step_balls=tuple(_ball(ball) for ball in values["step_balls"]),
+        source=str(values["source"]),
+        **arrays,
+    )
+    features, components = design.components.shape
+    gram = design.components.T @ design.components
+    fits = (
+        design.mean.shape == (len(design.ranges),) == (features,)
+        and design.energies.shape == design.between.shape == (len(design.energies), components)
+        and design.series_balls
+        and design.step_balls
+        and all(np.isfinite(array).all() for array in arrays.values())
+        and np.abs(gram - np.eye(components)).max() < 1e-9
+    )
+    if not fits:
+        raise ValueError("its parts do not fit together")
+    shapes(design.kind, design.steps, len(design.energies))
+    return design
+
+
+def _ball(values: dict[str, Any]) -> Ball:
+    ball = Ball(
+        int(values["size"]),
+        float(values["quantile"]),
+        float(values["radius"]),
+        np.array(values["cross"], dtype=np.float64),
+        np.array(values["square"], dtype=np.float64),
+    )
+    if not (ball.radius > 0 and np.isfinite(ball.radius) and ball.cross.shape == ball.square.shape):
+        raise ValueError("a ball needs a positive radius, and its moments must fit together")
+    return ball

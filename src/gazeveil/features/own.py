@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A person's own series through few public directions and one noise vector: the recommended mechanism.
+
+Two promises, never to be mixed up. With a ``stretch`` it hides what happened within any so many consecutive steps:
+every step's vector of features is clipped to a ball, and slow shapes over time get noise. Without one it hides
+everything that the person contributed: the whole series is clipped to one ball. At the level of persons it is mostly
+useless up to ε of 3: it then says little more than the public mean does, and `Plan.error` says so beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gazeveil.errors import OptionError
+from gazeveil.features.basis import seen_energy
+from gazeveil.features.design import Ball, Design
+from gazeveil.features.fourier import FloatArray
+from gazeveil.features.series import checked
+from gazeveil.features.spherical import Spherical, in_ball
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number, above_zero, as_text, exact, probability, whole_number
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit, StretchOfGaze
+
+SHAPES = (1, 2, 3, 4, 6, 8, 12, 16, 24)
+
+
+@dataclass(frozen=True, slots=True)
+class RawGaze:
+    """How steps of a series depend on raw gaze, for a promise about raw gaze: bins apart from one another.
+
+    Attributes:
+        seconds: How long a stretch of raw gaze is to be hidden.
+        bin: How long a step is; steps do not overlap.
+        reach: How far before and after its bin raw gaze still changes a step.
+    """
+
+    seconds: Number
+    bin: float
+    reach: float
+
+    def steps_of(self, seconds: Number) -> int:
+        """Return how many steps a stretch of raw gaze of so many seconds touches, at most."""
+        return math.floor((above_zero(seconds, "seconds") + 2 * Fraction(self.reach)) / Fraction(self.bin)) + 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnPlan:
+    """What will be done, and how well: public numbers.
+
+    Attributes:
+        ball: Where a step's components, or a series' directions, are clipped.
+        shapes: How many shapes over time are released; 0 where whole series are clipped.
+        noise: The noise on the coordinates.
+        gain: What noisy coordinates are multiplied with.
+        error: The error to expect, as a part of the declared ranges.
+        floor: The error of publishing the public mean.
+    """
+
+    ball: Ball
+    shapes: int
+    noise: Spherical
+    gain: FloatArray
+    error: float
+    floor: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSeries:
+    """One person's own series through few public directions.
+
+    Attributes:
+        epsilon: The ε that all features of a person cost together.
+        design: The public design.
+        delta: The δ that may be spent; with 0, or few numbers, the promise is pure.
+        stretch: How many consecutive steps the promise hides; None for all that the person contributed.
+        raw: How steps depend on raw gaze, if the promise is to be about raw gaze; it then decides the stretch.
+    """
+
+    name: ClassVar[str] = "low-rank"
+
+    epsilon: Number
+    design: Design
+    delta: Number = 0
+    stretch: int | None = None
+    raw: RawGaze | None = None
+
+    def __post_init__(self) -> None:
+        fix = object.__setattr__
+        fix(self, "epsilon", above_zero(self.epsilon, "epsilon"))
+        fix(self, "delta", probability(self.delta, "delta"))
+        if self.raw is not None:
+            if self.stretch is not None:
+                raise OptionError("say how many seconds of raw gaze to hide, or how many steps, not both")
+            fix(self, "stretch", min(self.raw.steps_of(self.raw.seconds), self.design.steps))
+        if self.stretch is not None:
+            fix(self, "stretch", whole_number(self.stretch, "stretch", at_least=1))
+            if self.stretch > self.design.steps:
+                raise OptionError(f"a stretch of {self.stretch:,} steps is longer than the series")
+
+    @property
+    def steps(self) -> int:
+        """How long a series is."""
+        return self.design.steps
+
+    @property
+    def unit(self) -> ProtectedUnit:
+        """What the promise protects."""
+        if self.raw is not None:
+            return StretchOfGaze(self.raw.seconds)
+        return Observer() if self.stretch is None else FeatureSeries(self.stretch)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to every person, before any data is seen."""
+        return self.plan().noise.guarantee(self.unit)
+
+    def plan(self) -> OwnPlan:
+        """Return the plan with the least expected error: a matter of public numbers."""
+        if self.stretch is None:
+            plans = [self._whole(ball) for ball in self.design.series_balls]
+        else:
+            most = len(self.design.energies)
+            plans = [self._steps(ball, count) for ball in self.design.step_balls for count in SHAPES if count <= most]
+        return min(plans, key=lambda plan: plan.error)
+
+    def promises(self) -> list[tuple[int, Fraction]]:
+        """Return what the same noise promises for stretches of 1, 2, 4, … steps up to the whole series, as ε."""
+        plan = self.plan()
+        if self.stretch is None:
+            return [(self.steps, exact(self.epsilon))]
+        lengths = sorted({min(1 << j, self.steps) for j in range(self.steps.bit_length() + 1)} | {self.stretch})
+        return [(length, plan.noise.epsilon_at(self._change(plan.ball, plan.shapes, length))) for length in lengths]
+
+    def receipt(self) -> list[tuple[float, Fraction]]:
+        """Return what the same noise promises for stretches of raw gaze: seconds and ε, up to the whole recording.
+
+        Raises:
+            OptionError: If the promise is not about raw gaze.
+        """
+        if self.raw is None or self.stretch is None:
+            raise OptionError("only a promise about raw gaze has a receipt in seconds")
+        plan, whole = self.plan(), self.steps * self.raw.bin
+        asked = float(above_zero(self.raw.seconds, "seconds"))
+        some = sorted({s for s in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, asked) if s < whole} | {whole})
+        rows = []
+        for seconds in some:
+            length = min(self.raw.steps_of(seconds), self.steps)
+            rows.append((seconds, plan.noise.epsilon_at(self._change(plan.ball, plan.shapes, length))))
+        return rows
+
+    def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
+        """Return noisy series: people by steps by features, each value from 0 to 1."""
+        table = checked(values, self.design.steps, len(self.design.ranges))
+        plan = self.plan()
+        if self.stretch is None:
+            rows = in_ball(self.design.coordinates(table, plan.ball.size), plan.ball.radius)
+            return np.clip(self.design.series(plan.noise.add(rows, noise) * plan.gain), 0.0, 1.0)
+        mixing = self.design.components[:, : plan.ball.size]
+        weights = self.design.component_weights[: plan.ball.size]
+        time = self.design.time[: plan.shapes]
+        vectors = in_ball((table - self.design.mean) @ (mixing * weights), plan.ball.radius)
+        parts = np.einsum("kt,ntp->nkp", time, vectors, optimize=True)
+        noisy = plan.noise.add(parts.reshape(len(parts), -1), noise).reshape(parts.shape) * plan.gain / weights
+        series = np.einsum("kt,nkp,fp->ntf", time, noisy, mixing, optimize=True) + self.design.mean
+        return np.asarray(np.clip(series, 0.0, 1.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism and its parameters as plain values."""
+        plan = self.plan()
+        return {
+            "mechanism": self.name,
+            "epsilon": as_text(exact(self.epsilon)),
+            "delta": as_text(exact(self.delta)),
+            "stretch": self.stretch,
+            "raw_gaze_seconds": None if self.raw is None else float(above_zero(self.raw.seconds, "seconds")),
+            "design": self.design.digest,
+            "numbers": plan.noise.dimension,
+            "shapes": plan.shapes,
+            "noise": "radial" if plan.noise.is_radial else "gaussian",
+            "expected_error": plan.error,
+            "expected_error_of_public_mean": plan.floor,
+        }
+
+    def _change(self, ball: Ball, count: int, length: int) -> float:
+        """Return how far a stretch of so many steps moves the coordinates: each step by a ball's width at most."""
+        seen = seen_energy(self.design.kind, self.design.steps, count, length)
+        return 2 * ball.radius * math.sqrt(length * seen)
+
+    def _whole(self, ball: Ball) -> OwnPlan:
+        design = self.design
+        noise = Spherical(ball.size, 2 * ball.radius, self.epsilon, self.delta)
+        shape, component = design.directions
+        energies = design.energies[shape[: ball.size], component[: ball.size]]
+        return self._judged(ball, 0, noise, energies, design.weights[: ball.size])
+
+    def _steps(self, ball: Ball, count: int) -> OwnPlan:
+        design = self.design
+        change = self._change(ball, count, self.stretch or design.steps)
+        noise = Spherical(ball.size * count, change, self.epsilon, self.delta)
+        weights = np.broadcast_to(design.component_weights[: ball.size], (count, ball.size))
+        return self._judged(ball, count, noise, design.energies[:count, : ball.size], weights)
+
+    def _judged(self, ball: Ball, count: int, noise: Spherical, energies: FloatArray, weights: FloatArray) -> OwnPlan:
+        """Return a plan with its best gains and its expected error."""
+        design = self.design
+        chosen = slice(None) if count == 0 else slice(count)
+        cross, square = ball.cross[chosen], ball.square[chosen]
+        gain = cross / (square + noise.sd**2)
+        won = float(np.sum(np.minimum(cross * gain / np.square(weights), energies)))
+        floor = float(design.energies.sum()) / design.values + design.rest
+        error = max(floor - won / design.values, 0.0)
+        return OwnPlan(ball, count, noise, gain, math.sqrt(error), math.sqrt(floor))
