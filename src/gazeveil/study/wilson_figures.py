@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The utility half of figure 2 of Wilson et al. 2024: how many hits on objects survive each veil, over its strength.
+
+The paper's own recordings are not public. Ours are of people who look for objects in a virtual room; the objects are
+the areas of interest. Which object a veiled line of sight hits is worked out as `gazeveil.study.object_hits` says.
+Hits are scored as in the paper: F1 over all objects, weighted by how long each was looked at; for each session, then
+averaged. The paper draws its figure without numbers, so its shape is what can be compared.
+
+Strengths K and B are counted in samples, as in the paper. It had 72 samples a second, ours are about 90.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.space import Sphere
+from gazeveil.study.object_hits import agreement_held_out, agreement_of_raw, score
+from gazeveil.study.stream_data import VrSession
+from gazeveil.study.stream_grid import Run, Tell
+from gazeveil.utility.aoi_hits import AoiHits
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One veil over its strengths.
+
+    Attributes:
+        symbol: What the paper calls the strength.
+        parameter: What the mechanism calls it.
+        strengths: What is tried, up to the paper's largest.
+        low: The paper's low setting; None if it chose none.
+        high: The paper's high setting.
+        random: Whether repeats differ.
+        options: Other parameters.
+    """
+
+    symbol: str
+    parameter: str
+    strengths: tuple[float, ...]
+    low: float | None
+    high: float | None
+    random: bool = False
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+SWEEPS: Final[Mapping[str, Sweep]] = {
+    "gaussian": Sweep("σ (°)", "sigma", (0.5, 1, 2, 3, 5, 8, 12, 16, 20), 1, 3, random=True),
+    "spatial": Sweep("L", "factor", (12, 24, 48, 96, 144, 192, 256), 48, 144),
+    "temporal": Sweep("K", "keep_every", (2, 5, 10, 15, 20, 25, 30), None, None),
+    "smoothing": Sweep("B", "window", (10, 25, 50, 100, 150, 200, 300), 50, 150),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How many hits survive one veil at one strength.
+
+    Attributes:
+        veil: Name of the veil.
+        strength: Its strength; 0 is no veil.
+        f1: Weighted F1, mean over sessions.
+        precision: Weighted precision.
+        recall: Weighted recall.
+        se: Standard error of F1 over sessions.
+        sessions: How many.
+    """
+
+    veil: str
+    strength: float
+    f1: float
+    precision: float
+    recall: float
+    se: float
+    sessions: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self)
+
+
+Make = Callable[[str, float], Run]
+"""What makes a veil of a name and a strength."""
+
+
+def veil_of(name: str, strength: float) -> Run:
+    """Return one of the paper's four veils, as published, over directions in the head."""
+    sweep = SWEEPS[name]
+    parameters = {sweep.parameter: strength if name == "gaussian" else round(strength), **dict(sweep.options)}
+    mechanism = MECHANISMS[name](Sphere(), **parameters)
+    return lambda noise, t, x, y: mechanism.start(noise).run(t, x, y)
+
+
+def retention(
+    sessions: Sequence[VrSession],
+    *,
+    repeats: int = 3,
+    seed: int = 1,
+    make: Make = veil_of,
+    sweeps: Mapping[str, Sweep] = SWEEPS,
+    tell: Tell | None = None,
+) -> list[Retention]:
+    """Return the curve of each veil, and of no veil at all, over some sessions.
+
+    Args:
+        sessions: The sessions.
+        repeats: How often a veil with noise is run.
+        seed: All noise follows from it.
+        make: What makes the veils.
+        sweeps: Which veils, over which strengths.
+        tell: Told how many strengths are done.
+    """
+    if repeats < 1 or not sessions:
+        raise OptionError(f"at least one repeat and one session are needed, not {repeats} and {len(sessions)}")
+    points = [(name, strength) for name, sweep in sweeps.items() for strength in sweep.strengths]
+    rows = [_row("none", 0.0, [_scores(agreement_of_raw(session)) for session in sessions])]
+    for done, (name, strength) in enumerate(points, start=1):
+        run, times = make(name, strength), repeats if sweeps[name].random else 1
+        scores = [
+            np.mean(
+                [_veiled(session, run, f"{name}/{strength:g}/{number}/{time}", seed) for time in range(times)], axis=0
+            )
+            for number, session in enumerate(sessions)
+        ]
+        rows.append(_row(name, strength, scores))
+        if tell is not None:
+            tell(done, len(points))
+    return rows
+
+
+def held_out(sessions: Sequence[VrSession]) -> Retention:
+    """Return how true gaze scores where the map of objects has not seen it: what the map is worth in new places."""
+    return _row("none, held out", 0.0, [_scores(agreement_held_out(session)) for session in sessions])
+
+
+def _veiled(session: VrSession, run: Run, label: str, seed: int) -> tuple[float, float, float]:
+    yaw, pitch = run(NoiseSource.seeded(seed).spawn(label), session.t, session.yaw, session.pitch)
+    return _scores(score(session, yaw, pitch))
+
+
+def _scores(hits: AoiHits) -> tuple[float, float, float]:
+    return hits.weighted("f1"), hits.weighted("precision"), hits.weighted("recall")
+
+
+def _row(name: str, strength: float, scores: Sequence[Any]) -> Retention:
+    table = np.array(scores)
+    se = float(table[:, 0].std(ddof=1)) / math.sqrt(len(table)) if len(table) > 1 else math.nan
+    f1, precision, recall = table.mean(axis=0).tolist()
+    return Retention(name, strength, f1, precision, recall, se, len(table))
