@@ -19,7 +19,16 @@ from gazeveil import screen
 from gazeveil.aggregate import maps
 from gazeveil.aggregate.engine import Columns, Kernel, ManyKernel, add_exactly, add_up
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import LARGEST_BOUND, CountMap, NormalisedMap, counts, dwell, to_bounded_integers
+from gazeveil.aggregate.maps import (
+    LARGEST_BOUND,
+    CountMap,
+    NormalisedMap,
+    add_features,
+    add_products,
+    counts,
+    dwell,
+    to_bounded_integers,
+)
 from gazeveil.errors import InternalError, OptionError
 
 DESK = screen(40, 30, 200, 150, 600)
@@ -268,3 +277,73 @@ def test_a_sum_that_needs_more_than_64_bits_is_an_error() -> None:
     with pytest.raises(InternalError, match="64 bits"):
         add_exactly(total, np.array([1, 0], dtype=np.int64))
     assert total[0] == 2**63 - 1
+
+
+ACROSS = np.exp(-0.5 * (np.arange(4)[:, None] - np.linspace(0, 3, 5)) ** 2)
+DOWN = np.exp(-0.5 * (np.arange(3)[:, None] - np.linspace(0, 2, 4)) ** 2)
+
+
+@given(study=people, bound=bounds)
+@settings(max_examples=100, deadline=None)
+def test_products_of_features_are_seen_as_one_by_one_and_cell_by_cell(
+    study: list[list[tuple[float, float, bool]]], bound: int
+) -> None:
+    dense = np.kron(DOWN, ACROSS)
+    found = np.zeros(20, dtype=np.int64)
+    rows, starts = columns_of([sample for samples in study for sample in samples]), np.cumsum([0, *map(len, study)])
+    add_products(GRID, ACROSS, DOWN, bound, rows, starts, found)
+    one_by_one = [to_bounded_integers(dwell(GRID, columns_of(samples)) @ dense, bound) for samples in study]
+    far = np.abs(found - sum(one_by_one, np.zeros(20, dtype=np.int64)))
+    assert far.max() <= 2 * len(study)  # the last bit of floating point may round each number the other way
+    alone = [np.zeros(20, dtype=np.int64) for _ in study]
+    for samples, mine in zip(study, alone, strict=True):
+        add_products(GRID, ACROSS, DOWN, bound, columns_of(samples), np.array([0, len(samples)]), mine)
+        assert length_squared(mine) <= bound**2
+        assert mine.min() >= 0
+    assert np.array_equal(found, sum(alone, np.zeros(20, dtype=np.int64)))
+
+
+@given(study=people, bound=st.integers(1, 1 << 20), scale=st.floats(1e-3, 1e9))
+@settings(max_examples=100, deadline=None)
+def test_features_are_clipped_to_a_ball_around_their_origin(
+    study: list[list[tuple[float, float, bool]]], bound: int, scale: float
+) -> None:
+    features = scale * np.random.default_rng(5).normal(size=(GRID.size, 7))
+    origin = features.mean(axis=0)
+    found = np.zeros(7, dtype=np.int64)
+    rows, starts = columns_of([sample for samples in study for sample in samples]), np.cumsum([0, *map(len, study)])
+    add_features(GRID, features, origin, bound, rows, starts, found)
+    expected = np.zeros(7, dtype=np.int64)
+    for samples in study:
+        map_ = dwell(GRID, columns_of(samples))
+        if map_.any():
+            expected += to_bounded_integers(map_ @ features - origin, bound, only_clip=True)
+    assert np.abs(found - expected).max() <= 2 * len(study)
+    for samples in study:
+        mine = np.zeros(7, dtype=np.int64)
+        add_features(GRID, features, origin, bound, columns_of(samples), np.array([0, len(samples)]), mine)
+        assert length_squared(mine) <= bound**2
+        found -= mine
+    assert not found.any()
+
+
+def test_the_order_of_rows_does_not_change_what_features_see() -> None:
+    rng = np.random.default_rng(2)
+    rows = {"x": rng.uniform(0, 40, 500), "y": rng.uniform(0, 30, 500), "valid": np.ones(500, dtype=np.bool_)}
+    order = rng.permutation(500)
+    sums = [np.zeros(20, dtype=np.int64) for _ in range(2)]
+    for chosen, found in zip((rows, {name: column[order] for name, column in rows.items()}), sums, strict=True):
+        add_products(GRID, ACROSS, DOWN, 1 << 20, chosen, np.array([0, 500]), found)
+    assert sums[0].any()
+    assert np.array_equal(sums[0], sums[1])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_features_that_are_no_finite_numbers_are_an_error(bad: float) -> None:
+    rows, starts = columns_of([(5.0, 5.0, True)]), np.array([0, 1])
+    total = np.zeros(20, dtype=np.int64)
+    with pytest.raises(InternalError, match="finite"):
+        add_features(GRID, np.full((GRID.size, 20), bad), np.zeros(20), 10, rows, starts, total)
+    with pytest.raises(InternalError, match="finite"):
+        add_products(GRID, np.full((4, 5), bad), DOWN, 10, rows, starts, total)
+    assert not total.any()

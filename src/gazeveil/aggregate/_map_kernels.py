@@ -68,6 +68,20 @@ def shorten(count: Any, looked_at: Any, left: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def look(x: Any, y: Any, valid: Any, first: int, last: int, plane: Any, count: Any, looked_at: Any) -> int:
+    """Count one observer's valid gaze per cell, list the cells, and return how many they are."""
+    cells = 0
+    for i in range(first, last):
+        cell = cell_of(x[i], y[i], plane) if valid[i] else -1
+        if cell >= 0:
+            if count[cell] == 0:
+                looked_at[cells] = cell
+                cells += 1
+            count[cell] += 1
+    return cells
+
+
+@njit(cache=True, nogil=True)
 def add_normalised(
     x: Any, y: Any, valid: Any, starts: Any, extent: Any, columns: int, rows: int, bound: int, total: Any
 ) -> None:
@@ -79,14 +93,7 @@ def add_normalised(
     count = np.zeros(total.size, dtype=np.int64)
     looked_at = np.empty(total.size, dtype=np.int64)
     for observer in range(len(starts) - 1):
-        cells = 0
-        for i in range(starts[observer], starts[observer + 1]):
-            cell = cell_of(x[i], y[i], plane) if valid[i] else -1
-            if cell >= 0:
-                if count[cell] == 0:
-                    looked_at[cells] = cell
-                    cells += 1
-                count[cell] += 1
+        cells = look(x, y, valid, starts[observer], starts[observer + 1], plane, count, looked_at)
         squares = 0
         for i in range(cells):
             squares += count[looked_at[i]] ** 2
@@ -101,3 +108,130 @@ def add_normalised(
         for i in range(cells):
             total[looked_at[i]] += count[looked_at[i]]
             count[looked_at[i]] = 0
+
+
+@njit(cache=True, nogil=True)
+def shares_of(count: Any, looked_at: Any, shares: Any) -> None:
+    """Sort the cells, so that sums over them have one order; turn their counts into shares, and forget the counts."""
+    looked_at.sort()
+    mass = 0
+    for cell in looked_at:
+        mass += count[cell]
+    for k in range(len(looked_at)):
+        shares[k] = count[looked_at[k]] / mass
+        count[looked_at[k]] = 0
+
+
+@njit(cache=True, nogil=True)
+def add_bounded(vector: Any, bound: int, only_clip: bool, integers: Any, total: Any) -> bool:
+    """Add a vector to ``total`` as `maps.to_bounded_integers` puts it, and return whether that could be done.
+
+    It cannot for numbers that are not finite, or whose squares are beyond floating point.
+    """
+    squares = 0.0
+    for value in vector:
+        squares += value * value
+    if squares == 0.0:
+        return True
+    if not 1e-200 < squares < 1e200:
+        return False
+    scale = bound / math.sqrt(squares)
+    if only_clip:
+        scale = min(scale, 1.0)
+    left = bound * bound
+    for i in range(len(vector)):
+        integers[i] = int(vector[i] * scale)
+        left -= integers[i] * integers[i]
+    while left < 0:  # the last bit of the floating-point scale
+        worst = 0
+        for i in range(1, len(integers)):
+            if abs(integers[i]) > abs(integers[worst]):
+                worst = i
+        left += 2 * abs(integers[worst]) - 1
+        integers[worst] -= 1 if integers[worst] > 0 else -1
+    for i in range(len(vector)):
+        total[i] += integers[i]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_features(
+    x: Any,
+    y: Any,
+    valid: Any,
+    starts: Any,
+    extent: Any,
+    columns: int,
+    rows: int,
+    features: Any,
+    origin: Any,
+    bound: int,
+    total: Any,
+) -> bool:
+    """Add, for each observer with gaze, what features see of the dwell map less ``origin``, clipped, to ``total``."""
+    plane = plane_of(extent, columns, rows)
+    count, shares = np.zeros(columns * rows, dtype=np.int64), np.empty(columns * rows)
+    looked_at = np.empty(columns * rows, dtype=np.int64)
+    seen, integers = np.empty(total.size), np.empty(total.size, dtype=np.int64)
+    for observer in range(len(starts) - 1):
+        cells = look(x, y, valid, starts[observer], starts[observer + 1], plane, count, looked_at)
+        if cells == 0:
+            continue
+        shares_of(count, looked_at[:cells], shares)
+        seen[:] = 0.0
+        for k in range(cells):
+            feature = features[looked_at[k]]
+            for j in range(len(seen)):
+                seen[j] += feature[j] * shares[k]
+        for j in range(len(seen)):
+            seen[j] -= origin[j]
+        if not add_bounded(seen, bound, True, integers, total):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_products(
+    x: Any,
+    y: Any,
+    valid: Any,
+    starts: Any,
+    extent: Any,
+    columns: int,
+    rows: int,
+    across: Any,
+    down: Any,
+    bound: int,
+    total: Any,
+) -> bool:
+    """Add, for each observer with gaze, what features see of the dwell map, scaled to ``bound``, to ``total``.
+
+    Each feature is a product of one along columns and one along rows, so a row of cells is seen at once.
+    """
+    plane = plane_of(extent, columns, rows)
+    count, shares = np.zeros(columns * rows, dtype=np.int64), np.empty(columns * rows)
+    looked_at = np.empty(columns * rows, dtype=np.int64)
+    line = np.empty(across.shape[1])
+    seen, integers = np.empty((down.shape[1], across.shape[1])), np.empty(total.size, dtype=np.int64)
+    for observer in range(len(starts) - 1):
+        cells = look(x, y, valid, starts[observer], starts[observer + 1], plane, count, looked_at)
+        if cells == 0:
+            continue
+        shares_of(count, looked_at[:cells], shares)
+        seen[:] = 0.0
+        k = 0
+        while k < cells:
+            row = looked_at[k] // columns
+            line[:] = 0.0
+            while k < cells and looked_at[k] // columns == row:
+                feature = across[looked_at[k] % columns]
+                for j in range(len(line)):
+                    line[j] += feature[j] * shares[k]
+                k += 1
+            for i in range(seen.shape[0]):
+                weight = down[row, i]
+                for j in range(len(line)):
+                    seen[i, j] += line[j] * weight
+        if not add_bounded(seen.ravel(), bound, False, integers, total):
+            return False
+    return True

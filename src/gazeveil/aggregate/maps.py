@@ -127,6 +127,58 @@ class NormalisedMap:
         _map_kernels.add_normalised(*_gaze(rows), starts, *_raster(self.grid), self.bound, total)
 
 
+def add_features(
+    grid: Grid, features: FloatArray, origin: FloatArray, bound: int, rows: Columns, starts: IntArray, total: IntArray
+) -> None:
+    """Add what features see of each observer's dwell map to ``total``, as integers in a ball.
+
+    For one observer that is `dwell`, times the features, less ``origin``, clipped by `to_bounded_integers`. Observers
+    without valid gaze on the plane add nothing. Here it happens in one pass over the rows of many observers.
+
+    Args:
+        grid: The cells that gaze is counted in.
+        features: How much each feature sees of each cell, one row a cell.
+        origin: What is taken off, a number a feature.
+        bound: The largest Euclidean length of an observer's integers, from 1 to `LARGEST_BOUND`.
+        rows: The rows of the observers, one observer after the other.
+        starts: Where each observer begins, and behind them the number of rows.
+        total: What is added to.
+
+    Raises:
+        InternalError: If a number is not finite.
+    """
+    from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+
+    _check_whole("bound", bound)
+    _check_done(_map_kernels.add_features(*_gaze(rows), starts, *_raster(grid), features, origin, bound, total))
+
+
+def add_products(
+    grid: Grid, across: FloatArray, down: FloatArray, bound: int, rows: Columns, starts: IntArray, total: IntArray
+) -> None:
+    """Add what features see of each observer's dwell map to ``total``, as integers of Euclidean length ``bound``.
+
+    Each feature is the product of one along the columns and one along the rows of the grid. All of them, ``across``
+    fastest, are seen at a fraction of the cost of `add_features`.
+
+    Args:
+        grid: The cells that gaze is counted in.
+        across: How much each feature sees of each column, one row a column.
+        down: How much each feature sees of each row, one row a row.
+        bound: The Euclidean length of an observer's integers, from 1 to `LARGEST_BOUND`.
+        rows: The rows of the observers, one observer after the other.
+        starts: Where each observer begins, and behind them the number of rows.
+        total: What is added to.
+
+    Raises:
+        InternalError: If a number is not finite.
+    """
+    from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
+
+    _check_whole("bound", bound)
+    _check_done(_map_kernels.add_products(*_gaze(rows), starts, *_raster(grid), across, down, bound, total))
+
+
 def counts(grid: Grid, rows: Columns) -> IntArray:
     """Return how many valid gaze samples of one observer lie in each cell."""
     x, y, valid = (rows[name] for name in GAZE)
@@ -179,9 +231,11 @@ def to_bounded_integers(vector: FloatArray, bound: int, *, only_clip: bool = Fal
 
 
 def _gaze(rows: Columns) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Return x, y and valid, in the types that the compiled loops take."""
-    x, y = (np.asarray(rows[name], dtype=np.float64) for name in ("x", "y"))
-    return x, y, np.asarray(rows["valid"], dtype=np.bool_)
+    """Return x, y and valid as compiled loops take them: in one piece, for reading only, so that they compile once."""
+    x, y = (np.ascontiguousarray(rows[name], dtype=np.float64).view() for name in ("x", "y"))
+    valid = np.ascontiguousarray(rows["valid"], dtype=np.bool_).view()
+    x.flags.writeable = y.flags.writeable = valid.flags.writeable = False
+    return x, y, valid
 
 
 def _raster(grid: Grid) -> tuple[FloatArray, int, int]:
@@ -212,6 +266,11 @@ def _sum_of_squares(integers: IntArray) -> int:
     if float(np.dot(roughly, roughly)) < 2.0**62:
         return int(np.dot(integers, integers))
     return sum(value * value for value in integers.tolist())
+
+
+def _check_done(done: bool) -> None:
+    if not done:
+        raise InternalError("a vector to be bounded holds something that is not a finite number")
 
 
 def _check_whole(name: str, value: object) -> None:

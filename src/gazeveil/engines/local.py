@@ -3,8 +3,8 @@
 """Sums over observers on this machine, with threads, in bounded memory.
 
 First the observer column alone is read: it says in which rows of which part each observer is. From that, observers are
-packed into batches of about `BATCH_ROWS` rows. Each batch then reads just its rows, of just the kernel's columns. Where
-the rows of an observer lie together, as the corpus writer leaves them, every row is read once.
+packed into batches. Each batch then reads just its rows, of just the kernel's columns. Where the rows of an observer
+lie together, as the corpus writer leaves them, every row is read once; where a batch is a whole part, none is moved.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 
-BATCH_ROWS = 4_000_000
+SMALL_KERNEL = 1 << 16
+SMALL_BATCH_ROWS, BATCH_ROWS = 1 << 20, 1 << 22
+"""Rows of a batch for kernels up to `SMALL_KERNEL` integers, and beyond, where adding up a batch takes longer."""
+
 MOST_THREADS = 4
 
 
@@ -45,11 +48,11 @@ class LocalEngine:
 
     Attributes:
         threads: How many batches are worked on at once; None for one per processor, up to `MOST_THREADS`.
-        batch_rows: How many rows a batch has at most, unless one observer alone has more.
+        batch_rows: How many rows a batch has at most, unless one observer alone has more; None for what suits.
     """
 
     threads: int | None = None
-    batch_rows: int = BATCH_ROWS
+    batch_rows: int | None = None
 
     def __post_init__(self) -> None:
         counts: dict[str, object] = {"threads": self.threads, "batch_rows": self.batch_rows}
@@ -80,6 +83,7 @@ class LocalEngine:
     def _sum(self, parts: Sequence[Part], kernel: Kernel, tell: Tell, pool: Executor) -> Summed:
         runs = _sorted_runs(list(pool.map(_find_runs, parts)))
         check_plane(kernel, (parts[part].label.geometry for part in np.unique(runs.part).tolist()))
+        most_rows = self.batch_rows or (SMALL_BATCH_ROWS if kernel.size <= SMALL_KERNEL else BATCH_ROWS)
         free: SimpleQueue[IntArray] = SimpleQueue()  # one sum per thread at work, handed on from batch to batch
 
         def work(batch: _Runs) -> int:
@@ -87,13 +91,13 @@ class LocalEngine:
                 ours = free.get_nowait()
             except Empty:
                 ours = np.zeros(kernel.size, dtype=np.int64)
-            add_up(kernel, *_read(parts, batch, kernel.columns, self.batch_rows), ours)
+            add_up(kernel, *_read(parts, batch, kernel.columns, most_rows), ours)
             free.put(ours)
             return int(batch.length.sum())
 
         done, rows = 0, int(runs.length.sum())
         tell(done, rows)
-        for job in as_completed([pool.submit(work, batch) for batch in _batches(runs, self.batch_rows)]):
+        for job in as_completed([pool.submit(work, batch) for batch in _batches(runs, most_rows)]):
             done += job.result()
             tell(done, rows)
         total = np.zeros(kernel.size, dtype=np.int64)
@@ -154,12 +158,18 @@ def _sorted_runs(found: list[pl.DataFrame]) -> _Runs:
 
 
 def _batches(runs: _Runs, most_rows: int) -> Iterator[_Runs]:
-    """Cut the runs between observers into batches of at most so many rows, or of one observer."""
+    """Cut the runs between observers into batches of at most so many rows, or of one observer.
+
+    Cuts lie where parts end, if they can: such a batch is read as it is.
+    """
     last_run = np.flatnonzero(np.diff(runs.observer, append=runs.observers))
     rows_up_to = np.cumsum(runs.length)[last_run]
+    part_ends = 1 + np.flatnonzero(np.diff(runs.part, append=-1)[last_run])  # in observers
     first, before = 0, 0
     while first < len(last_run):
         stop = max(int(np.searchsorted(rows_up_to, before + most_rows, side="right")), first + 1)
+        in_parts = int(part_ends[np.searchsorted(part_ends, stop, side="right") - 1]) if part_ends[0] <= stop else 0
+        stop = in_parts if in_parts > first else stop
         begin = int(last_run[first - 1]) + 1 if first else 0
         yield runs.take(slice(begin, int(last_run[stop - 1]) + 1))
         first, before = stop, int(rows_up_to[stop - 1])
@@ -177,6 +187,10 @@ def _read(parts: Sequence[Part], batch: _Runs, columns: tuple[str, ...], most_ro
     first = np.flatnonzero(np.append(True, ~joined))
     pieces = _Runs(batch.observer[first], batch.part[first], batch.start[first], np.add.reduceat(batch.length, first))
     into = begins[first]
+    if len(pieces.start) == 1:
+        part, low = parts[int(pieces.part[0])], int(pieces.start[0])
+        table = _read_slice(part, low, low + int(pieces.length[0]), columns)
+        return {name: table[name].to_numpy() for name in columns}, starts
 
     rows = {name: np.empty(int(ends[-1]), dtype=_NUMPY.get(_type(name), np.object_)) for name in columns}
     for window in _windows(pieces, most_rows):

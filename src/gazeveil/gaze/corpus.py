@@ -115,12 +115,12 @@ class Corpus:
     @property
     def stimuli(self) -> list[str]:
         """All stimuli, sorted."""
-        return sorted({key.stimulus for key in self.keys()})
+        return self._labels("stimulus")
 
     @property
     def observers(self) -> list[str]:
         """All observers, sorted."""
-        return sorted({key.observer for key in self.keys()})
+        return self._labels("observer")
 
     def keys(self) -> list[Key]:
         """Return every recording's key once, in order of appearance."""
@@ -128,6 +128,13 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.keys())
+
+    def _labels(self, column: str) -> list[str]:
+        """Return all values of one key, sorted. Stretches of one value count once, so few are compared."""
+        stretches = pl.col(column).rle().struct.field("value")
+        tables = [table.select(stretches) for part in self.parts for table in (part.samples, part.events)]
+        found = guarded(Path(self.name), lambda: pl.collect_all(tables))
+        return sorted({label for table in found for label in table.to_series().to_list()})
 
     def _keys_of(self, part: Part) -> list[Key]:
         return guarded(Path(self.name), part.recording_keys)

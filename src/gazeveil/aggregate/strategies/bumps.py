@@ -14,10 +14,10 @@ import numpy as np
 from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.engine import Columns, IntArray
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE, dwell, to_bounded_integers
+from gazeveil.aggregate.maps import GAZE, add_products
 from gazeveil.aggregate.prior import Prior, bell, prior_of, working_grid
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate, features_of
+from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.gaze.geometry import FloatArray, Geometry
 from gazeveil.noise import NoiseSource
@@ -34,16 +34,18 @@ class BumpMap:
 
     Attributes:
         grid: The cells that gaze is counted in.
-        bumps: How much each bump sees of each cell, one row a cell.
+        across: How much each column of bumps sees of each column of cells, one row a column of cells.
+        down: How much each row of bumps sees of each row of cells, one row a row of cells.
     """
 
     grid: Grid
-    bumps: FloatArray
+    across: FloatArray
+    down: FloatArray
 
     @property
     def size(self) -> int:
         """How many bumps."""
-        return int(self.bumps.shape[1])
+        return int(self.across.shape[1] * self.down.shape[1])
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -57,7 +59,13 @@ class BumpMap:
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers."""
-        return to_bounded_integers(features_of(dwell(self.grid, rows), self.bumps), BOUND)
+        found = np.zeros(self.size, dtype=np.int64)
+        self.add_many(rows, np.array([0, len(rows["x"])]), found)
+        return found
+
+    def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
+        """Add the integers of several observers to ``total``, in one pass over the rows."""
+        add_products(self.grid, self.across, self.down, BOUND, rows, starts, total)
 
 
 @STRATEGIES.register("bumps")
@@ -85,7 +93,7 @@ class Bumps:
     def kernel(self) -> BumpMap:
         """Return what turns one observer's rows into integers."""
         grid = working_grid(self.task.grid)
-        return BumpMap(grid, _bumps(grid))
+        return BumpMap(grid, *_bumps_along(grid))
 
     def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
         """Return the sum over observers with noise."""
@@ -116,14 +124,20 @@ class Bumps:
 @lru_cache(maxsize=4)
 def _bumps(grid: Grid) -> FloatArray:
     """Return the bumps, on a lattice over the plane, one row a cell."""
-    prior = prior_of(grid)
-    along = [
-        bell(at, _lattice(count * size), max(BUMP_DEG, size))
-        for at, count, size in zip(prior.positions(), (grid.columns, grid.rows), prior.cell_deg, strict=True)
-    ]
-    seen = np.asarray(np.kron(along[1], along[0]))
+    across, down = _bumps_along(grid)
+    seen = np.asarray(np.kron(down, across))
     seen.flags.writeable = False
     return seen
+
+
+def _bumps_along(grid: Grid) -> tuple[FloatArray, FloatArray]:
+    """Return the bumps' two factors: along columns and along rows."""
+    prior = prior_of(grid)
+    across, down = (
+        bell(at, _lattice(count * size), max(BUMP_DEG, size))
+        for at, count, size in zip(prior.positions(), (grid.columns, grid.rows), prior.cell_deg, strict=True)
+    )
+    return across, down
 
 
 def _lattice(span: float) -> FloatArray:

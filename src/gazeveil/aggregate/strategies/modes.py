@@ -19,7 +19,7 @@ import numpy as np
 from gazeveil.aggregate.decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns, IntArray
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE, dwell, to_bounded_integers
+from gazeveil.aggregate.maps import GAZE, add_features
 from gazeveil.aggregate.prior import mixture_moments, prior_of, working_grid
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import (
@@ -75,10 +75,13 @@ class ModeMap:
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers; an observer without gaze is at the origin."""
-        map_ = dwell(self.grid, rows)
-        if not map_.any():
-            return np.zeros(self.size, dtype=np.int64)
-        return to_bounded_integers(features_of(map_, self.modes) - self.origin, BOUND, only_clip=True)
+        found = np.zeros(self.size, dtype=np.int64)
+        self.add_many(rows, np.array([0, len(rows["x"])]), found)
+        return found
+
+    def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
+        """Add the integers of several observers to ``total``, in one pass over the rows."""
+        add_features(self.grid, self.modes, self.origin, BOUND, rows, starts, total)
 
 
 @STRATEGIES.register("modes")
