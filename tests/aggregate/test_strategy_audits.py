@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from gazeveil.aggregate.strategies._audits import bumps_subject, histogram_subject, modes_subject
+from gazeveil.aggregate.strategies._audits import (
+    bumps_subject,
+    hierarchical_subject,
+    histogram_subject,
+    modes_subject,
+)
 from gazeveil.privacy.audit import Subject, audit
 from gazeveil.privacy.audit.result import Verdict
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
 
 SHARP = ("likelihood-ratio",)
-BUILDERS = {"histogram": histogram_subject, "bumps": bumps_subject, "modes": modes_subject}
+BUILDERS = {
+    "histogram": histogram_subject,
+    "bumps": bumps_subject,
+    "modes": modes_subject,
+    "hierarchical": hierarchical_subject,
+}
 
 
 @pytest.mark.parametrize("add_remove", [0, 1])

@@ -120,6 +120,7 @@ METHODS: Final[Mapping[str, Method]] = {
         {f"{c} x {r}, cap {cap}": _liu(c, r, cap) for c, r in LIU_GRIDS for cap in LIU_CAPS},
     ),
     "grid": Method("clipped grid, no decoder", {"grid": _plain_histogram}),
+    "hierarchical": Method("hierarchical, after Ghazi 2023", {"hierarchical": by_strategy("hierarchical")}),
     "histogram": Method("`histogram` with the decoder", {"histogram": by_strategy("histogram")}),
     "recipe": Method("the first recipe, frozen", {"recipe": recipe}),
     "ours": Method("`auto`, ours", {"auto": by_strategy("auto")}),

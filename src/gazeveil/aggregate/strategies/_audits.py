@@ -81,6 +81,14 @@ def modes_subject(observers: int = 15, epsilon: float = 1.0, delta: float = 1e-5
     return heatmap_subject("modes", observers, epsilon, delta, add_remove)
 
 
+@auditable("heatmap-hierarchical")
+def hierarchical_subject(
+    observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, add_remove: int = 0
+) -> Subject:
+    """Distributions of gaze on grids from coarse to fine, weighted by level, under Gaussian noise."""
+    return heatmap_subject("hierarchical", observers, epsilon, delta, add_remove)
+
+
 def _pairs(neighbours: Neighbours) -> tuple[Pair, ...]:
     across, down = np.meshgrid(np.arange(5.0, 800, 10), np.arange(5.0, 600, 10))
     stares, elsewhere = _gaze([10.0], [10.0]), _gaze([790.0], [590.0])
