@@ -93,7 +93,8 @@ class FeatureTable:
     def __post_init__(self) -> None:
         if fault := _fault(self.rows.schema, self.info.names):
             raise InputError(f"this is no feature table: {fault}")
-        object.__setattr__(self, "rows", self.rows.select(*FIXED, *self.info.names))
+        if self.rows.columns != [*FIXED, *self.info.names]:
+            object.__setattr__(self, "rows", self.rows.select(*FIXED, *self.info.names))
 
     def __len__(self) -> int:
         return len(self.rows)

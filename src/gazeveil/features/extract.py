@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""From raw gaze and pupil to the 52 features over time, for one recording or a whole corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import polars as pl
+
+from gazeveil.errors import InputError
+from gazeveil.features.eye_events import EventRules, find_events
+from gazeveil.features.names import NAMES
+from gazeveil.features.table import FIXED, WINDOWS, FeatureTable, Info
+from gazeveil.features.windows import QualityRules, window_features, window_starts
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.gaze.recording import Key, Recording
+
+WINDOW_S, STEP_S = 30.0, 0.5
+
+
+class Progress(Protocol):
+    """What a long extraction calls as it goes."""
+
+    def __call__(self, done: float, total: float | None = None) -> None:
+        """Say how far it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The features of a corpus, and what was left out and why."""
+
+    table: FeatureTable
+    left_out: Mapping[Key, str] = field(default_factory=dict)
+
+
+def extract(
+    recording: Recording,
+    *,
+    window: float = WINDOW_S,
+    step: float = STEP_S,
+    rules: EventRules | None = None,
+    quality: QualityRules | None = None,
+    task: str | None = None,
+    group: str = "",
+) -> FeatureTable:
+    """Compute the 52 features of one recording in a sliding window.
+
+    Args:
+        recording: Gaze, with a pupil where there is one.
+        window: Seconds a window lasts.
+        step: Seconds from one window to the next.
+        rules: What fixations, saccades and blinks are; by default in degrees where the geometry knows them, else in
+            fractions of the plane as published.
+        quality: Which windows are usable.
+        task: What the person did; by default the stimulus.
+        group: Which group the person belongs to, for comparisons.
+
+    Raises:
+        InputError: If the recording is shorter than a window, or its time goes backwards.
+    """
+    rules = EventRules.for_(recording) if rules is None else rules
+    quality = QualityRules() if quality is None else quality
+    events = find_events(recording, rules)
+    rate = recording.rate
+    starts = window_starts(events.t, rate, window, step)
+    values, found = window_features(events, starts, window, rate, rules.large_radii * rules.radius, quality)
+    settings = {"rules": rules.to_dict(), "quality": quality.to_dict()}
+    info = Info(WINDOWS, NAMES, window, step, str(rules.unit), recording.pupil_unit, settings=settings)
+    return as_table(recording.key, recording.stimulus if task is None else task, group, starts, values, found, info)
+
+
+def extract_corpus(
+    corpus: Corpus,
+    *,
+    window: float = WINDOW_S,
+    step: float = STEP_S,
+    rules: EventRules | None = None,
+    quality: QualityRules | None = None,
+    tasks: Mapping[str, str] | None = None,
+    groups: Mapping[str, str] | None = None,
+    tell: Progress | None = None,
+) -> Extracted:
+    """Compute the 52 features of every recording of a corpus; recordings that cannot be used are told, not hidden.
+
+    Args:
+        corpus: The recordings; one is in memory at a time.
+        window: Seconds a window lasts.
+        step: Seconds from one window to the next.
+        rules: As in `extract`; one set for all: in degrees only if every geometry knows them.
+        quality: Which windows are usable.
+        tasks: The task of each stimulus, where it is not the stimulus itself.
+        groups: The group of each observer, where known.
+        tell: Called with how many recordings are done, and of how many.
+
+    Raises:
+        InputError: If no recording can be used.
+    """
+    tasks, groups = tasks or {}, groups or {}
+    if rules is None:
+        known = all(part.label.geometry.knows_degrees for part in corpus.parts)
+        rules = EventRules.in_degrees() if known else EventRules.in_fractions()
+    keys = corpus.keys()
+    tables: list[FeatureTable] = []
+    left_out: dict[Key, str] = {}
+    for done, recording in enumerate(corpus.recordings(), start=1):
+        task, group = tasks.get(recording.stimulus, recording.stimulus), groups.get(recording.observer, "")
+        try:
+            tables.append(
+                extract(recording, window=window, step=step, rules=rules, quality=quality, task=task, group=group)
+            )
+        except InputError as error:
+            if type(error) is not InputError:  # a wrong option or geometry is wrong for all
+                raise
+            left_out[recording.key] = error.message
+        if tell is not None:
+            tell(done, len(keys))
+    if not tables:
+        reason = f": {next(iter(left_out.values()))}" if left_out else ""
+        raise InputError(f"no recording of the corpus can be used{reason}", hint="see `gazeveil info`")
+    if len({table.info.pupil_unit for table in tables}) > 1:
+        units = sorted({table.info.pupil_unit or "arbitrary" for table in tables})
+        raise InputError(f"pupils are in different units ({', '.join(units)})", hint="select recordings of one tracker")
+    return Extracted(FeatureTable.concat(tables), left_out)
+
+
+def as_table(
+    key: Key, task: str, group: str, starts: FloatArray, values: FloatArray, quality: FloatArray, info: Info
+) -> FeatureTable:
+    """Put one recording's windows or bins into a table; ``quality`` has the columns of `table.QUALITY`."""
+    count = len(starts)
+    labels = {**key._asdict(), "task": task, "group": group}
+    columns: dict[str, object] = {
+        name: pl.Series(name, [text], dtype=pl.String).new_from_index(0, count) for name, text in labels.items()
+    }
+    samples, covered, errors, repeats, usable = quality.T
+    columns |= {"start": starts, "end": starts + info.window, "samples": samples.astype("int64"), "covered": covered}
+    columns |= {"errors": errors, "repeats": repeats, "usable": usable > 0}
+    columns |= dict(zip(info.names, values.T, strict=True))
+    return FeatureTable(pl.DataFrame(columns, schema_overrides=dict(FIXED)), replace(info))
