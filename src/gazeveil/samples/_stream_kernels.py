@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What all private streams share in compiled form: time, exact noise, and the output between two releases.
+
+A kernel never changes state before its noise is drawn and decided. So it can stop with a code, be helped with words
+or with a settled sample, and be called again with the same gaze; nothing is counted or spent twice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from gazeveil.noise._refine_kernels import UNDECIDED, exponential, nearest, plane_point
+from gazeveil.samples import _filter_kernels as gaze
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+WordArray = NDArray[np.uint64]
+
+DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)
+"""What a kernel answers; anything but `DONE` leaves the state as it was."""
+
+NOW, TICK, TICKS, TEST, BLINK, ORIGIN, WORD, BACK, MISSING, INFINITE = range(10)
+"""The clock: latest time, latest release and how many, latest test, latest missing sample, first time, next word, and
+how many samples ran back in time, were missing, or were infinite."""
+POINT_IS_SET, POINT_X, POINT_Y, TEST_IS_SET, TEST_VALUE = range(10, 15)
+"""Noise that was settled outside; there may be two tests, one after the other."""
+ASKED_WORD, ASKED_LOSS, ASKED_TIMES = range(17, 20)
+"""Which noise is to be settled: at which word, for what loss, and at how many times the scale."""
+OWN = 20
+"""From here on a mechanism keeps what is its own."""
+CLOCK_WIDTH = 26
+
+NEVER = -(1 << 62)
+
+FILTER, LAG, AFTER_BLINK, SPACING, LOSS, PERIOD = range(gaze.MODEL_WIDTH, gaze.MODEL_WIDTH + 6)
+"""The plan follows the gaze model: whether to filter, the lag and the pause after a blink in microseconds, the lattice
+step of points, what a release costs in loss units, and the least time between two."""
+GRAIN = gaze.MODEL_WIDTH + 6
+"""The lattice step of tested distances, in the unit of gaze."""
+PLAN_OWN = gaze.MODEL_WIDTH + 7
+PLAN_WIDTH = PLAN_OWN + 8
+
+LOSS_UNIT = float(1 << 30)
+TEST_UNIT = float((1 << 30) + (1 << 20))
+"""What a distance costs when it is rounded to the grain: docs/proofs/gaze-stream.md."""
+_LATEST = 1e12
+_ONE = np.uint64(1)
+_ETA = 2.0**-53
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def moment(clock: IntArray, t: float) -> int:
+    """Return the time in microseconds, never before the latest one; the caller has checked that it is a time."""
+    return int(max(np.int64(np.rint(t * 1e6)), clock[NOW]))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def is_time(t: float) -> bool:
+    """Whether this can be a time at all."""
+    return abs(t) <= _LATEST
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def usable(clock: IntArray, plan: FloatArray, now: int, x: float, y: float) -> bool:
+    """Whether gaze is there, and no longer disturbed by a blink. Which samples are missing is public."""
+    return bool(np.isfinite(x) and np.isfinite(y) and now - clock[BLINK] >= plan[AFTER_BLINK])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def noisy_point(
+    clock: IntArray, plan: FloatArray, words: WordArray, skipped: int, loss: int, x: float, y: float
+) -> tuple[int, float, float]:
+    """Return gaze, clamped to the space, plus planar Laplace noise that costs this loss, from the words after some."""
+    spacing = plan[SPACING]
+    if clock[POINT_IS_SET]:
+        return DONE, clock[POINT_X] * spacing, clock[POINT_Y] * spacing
+    at = clock[WORD] + skipped
+    if at + 3 > len(words):
+        return MORE_WORDS, 0.0, 0.0
+    column, row = gaze.inside(x, plan, 0) / spacing, gaze.inside(y, plan, 1) / spacing
+    i, j = plane_point(words[at : at + 3], LOSS_UNIT / loss / spacing, column, row)
+    if i == UNDECIDED:
+        clock[ASKED_WORD], clock[ASKED_LOSS] = at, loss
+        return SETTLE_POINT, 0.0, 0.0
+    return DONE, i * spacing, j * spacing
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def test_noise(
+    clock: IntArray, plan: FloatArray, words: WordArray, skipped: int, loss: int, times: int
+) -> tuple[int, int]:
+    """Return Laplace noise in grains, at so many times the scale at which a distance costs this loss."""
+    if clock[TEST_IS_SET + 2 * skipped]:
+        return DONE, clock[TEST_VALUE + 2 * skipped]
+    at = clock[WORD] + skipped
+    if at + 1 > len(words):
+        return MORE_WORDS, 0
+    scale = times * TEST_UNIT / loss / plan[GRAIN]
+    value, error = exponential(words[at] & ~_ONE)
+    rounded = nearest(scale * value, scale * (error + 4.0 * _ETA * value))
+    if rounded == UNDECIDED:
+        clock[ASKED_WORD], clock[ASKED_LOSS], clock[ASKED_TIMES] = at, loss, times
+        return SETTLE_TEST, skipped
+    return DONE, -rounded if words[at] & _ONE else rounded
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def used(clock: IntArray, words: WordArray, count: int) -> None:
+    """Erase words that were used, and settled noise with them."""
+    for _ in range(count):
+        words[clock[WORD]] = 0
+        clock[WORD] += 1
+    clock[POINT_IS_SET] = clock[TEST_IS_SET] = clock[TEST_IS_SET + 2] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
+    """Take note of a sample: its time, and what was wrong with it."""
+    if clock[NOW] == NEVER:
+        clock[ORIGIN] = now
+    elif np.rint(t * 1e6) < now:
+        clock[BACK] += 1
+    clock[NOW] = now
+    if not (np.isfinite(x) and np.isfinite(y)):
+        clock[INFINITE if np.isinf(x) or np.isinf(y) else MISSING] += 1
+        clock[BLINK] = now
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def released(
+    clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int, x: float, y: float, loss: int
+) -> None:
+    """Learn from a noisy point that was released at this loss."""
+    scale = LOSS_UNIT / loss
+    if plan[FILTER] > 0.0:
+        if clock[TICKS] > 0:
+            gaze.advance(belief, plan, float(now - clock[TICK]))
+        gaze.learn(belief, plan, x, y, 3.0 * scale * scale)
+        if plan[LAG] > 0.0:
+            gaze.remember(past, belief, plan, float(now - clock[ORIGIN]))
+    else:
+        belief[gaze.U], belief[gaze.AXIS + gaze.U] = gaze.inside(x, plan, 0), gaze.inside(y, plan, 1)
+    clock[TICK] = now
+    clock[TICKS] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
+    """Return where gaze is thought to be now: a function of what was released."""
+    if plan[FILTER] > 0.0:
+        x, y = gaze.predicted(belief, plan, float(now - clock[TICK]) if clock[TICKS] > 0 else 0.0)
+        return gaze.inside(x, plan, 0), gaze.inside(y, plan, 1)
+    if clock[TICKS] == 0:
+        return plan[gaze.CENTRE], plan[gaze.CENTRE + 1]
+    return belief[gaze.U], belief[gaze.AXIS + gaze.U]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def shown(clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
+    """Return what goes out for a sample: the estimate of now, or with a lag the better one of a while ago."""
+    if plan[LAG] > 0.0:
+        x, y = gaze.looking_back(past, plan, float(now - clock[ORIGIN]) - plan[LAG])
+        return gaze.inside(x, plan, 0), gaze.inside(y, plan, 1)
+    x, y = estimate(clock, belief, plan, now)
+    return x, y

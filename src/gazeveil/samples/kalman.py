@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of gaze before any is seen, and what follows from it: how often to tick, and which AOI is looked at.
+
+Gaze is the centre of the space plus a part that wanders for some 0.7 s and a slow offset of the person or the app.
+All numbers here are public constants; nothing is learnt from the gaze that is protected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gazeveil.errors import OptionError
+
+MOST_TICKS = 12
+"""More ticks in a window than this are never better."""
+
+
+@dataclass(frozen=True, slots=True)
+class GazeModel:
+    """How gaze moves: two Ornstein-Uhlenbeck processes an axis, sizes as shares of the space.
+
+    Attributes:
+        spread: Standard deviation of the wandering part, across and down.
+        settle: Seconds after which it has moved on.
+        offset: Standard deviation of the slow offset.
+        drift: Seconds after which that has moved on.
+    """
+
+    spread: tuple[float, float] = (0.20, 0.18)
+    settle: float = 0.7
+    offset: tuple[float, float] = (0.07, 0.09)
+    drift: float = 60.0
+
+    def variances(self, size: Sequence[float]) -> tuple[float, float, float, float]:
+        """Return the variances in the space's unit: wandering across and down, offset across and down."""
+        (a, b), (c, d) = self.spread, self.offset
+        return (a * size[0]) ** 2, (b * size[1]) ** 2, (c * size[0]) ** 2, (d * size[1]) ** 2
+
+
+EYES = GazeModel()
+"""The constants of the study in which the filter was chosen."""
+
+
+def predicted_error(model: GazeModel, size: Sequence[float], scale: float, period: float) -> float:
+    """Return the mean squared error that the filter expects, averaged over time, both axes together.
+
+    Args:
+        model: How gaze moves.
+        size: The size of the space.
+        scale: The scale of the planar Laplace noise of a tick; its variance an axis is three times the square.
+        period: Seconds between two ticks.
+    """
+    noise = 3.0 * scale * scale
+    fast, slow = math.exp(-period / model.settle), math.exp(-period / model.drift)
+    stays_u, stays_m = _mean_decay(2.0 * period / model.settle), _mean_decay(2.0 * period / model.drift)
+    stays_um = _mean_decay(period / model.settle + period / model.drift)
+    wander_x, wander_y, offset_x, offset_y = model.variances(size)
+    total = 0.0
+    for var_u, var_m in ((wander_x, offset_x), (wander_y, offset_y)):
+        uu, um, mm = var_u, 0.0, var_m
+        for _ in range(max(20, min(400, math.ceil(2.0 * model.drift / period)))):
+            with_u, with_m = uu + um, um + mm
+            whole = with_u + with_m + noise
+            uu, um, mm = uu - with_u * with_u / whole, um - with_u * with_m / whole, mm - with_m * with_m / whole
+            after = uu, um, mm
+            uu = fast * fast * uu + (1.0 - fast * fast) * var_u
+            um = fast * slow * um
+            mm = slow * slow * mm + (1.0 - slow * slow) * var_m
+        uu, um, mm = after
+        total += var_u + (uu - var_u) * stays_u + 2.0 * um * stays_um + var_m + (mm - var_m) * stays_m
+    return total
+
+
+@lru_cache(maxsize=1024)
+def choose_c(model: GazeModel, size: tuple[float, ...], scale: float, window: float) -> int:
+    """Return how many ticks a window should have, from 1 to 12: the number of least expected error.
+
+    No gaze enters, so the choice is public.
+
+    Args:
+        model: How gaze moves.
+        size: The size of the space.
+        scale: The noise scale of a single tick that has the whole window's budget: radius / epsilon.
+        window: The length of a window in seconds.
+    """
+    return min(range(1, MOST_TICKS + 1), key=lambda c: predicted_error(model, size, c * scale, window / c))
+
+
+def aoi_chances(mean: Sequence[float], variance: Sequence[float], boxes: Sequence[Sequence[float]]) -> list[float]:
+    """Return for each box (left, top, right, bottom) the chance that gaze is in it, by the filter's belief."""
+    return [
+        _between(left, right, mean[0], variance[0]) * _between(top, bottom, mean[1], variance[1])
+        for left, top, right, bottom in boxes
+    ]
+
+
+def likeliest_aoi(after: Sequence[float], before: Sequence[float], modesty: float = 0.5) -> int:
+    """Return the AOI whose chance has risen most: chance / (chance before anything was seen) ** modesty.
+
+    Raises:
+        OptionError: If there is no AOI.
+    """
+    if not after:
+        raise OptionError("there is no AOI to choose from")
+    return max(range(len(after)), key=lambda i: after[i] / max(before[i], 1e-300) ** modesty)
+
+
+def _between(low: float, high: float, mean: float, variance: float) -> float:
+    width = math.sqrt(2.0 * variance)
+    return 0.5 * (math.erf((high - mean) / width) - math.erf((low - mean) / width))
+
+
+def _mean_decay(rate: float) -> float:
+    """Return the mean of exp(-rate * share) over shares from 0 to 1."""
+    return -math.expm1(-rate) / rate

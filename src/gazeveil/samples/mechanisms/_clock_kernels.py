@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The clock in compiled form: one step, and the loop over it."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gazeveil.samples._ledger_kernels import room, spend
+from gazeveil.samples._stream_kernels import (
+    BAD_TIME,
+    DONE,
+    LOSS,
+    PERIOD,
+    TICK,
+    TICKS,
+    FloatArray,
+    IntArray,
+    WordArray,
+    arrived,
+    is_time,
+    moment,
+    noisy_point,
+    released,
+    shown,
+    usable,
+    used,
+)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def step(
+    clock: IntArray,
+    books: IntArray,
+    tests: IntArray,
+    belief: FloatArray,
+    past: FloatArray,
+    plan: FloatArray,
+    words: WordArray,
+    t: float,
+    x: float,
+    y: float,
+) -> tuple[int, float, float]:
+    """Take one sample. Whether it ticks depends on times and on which samples are missing, never on gaze."""
+    if not is_time(t):
+        return BAD_TIME, 0.0, 0.0
+    now = moment(clock, t)
+    loss = int(plan[LOSS])
+    ticks = usable(clock, plan, now, x, y) and (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD])
+    ticks = ticks and room(books, now) >= loss
+    noisy_x = noisy_y = 0.0
+    if ticks:
+        code, noisy_x, noisy_y = noisy_point(clock, plan, words, 0, loss, x, y)
+        if code != DONE:
+            return code, 0.0, 0.0
+    arrived(clock, t, now, x, y)
+    if ticks:
+        used(clock, words, 3)
+        if spend(books, now, loss):
+            released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
+    shown_x, shown_y = shown(clock, belief, past, plan, now)
+    return DONE, shown_x, shown_y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run(
+    clock: IntArray,
+    books: IntArray,
+    tests: IntArray,
+    belief: FloatArray,
+    past: FloatArray,
+    plan: FloatArray,
+    words: WordArray,
+    t: FloatArray,
+    x: FloatArray,
+    y: FloatArray,
+    out_x: FloatArray,
+    out_y: FloatArray,
+    start: int,
+) -> tuple[int, int]:
+    """Take samples one after the other until one needs help; return why, and which."""
+    for i in range(start, len(t)):
+        code, out_x[i], out_y[i] = step(clock, books, tests, belief, past, plan, words, t[i], x[i], y[i])
+        if code != DONE:
+            return code, i
+    return DONE, len(t)

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What budget distribution and budget absorption share (Kellaris, Papadopoulos, Xiao, Papadias 2014).
+
+Both test in slots whether gaze is farther from the latest output than the noise of a release would be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+
+from gazeveil.errors import OptionError
+from gazeveil.privacy.exact import exact
+from gazeveil.samples.mechanisms.kaleido import check_tests
+from gazeveil.samples.stream import StreamMechanism
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slotted(StreamMechanism):
+    """A mechanism that decides in slots.
+
+    Attributes:
+        test_share: The share of a window's budget that all its tests get.
+        t_skip: The least time between two slots, in seconds.
+        noises: How many mean displacements of a release's noise gaze must be away to be worth it.
+    """
+
+    test_share: Fraction = Fraction(1, 4)
+    t_skip: Fraction = Fraction(1, 4)
+    noises: float = 0.5
+
+    def kernels(self) -> ModuleType:
+        """Return the compiled tests."""
+        from gazeveil.samples.mechanisms import _tested_kernels  # noqa: PLC0415  (numba loads on use)
+
+        return _tested_kernels
+
+    def _check(self) -> None:
+        check_tests(self)
+        object.__setattr__(self, "test_share", exact(self.test_share, "test_share"))
+        if not 0 < self.test_share < 1:
+            raise OptionError("test_share is a share of a window's budget, between 0 and 1")
+        if not 0 <= self.noises <= 100:
+            raise OptionError(f"noises must be between 0 and 100, not {self.noises!r}")

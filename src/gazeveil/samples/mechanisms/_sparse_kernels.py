@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The sparse vector technique for gaze in compiled form: many tests, one charge for all up to the next release."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from gazeveil.samples._ledger_kernels import room, spend
+from gazeveil.samples._stream_kernels import (
+    BAD_TIME,
+    DONE,
+    GRAIN,
+    LOSS,
+    OWN,
+    PERIOD,
+    PLAN_OWN,
+    TEST,
+    TICKS,
+    FloatArray,
+    IntArray,
+    WordArray,
+    arrived,
+    estimate,
+    is_time,
+    moment,
+    noisy_point,
+    released,
+    shown,
+    test_noise,
+    usable,
+    used,
+)
+from gazeveil.samples.mechanisms._tested_kernels import distance
+
+TEST_LOSS, THRESHOLD = range(PLAN_OWN, PLAN_OWN + 2)
+"""The plan: what an epoch's tests cost together, and how far is far, in the unit of gaze."""
+OPEN, BLUR = range(OWN, OWN + 2)
+"""The clock: whether an epoch has begun, and the noise of its threshold."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def step(
+    clock: IntArray,
+    books: IntArray,
+    tests: IntArray,
+    belief: FloatArray,
+    past: FloatArray,
+    plan: FloatArray,
+    words: WordArray,
+    t: float,
+    x: float,
+    y: float,
+) -> tuple[int, float, float]:
+    """Take one sample; test it only while the window has room for the epoch that the test belongs to."""
+    if not is_time(t):
+        return BAD_TIME, 0.0, 0.0
+    now = moment(clock, t)
+    cost, loss = int(plan[TEST_LOSS]), int(plan[LOSS])
+    due = usable(clock, plan, now, x, y) and (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD])
+    due = due and room(books, now) >= cost + loss
+    publishes = due
+    tested = due and clock[TICKS] > 0
+    drawn, blur = 0, clock[BLUR]
+    if tested:
+        if not clock[OPEN]:
+            code, blur = test_noise(clock, plan, words, 0, cost, 2)
+            if code != DONE:
+                return code, 0.0, 0.0
+            drawn = 1
+        code, noise = test_noise(clock, plan, words, drawn, cost, 4)
+        if code != DONE:
+            return code, 0.0, 0.0
+        drawn += 1
+        to_x, to_y = estimate(clock, belief, plan, now)
+        limit = np.int64(math.floor(plan[THRESHOLD] / plan[GRAIN])) + blur
+        publishes = distance(plan, x, y, to_x, to_y) + noise > limit
+    noisy_x = noisy_y = 0.0
+    if publishes:
+        code, noisy_x, noisy_y = noisy_point(clock, plan, words, drawn, loss, x, y)
+        if code != DONE:
+            return code, 0.0, 0.0
+    arrived(clock, t, now, x, y)
+    if tested:
+        used(clock, words, drawn)
+        clock[OPEN], clock[BLUR] = 1, blur
+    if due:
+        clock[TEST] = now
+    if publishes:
+        used(clock, words, 3)
+        if spend(books, now, cost + loss):
+            released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
+            clock[OPEN] = clock[BLUR] = 0
+    shown_x, shown_y = shown(clock, belief, past, plan, now)
+    return DONE, shown_x, shown_y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run(
+    clock: IntArray,
+    books: IntArray,
+    tests: IntArray,
+    belief: FloatArray,
+    past: FloatArray,
+    plan: FloatArray,
+    words: WordArray,
+    t: FloatArray,
+    x: FloatArray,
+    y: FloatArray,
+    out_x: FloatArray,
+    out_y: FloatArray,
+    start: int,
+) -> tuple[int, int]:
+    """Take samples one after the other until one needs help; return why, and which."""
+    for i in range(start, len(t)):
+        code, out_x[i], out_y[i] = step(clock, books, tests, belief, past, plan, words, t[i], x[i], y[i])
+        if code != DONE:
+            return code, i
+    return DONE, len(t)

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanisms that test whether gaze has moved before they publish: Kaleido, BD and BA, in compiled form.
+
+Tests and releases have a ledger each. A distance is rounded down to whole grains before noise is added, and the charge
+of a test covers that (docs/proofs/gaze-stream.md).
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from gazeveil.samples._filter_kernels import TURN, inside, wrapped
+from gazeveil.samples._ledger_kernels import room, spend
+from gazeveil.samples._stream_kernels import (
+    BAD_TIME,
+    DONE,
+    GRAIN,
+    LOSS,
+    LOSS_UNIT,
+    OWN,
+    PERIOD,
+    PLAN_OWN,
+    TEST,
+    TICKS,
+    FloatArray,
+    IntArray,
+    WordArray,
+    arrived,
+    estimate,
+    is_time,
+    moment,
+    noisy_point,
+    released,
+    shown,
+    test_noise,
+    usable,
+    used,
+)
+
+HALVING, ABSORBING, COUNTING = range(3)
+"""What a release gets: half of what is left in the window; the shares of slots that were skipped; or, as published,
+half of what is left of a window that is counted in samples."""
+KIND, TEST_LOSS, THRESHOLD, NOISES, LEAST_LOSS, SHARE, MOST_SHARES, SAMPLE_US = range(PLAN_OWN, PLAN_OWN + 8)
+"""The plan: which of these, what a test costs, the threshold in units of gaze and in mean displacements of the noise
+to come, the least release worth making, and for slots their share and how many shares a release may take."""
+INDEX, SHARES, LOCKED = range(OWN, OWN + 3)
+"""The clock: samples so far, shares at hand, and slots whose shares were taken in advance."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def distance(plan: FloatArray, x: float, y: float, to_x: float, to_y: float) -> int:
+    """Return how far gaze, clamped to the space, is from a public point, in whole grains."""
+    across = wrapped(inside(x, plan, 0) - to_x, plan[TURN])
+    down = inside(y, plan, 1) - to_y
+    return math.floor(math.sqrt(across * across + down * down) / plan[GRAIN])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def allowance(clock: IntArray, books: IntArray, plan: FloatArray, at: int) -> int:
+    """Return what a release may cost now."""
+    left = room(books, at)
+    if plan[KIND] == ABSORBING:
+        return int(min(left, int(plan[SHARE]) * min(clock[SHARES] + 1, int(plan[MOST_SHARES]))))
+    return int(min(left // 2, int(plan[LOSS])))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def is_far(
+    clock: IntArray,
+    belief: FloatArray,
+    plan: FloatArray,
+    words: WordArray,
+    now: int,
+    x: float,
+    y: float,
+    loss: int,
+) -> tuple[int, bool]:
+    """Test privately whether gaze is far enough from the latest output for a release of this loss."""
+    code, noise = test_noise(clock, plan, words, 0, int(plan[TEST_LOSS]), 1)
+    if code != DONE:
+        return code, False
+    to_x, to_y = estimate(clock, belief, plan, now)
+    limit = plan[THRESHOLD] + plan[NOISES] * 2.0 * LOSS_UNIT / loss
+    return DONE, distance(plan, x, y, to_x, to_y) > math.floor(limit / plan[GRAIN]) + noise
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def step(
+    clock: IntArray,
+    books: IntArray,
+    tests: IntArray,
+    belief: FloatArray,
+    past: FloatArray,
+    plan: FloatArray,
+    words: WordArray,
+    t: float,
+    x: float,
+    y: float,
+) -> tuple[int, float, float]:
+    """Take one sample; test whether gaze is far from the latest output, and publish if so."""
+    if not is_time(t):
+        return BAD_TIME, 0.0, 0.0
+    now = moment(clock, t)
+    counting = plan[KIND] == COUNTING
+    at = clock[INDEX] * int(plan[SAMPLE_US]) if counting else now
+    slot = usable(clock, plan, now, x, y) and (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD])
+    locked = slot and clock[LOCKED] > 0
+    loss = allowance(clock, books, plan, at) if slot and not locked else 0
+    tested = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] > 0
+    tested = tested and (counting or room(tests, now) >= plan[TEST_LOSS])
+    publishes = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] == 0
+    if tested:
+        code, publishes = is_far(clock, belief, plan, words, now, x, y, loss)
+        if code != DONE:
+            return code, 0.0, 0.0
+    noisy_x = noisy_y = 0.0
+    if publishes:
+        code, noisy_x, noisy_y = noisy_point(clock, plan, words, 1 if tested else 0, loss, x, y)
+        if code != DONE:
+            return code, 0.0, 0.0
+    arrived(clock, t, now, x, y)
+    clock[INDEX] += 1
+    if slot:
+        clock[TEST] = now
+        clock[LOCKED] -= locked
+        clock[SHARES] += not locked
+    if tested:
+        used(clock, words, 1)
+        publishes = (counting or spend(tests, now, int(plan[TEST_LOSS]))) and publishes
+    if publishes:
+        used(clock, words, 3)
+        publishes = spend(books, at, loss)
+    if publishes:
+        released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
+        clock[LOCKED] = -(-loss // int(plan[SHARE])) - 1 if plan[KIND] == ABSORBING else 0
+        clock[SHARES] = 0
+    shown_x, shown_y = shown(clock, belief, past, plan, now)
+    return DONE, shown_x, shown_y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def run(
+    clock: IntArray,
+    books: IntArray,
+    tests: IntArray,
+    belief: FloatArray,
+    past: FloatArray,
+    plan: FloatArray,
+    words: WordArray,
+    t: FloatArray,
+    x: FloatArray,
+    y: FloatArray,
+    out_x: FloatArray,
+    out_y: FloatArray,
+    start: int,
+) -> tuple[int, int]:
+    """Take samples one after the other until one needs help; return why, and which."""
+    for i in range(start, len(t)):
+        code, out_x[i], out_y[i] = step(clock, books, tests, belief, past, plan, words, t[i], x[i], y[i])
+        if code != DONE:
+            return code, i
+    return DONE, len(t)

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The default for Kaleido's promise: noisy points on a public clock, and a filter that knows how eyes move.
+
+Gaze is never looked at to decide when to publish; that is what makes every test dear. A few ticks a window, chosen in
+advance, get planar Laplace noise; between them the filter's estimate goes out. Proof: docs/proofs/gaze-stream.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import ClassVar
+
+from gazeveil.errors import OptionError
+from gazeveil.privacy.exact import whole_number
+from gazeveil.samples import kalman
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.stream import LONGEST_LAG, Plan, StreamMechanism, _between
+
+
+@MECHANISMS.register("clock")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock(StreamMechanism):
+    """Planar Laplace noise on a public clock, then a Kalman filter.
+
+    Attributes:
+        ticks: How many ticks share a window's budget; 0 takes the number of least expected error.
+        lag: By how many seconds the output looks back, 0 to 0.5: an estimate of a while ago is much better, and free.
+    """
+
+    name: ClassVar[str] = "clock"
+    ticks: int = 0
+    lag: float = 0.0
+
+    @property
+    def delay(self) -> float:
+        """By how many seconds the output looks back."""
+        return float(self.lag)
+
+    @property
+    def chosen_ticks(self) -> int:
+        """How many ticks a window has."""
+        if self.ticks:
+            return self.ticks
+        scale = float(self.radius / self.epsilon)
+        return kalman.choose_c(kalman.EYES, self.space.size, scale, float(self.window))
+
+    def plan(self) -> Plan:
+        """Return the loss of a tick and the time between two."""
+        rule, ticks = self._rule(), self.chosen_ticks
+        return Plan(rule, rule.cap // ticks, max(1, rule.window_us // ticks))
+
+    def kernels(self) -> ModuleType:
+        """Return the compiled clock."""
+        from gazeveil.samples.mechanisms import _clock_kernels  # noqa: PLC0415  (numba loads on use)
+
+        return _clock_kernels
+
+    def _check(self) -> None:
+        if whole_number(self.ticks, "ticks", at_least=0) > 1000:
+            raise OptionError(f"ticks must be at most 1000, not {self.ticks}")
+        _between(self.lag, 0.0, LONGEST_LAG, "lag")
+        if self.lag and not self.filter:
+            raise OptionError("a lag needs the filter: without it there is nothing to look back on")

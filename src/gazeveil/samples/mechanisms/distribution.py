@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Budget distribution (BD, Kellaris and others 2014) for gaze: a release gets half of what is left in the window."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from gazeveil.errors import OptionError
+from gazeveil.privacy.exact import exact
+from gazeveil.samples.ledger import Rule
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanisms._slots import Slotted
+from gazeveil.samples.mechanisms.kaleido import LEAST_SHARE, tests_in
+from gazeveil.samples.stream import Plan
+
+
+@MECHANISMS.register("distribution")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution(Slotted):
+    """Budget distribution: in each slot a private test, and where it says far, half of what is left.
+
+    Attributes:
+        floor: The least share of a window's budget that a release may get.
+    """
+
+    name: ClassVar[str] = "distribution"
+    floor: Fraction = Fraction(1, 5)
+
+    def plan(self) -> Plan:
+        """Return what tests and releases may cost."""
+        rule = self._rule()
+        spacing, tests, cost = tests_in(rule, self.t_skip, self.test_share)
+        releases = Rule(rule.cap - tests * cost, rule.window_us)
+        least = math.ceil(max(self.floor, LEAST_SHARE) * rule.cap)
+        if least > releases.cap // 2:
+            raise OptionError("floor and test_share leave nothing to publish with", hint="lower the floor")
+        own = (0.0, float(cost), 0.0, self.noises, float(least))
+        return Plan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
+
+    def _check(self) -> None:
+        Slotted._check(self)
+        object.__setattr__(self, "floor", exact(self.floor, "floor"))
+        if not 0 <= self.floor < 1:
+            raise OptionError("floor is a share of a window's budget, between 0 and 1")

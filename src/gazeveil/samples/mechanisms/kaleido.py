@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kaleido (Li, Chowdhury, Fawaz, Kim 2021), made sound: publish when a private test says that gaze has moved.
+
+Corrected are the noise of the tests, which must grow with the radius (K1), the number of tests in a window (K2), and
+windows, which are of time instead of samples (K3). The knob is accounted for (K4). Proof: docs/proofs/gaze-stream.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+from typing import ClassVar
+
+from gazeveil.errors import OptionError
+from gazeveil.privacy.exact import above_zero, exact
+from gazeveil.samples.ledger import Rule
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.stream import Plan, StreamMechanism, grain_of
+
+LEAST_SHARE = Fraction(1, 4096)
+"""No release gets less of a window's budget than this: its noise would only leave the screen."""
+
+
+@MECHANISMS.register("kaleido")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kaleido(StreamMechanism):
+    """A private test of distance every ``t_skip`` seconds; where it says far, a noisy point with half of what is left.
+
+    Attributes:
+        test_share: The share of a window's budget that all its tests get; 1 / h in the paper.
+        t_skip: The least time between two tests, in seconds.
+        l_thresh: How far gaze must be from the latest output to be worth publishing, as a share of the space's
+            diagonal. Public.
+        floor: The least share of a window's budget that a release may get; below it nothing is published (K8).
+    """
+
+    name: ClassVar[str] = "kaleido"
+    test_share: Fraction = Fraction(1, 10)
+    t_skip: Fraction = Fraction(1, 20)
+    l_thresh: float = 0.1
+    floor: Fraction = Fraction(1, 10)
+
+    def plan(self) -> Plan:
+        """Return what tests and releases may cost."""
+        rule = self._rule()
+        spacing, tests, cost = tests_in(rule, self.t_skip, self.test_share)
+        releases = Rule(rule.cap - tests * cost, rule.window_us)
+        least = math.ceil(max(self.floor, LEAST_SHARE) * rule.cap)
+        own = (0.0, float(cost), self.l_thresh * math.hypot(*self.space.size), 0.0, float(least))
+        if least > releases.cap // 2:
+            raise OptionError("floor and test_share leave nothing to publish with", hint="lower the floor")
+        return Plan(releases, releases.cap // 2, spacing, Rule(tests * cost, rule.window_us), least, own=own)
+
+    def kernels(self) -> ModuleType:
+        """Return the compiled tests."""
+        from gazeveil.samples.mechanisms import _tested_kernels  # noqa: PLC0415  (numba loads on use)
+
+        return _tested_kernels
+
+    def _check(self) -> None:
+        check_tests(self)
+        for name in ("test_share", "floor"):
+            object.__setattr__(self, name, exact(getattr(self, name), name))
+        if not (0 < self.test_share < 1 and 0 <= self.floor < 1):
+            raise OptionError("test_share and floor are shares of a window's budget, between 0 and 1")
+        if not 0 <= self.l_thresh <= 1:
+            raise OptionError(f"l_thresh is a share of the diagonal, between 0 and 1, not {self.l_thresh!r}")
+
+
+def tests_in(rule: Rule, t_skip: Fraction, share: Fraction) -> tuple[int, int, int]:
+    """Return the spacing of tests in microseconds, how many a closed window can hold, and what each may cost.
+
+    Raises:
+        OptionError: If there are so many that a test would have no budget.
+    """
+    spacing = math.ceil(t_skip * 1_000_000)
+    tests = rule.window_us // spacing + 1
+    cost = math.floor(share * rule.cap / tests)
+    if cost < 1:
+        raise OptionError("there are too many tests in a window for its budget", hint="use a larger t_skip")
+    return spacing, tests, cost
+
+
+def check_tests(mechanism: StreamMechanism) -> None:
+    """Check the time between tests, and that the radius is far above the grain that distances are rounded to."""
+    object.__setattr__(mechanism, "t_skip", above_zero(mechanism.t_skip, "t_skip"))  # type: ignore[attr-defined]
+    if not Fraction(1, 1000) <= mechanism.t_skip <= 10:  # type: ignore[attr-defined]
+        raise OptionError("t_skip must be between 0.001 and 10 seconds")
+    if mechanism.radius < 2048 * Fraction(grain_of(mechanism.space.size)):
+        raise OptionError(
+            f"radius must be at least {2048 * grain_of(mechanism.space.size):g} here, so that distances can be tested"
+        )

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kaleido's algorithm 1 to the letter, to compare with. It does not keep its promise (errata K1, K2, K3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+from typing import Any, ClassVar
+
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import above_zero
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+from gazeveil.samples.ledger import LOSS_UNIT, Rule
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanisms.kaleido import check_tests
+from gazeveil.samples.stream import Plan, StreamMechanism, StreamVeil
+
+REASON = (
+    "Kaleido as published: test noise that ignores the radius (K1), one test too few in a window (K2), "
+    "windows counted in samples (K3)"
+)
+
+
+@MECHANISMS.register("kaleido-as-published")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KaleidoAsPublished(StreamMechanism):
+    """Tests with noise of scale 1 / ε_test, releases with half of what is left of a window counted in samples.
+
+    Promise: none; with ``radius`` in pixels the tests lose about ``radius`` times what the paper says.
+
+    Attributes:
+        h: One h-th of a window's budget goes to its tests.
+        t_skip: The least time between two tests, in seconds.
+        l_thresh: How far gaze must be from the latest output to be published, in the unit of the space.
+        rate_hz: The nominal rate of samples, by which windows are counted.
+    """
+
+    name: ClassVar[str] = "kaleido-as-published"
+    filter: bool = False
+    after_blink: float = 0.0
+    h: Fraction = Fraction(10)
+    t_skip: Fraction = Fraction(1, 20)
+    l_thresh: float = 100.0
+    rate_hz: Fraction = Fraction(120)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Nothing is promised."""
+        return Unproven(REASON, unit=self.claimed.unit)
+
+    @property
+    def claimed(self) -> GazeStreamDP:
+        """What the paper claims."""
+        return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
+
+    @property
+    def tests(self) -> int:
+        """How many tests a window is said to have."""
+        return math.ceil(self.window / self.t_skip)
+
+    def start(self, noise: NoiseSource) -> StreamVeil:
+        """Return a veil for a new stream."""
+        return _Unaccounted(self, noise)
+
+    def plan(self) -> Plan:
+        """Return what the algorithm spends; its windows are so many samples long."""
+        rule = self._rule()
+        samples = round(self.window * self.rate_hz)
+        if samples < 1:
+            raise OptionError("a window must hold at least one sample", hint="use a longer window or a higher rate")
+        sample_us = max(1, round(1_000_000 / self.rate_hz))
+        releases = Rule(rule.cap - math.floor(rule.cap / self.h), (samples - 1) * sample_us)
+        test_noise = math.ceil(self.epsilon / (self.h * self.tests) * (LOSS_UNIT + (LOSS_UNIT >> 10)))
+        least = max(1, rule.cap >> 20)
+        own = (2.0, float(test_noise), self.l_thresh, 0.0, float(least), 0.0, 0.0, float(sample_us))
+        return Plan(
+            releases,
+            releases.cap // 2,
+            math.ceil(self.t_skip * 1_000_000),
+            least_loss=least,
+            spacing_us=sample_us,
+            own=own,
+        )
+
+    def kernels(self) -> ModuleType:
+        """Return the compiled tests."""
+        from gazeveil.samples.mechanisms import _tested_kernels  # noqa: PLC0415  (numba loads on use)
+
+        return _tested_kernels
+
+    def _check(self) -> None:
+        check_tests(self)
+        for name in ("h", "rate_hz"):
+            object.__setattr__(self, name, above_zero(getattr(self, name), name))
+        if self.h <= 1 or not self.l_thresh >= 0 or self.rate_hz > 10_000:
+            raise OptionError("h must be above 1, l_thresh at least 0, rate_hz at most 10,000")
+
+
+class _Unaccounted(StreamVeil):
+    """The published algorithm has no accounting for a knob that is turned (K4)."""
+
+    __slots__ = ()
+
+    def change(self, t: float, **promise: Any) -> None:
+        """Refuse: the paper does not say what a change costs.
+
+        Raises:
+            OptionError: Always.
+        """
+        raise OptionError("Kaleido as published does not say what a change costs (K4)", hint="use 'kaleido'")

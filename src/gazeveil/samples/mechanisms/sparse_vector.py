@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The sparse vector technique for gaze: test often, pay once for all tests up to the next release.
+
+An epoch's tests go on only while the window has room for that epoch, so a window meets no more epochs than releases.
+Proof: docs/proofs/gaze-stream.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType
+from typing import ClassVar
+
+from gazeveil.errors import OptionError
+from gazeveil.privacy.exact import exact, whole_number
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanisms.kaleido import check_tests
+from gazeveil.samples.stream import Plan, StreamMechanism
+
+
+@MECHANISMS.register("sparse-vector")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparseVector(StreamMechanism):
+    """Above-threshold tests of how far gaze is from the latest output; a noisy point where they say far.
+
+    Attributes:
+        releases: How many releases share a window's budget.
+        test_share: The share of an epoch's budget that its tests get.
+        t_skip: The least time between two tests, in seconds.
+        l_thresh: How far gaze must be from the latest output, as a share of the space's diagonal.
+    """
+
+    name: ClassVar[str] = "sparse-vector"
+    releases: int = 1
+    test_share: Fraction = Fraction(1, 4)
+    t_skip: Fraction = Fraction(1, 20)
+    l_thresh: float = 0.1
+
+    def plan(self) -> Plan:
+        """Return what an epoch and its release cost."""
+        rule = self._rule()
+        epoch = rule.cap // self.releases
+        tests = math.floor(epoch * self.test_share)
+        if tests < 1:
+            raise OptionError("test_share leaves nothing to test with", hint="raise it, or use fewer releases")
+        spacing = math.ceil(self.t_skip * 1_000_000)
+        own = (float(tests), self.l_thresh * math.hypot(*self.space.size))
+        return Plan(rule, epoch - tests, spacing, epoch_loss=tests, own=own)
+
+    def kernels(self) -> ModuleType:
+        """Return the compiled tests."""
+        from gazeveil.samples.mechanisms import _sparse_kernels  # noqa: PLC0415  (numba loads on use)
+
+        return _sparse_kernels
+
+    def _check(self) -> None:
+        check_tests(self)
+        whole_number(self.releases, "releases", at_least=1)
+        object.__setattr__(self, "test_share", exact(self.test_share, "test_share"))
+        if not 0 < self.test_share < 1:
+            raise OptionError("test_share is a share of a window's budget, between 0 and 1")
+        if not 0 <= self.l_thresh <= 1:
+            raise OptionError(f"l_thresh is a share of the diagonal, between 0 and 1, not {self.l_thresh!r}")

@@ -1,0 +1,427 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What all mechanisms with Kaleido's promise share: parameters, the knob, and the veil around a compiled step.
+
+Each of them is a compiled ``step`` that spends from a window ledger, and a `Plan` that says how much. A live call and
+the loop over a file go through the same compiled step, so their outputs are equal. docs/proofs/gaze-stream.md has the
+proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.errors import InputError, InternalError, OptionError, StateError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource, refining
+from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
+from gazeveil.noise.radial import FARTHEST, settle_point
+from gazeveil.privacy.exact import Number, above_zero, as_text, exact
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
+from gazeveil.privacy.release import kept_promise
+from gazeveil.samples import kalman
+from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples
+from gazeveil.samples.state import Arrays
+
+IntArray = NDArray[np.int64]
+
+LONGEST_LAG = 0.5
+_WORDS = 192
+_TEST_UNIT = LOSS_UNIT + (LOSS_UNIT >> 10)
+_HINT = "start a new stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a promise comes to for one mechanism, in the integers that its compiled step works with.
+
+    Attributes:
+        releases: The rule for releases.
+        tests: The rule for tests, where there are any.
+        loss: What a release costs, or at most costs, in loss units.
+        least_loss: What a release costs at least.
+        period_us: The least time between two decisions whether to release.
+        spacing_us: The least time between two spends, if it is another.
+        epoch_loss: What an epoch costs that is broken off by a change of promise.
+        own: What the mechanism wants to know besides, as numbers.
+    """
+
+    releases: Rule
+    loss: int
+    period_us: int
+    tests: Rule | None = None
+    least_loss: int = 0
+    spacing_us: int = 0
+    epoch_loss: int = 0
+    own: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamMechanism(SampleMechanism):
+    """A mechanism with Kaleido's promise: any window of gaze, each of its points moved by at most a radius.
+
+    Attributes:
+        epsilon: The privacy loss that a window may have.
+        window: How long a window is, in seconds.
+        radius: How far each point of it may have been, in the unit of the space.
+        filter: Whether a Kalman filter makes the output out of the noisy points; if not, the latest one is held.
+        after_blink: For how long after missing gaze nothing is released, in seconds: gaze is disturbed then.
+    """
+
+    epsilon: Fraction
+    window: Fraction
+    radius: Fraction
+    filter: bool = True
+    after_blink: float = 0.05
+
+    def __post_init__(self) -> None:
+        SampleMechanism.__post_init__(self)
+        if self.space.axes != 2:
+            raise OptionError(
+                f"{self.name} protects gaze with two coordinates, not three",
+                hint="give the direction of gaze, in a Sphere, instead of points in a Room",
+            )
+        for name in ("epsilon", "window", "radius"):
+            object.__setattr__(self, name, above_zero(getattr(self, name), name))
+        if not isinstance(self.filter, bool):
+            raise OptionError(f"filter is true or false, not {self.filter!r}")
+        _between(self.after_blink, 0.0, 10.0, "after_blink")
+        self._check()
+        spacing_of(self.plan(), self.space.size)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Kaleido's promise."""
+        return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
+
+    @property
+    def delay(self) -> float:
+        """By how many seconds the output looks back."""
+        return 0.0
+
+    def with_promise(
+        self, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
+    ) -> Self:
+        """Return the same mechanism with another promise; what is not given stays."""
+        given = {"epsilon": epsilon, "window": window, "radius": radius}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return replace(self, **changes)
+
+    def start(self, noise: NoiseSource) -> StreamVeil:
+        """Return a veil for a new stream."""
+        return StreamVeil(self, noise)
+
+    @abstractmethod
+    def plan(self) -> Plan:
+        """Return what the promise comes to in integers; it depends on public numbers alone."""
+
+    @abstractmethod
+    def kernels(self) -> ModuleType:
+        """Return the module with the compiled ``step`` and ``run``."""
+
+    def _check(self) -> None:
+        """Check what a mechanism has of its own."""
+
+    def _rule(self) -> Rule:
+        return Rule.of(self.epsilon, self.window, self.radius)
+
+
+class StreamVeil(Veil):
+    """One stream behind a mechanism with Kaleido's promise."""
+
+    __slots__ = ("_belief", "_books", "_clock", "_now", "_past", "_plan", "_run", "_step", "_tests", "_words")
+
+    mechanism: StreamMechanism
+
+    def __init__(self, mechanism: StreamMechanism, noise: NoiseSource) -> None:
+        super().__init__(mechanism, noise)
+        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415  (numba loads on use)
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+        kernels = mechanism.kernels()
+        self._step: Callable[..., tuple[int, float, float]] = kernels.step
+        self._run: Callable[..., tuple[int, int]] = kernels.run
+        self._now = mechanism
+        self._clock = np.zeros(k.CLOCK_WIDTH, np.int64)
+        self._clock[[k.NOW, k.TICK, k.TEST, k.BLINK]] = k.NEVER
+        self._words = np.zeros(_WORDS, np.uint64)
+        self._clock[k.WORD] = _WORDS
+        plan = mechanism.plan()
+        self._books = books_for(plan.releases, plan.spacing_us or plan.period_us)
+        self._tests = _tests_for(plan)
+        self._plan = _numbers(mechanism, plan)
+        self._belief = np.zeros(gaze.BELIEF_WIDTH)
+        gaze.forget(self._belief, self._plan)
+        self._past = _past_for(mechanism, plan)
+
+    @property
+    def promise(self) -> StreamMechanism:
+        """The mechanism as the knob has it now."""
+        return self._now
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise to every window that ends after the latest change; none if the noise is not secure."""
+        return kept_promise(self._now.guarantee, self.noise)
+
+    @property
+    def faults(self) -> Faults:
+        """What was odd about the stream so far."""
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+        return Faults(*(int(self._clock[slot]) for slot in (k.BACK, k.MISSING, k.INFINITE)))
+
+    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+        """Take one sample and return the veiled point at once."""
+        if self._shut:
+            self._check_open()
+        try:
+            while True:
+                code, shown_x, shown_y = self._step(
+                    self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words, t, x, y
+                )
+                if code == 0:
+                    return shown_x, shown_y
+                self._help(code, t, x, y)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take many samples at once; the same as stepping through them."""
+        self._check_open()
+        try:
+            t, x, y = (np.require(column, requirements=["C", "W"]) for column in as_samples(t, x, y))
+            shown_x, shown_y = np.empty(len(t)), np.empty(len(t))
+            done = 0
+            while done < len(t):
+                code, done = self._run(
+                    self._clock,
+                    self._books,
+                    self._tests,
+                    self._belief,
+                    self._past,
+                    self._plan,
+                    self._words,
+                    t,
+                    x,
+                    y,
+                    shown_x,
+                    shown_y,
+                    done,
+                )
+                if code:
+                    self._help(code, float(t[done]), float(x[done]), float(y[done]))
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return shown_x, shown_y
+
+    def change(
+        self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
+    ) -> None:
+        """Turn the knob: from now on another promise (erratum K4).
+
+        A stricter promise holds at once: if its window is overspent already, nothing is released until that is past.
+        A looser one takes full effect when the windows that began under the old one are over.
+
+        Raises:
+            OptionError: If the promise cannot be kept by this mechanism; the old one stays in force.
+            VeilShut: If the veil is shut.
+        """
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples._ledger_kernels import spend  # noqa: PLC0415
+
+        self._check_open()
+        changed = self._now.with_promise(epsilon, window, radius)
+        if not k.is_time(float(t)):
+            raise OptionError(f"the time of a change must be in seconds, not {t!r}")
+        now = int(k.moment(self._clock, float(t)))
+        plan, epoch = changed.plan(), self._now.plan().epoch_loss
+        if epoch and self._clock[k.OWN] and not spend(self._books, int(self._clock[k.TEST]), epoch):
+            raise InternalError("an open epoch was not paid for")
+        books = with_promise(self._books, now, plan.releases, plan.spacing_us or plan.period_us)
+        tests = _tests_for(plan, self._tests, now)
+        past = _past_for(changed, plan, self._past)
+        self._books, self._tests, self._past = books, tests, past
+        self._plan, self._now = _numbers(changed, plan), changed
+        if self._clock[k.NOW] != k.NEVER:
+            self._clock[k.NOW] = now
+        self._clock[k.OWN :] = 0
+
+    def belief(self, t: float) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the mean and the variance of both coordinates at a time, by what was released: free of charge.
+
+        Raises:
+            OptionError: If the mechanism does not filter.
+        """
+        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+        if not self.mechanism.filter:
+            raise OptionError("only a filter has a belief", hint="use filter=True")
+        if not k.is_time(float(t)):
+            raise OptionError(f"a time is in seconds, not {t!r}")
+        ahead = self._belief.copy()
+        if self._clock[k.TICKS]:
+            gaze.advance(ahead, self._plan, float(k.moment(self._clock, float(t)) - self._clock[k.TICK]))
+        u, m, uu, um, mm = (ahead.reshape(2, gaze.AXIS)[:, part] for part in range(gaze.AXIS))
+        mean, variance = self._plan[gaze.CENTRE : gaze.CENTRE + 2] + u + m, uu + 2 * um + mm
+        return (float(mean[0]), float(mean[1])), (float(variance[0]), float(variance[1]))
+
+    def likeliest_aoi(self, t: float, boxes: list[tuple[float, float, float, float]], modesty: float = 0.5) -> int:
+        """Return which box (left, top, right, bottom) is looked at, for apps that need no more than that."""
+        wander_x, wander_y, offset_x, offset_y = kalman.EYES.variances(self.mechanism.space.size)
+        before = (wander_x + offset_x, wander_y + offset_y)
+        after = kalman.aoi_chances(*self.belief(t), boxes)
+        return kalman.likeliest_aoi(after, kalman.aoi_chances(self.mechanism.space.centre, before, boxes), modesty)
+
+    def _help(self, code: int, t: float, x: float, y: float) -> None:
+        """Do what a compiled step cannot: fetch words, settle a sample that doubles leave undecided, or refuse."""
+        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+        clock, words = self._clock, self._words
+        at, loss = int(clock[k.ASKED_WORD]), int(clock[k.ASKED_LOSS])
+        if code == k.MORE_WORDS:
+            rest = words[clock[k.WORD] :].copy()
+            words[: len(rest)] = rest
+            words[len(rest) :] = self.noise.words(_WORDS - len(rest))
+            clock[k.WORD] = 0
+        elif code == k.SETTLE_POINT:
+            spacing = float(self._plan[k.SPACING])
+            scale = Fraction(LOSS_UNIT, loss) / Fraction(spacing)
+            place = [gaze.inside(value, self._plan, axis) / spacing for axis, value in enumerate((x, y))]
+            settled = settle_point(self.noise, words[at : at + 3].tolist(), scale, place)
+            clock[[k.POINT_IS_SET, k.POINT_X, k.POINT_Y]] = [1, *settled]
+        elif code == k.SETTLE_TEST:
+            scale = Fraction(_TEST_UNIT, loss) * int(clock[k.ASKED_TIMES]) / Fraction(float(self._plan[k.GRAIN]))
+            word = int(words[at])
+            size = refining.settle([word >> 1], 63, refining.laplace_magnitude(scale), self.noise.more)[0]
+            slot = k.TEST_IS_SET + 2 * (at - int(clock[k.WORD]))
+            clock[slot], clock[slot + 1] = 1, -size if word & 1 else size
+        elif code == k.BAD_TIME:
+            raise InputError(
+                f"a time must be a finite number of seconds, within ±1e12, not {t!r}; the veil is shut", hint=_HINT
+            )
+        else:
+            raise InternalError(f"a compiled step answered {code}")
+
+    def _state(self) -> Arrays:
+        promise = ",".join(as_text(number) for number in (self._now.epsilon, self._now.window, self._now.radius))
+        return {
+            "promise": np.frombuffer(promise.encode(), np.uint8),
+            "clock": self._clock,
+            "books": self._books,
+            "tests": self._tests,
+            "belief": self._belief,
+            "past": self._past.reshape(-1),
+        }
+
+    def _restore(self, arrays: Arrays) -> None:
+        try:
+            epsilon, window, radius = arrays["promise"].tobytes().decode().split(",")
+            now = self.mechanism.with_promise(epsilon, window, radius)
+            plan = now.plan()
+            past = _past_for(now, plan)
+            parts = {"clock": self._clock, "belief": self._belief, "past": past.reshape(-1)}
+            whole = all(arrays[name].shape == own.shape for name, own in parts.items())
+            if not (whole and fits(arrays["books"]) and len(arrays) == 6):
+                raise StateError("the state has another shape than the veil", hint=_HINT)
+            if not (fits(arrays["tests"]) if plan.tests else len(arrays["tests"]) == 1):
+                raise StateError("the state has another shape than the veil", hint=_HINT)
+        except (KeyError, ValueError) as error:
+            raise StateError("the state does not fit the veil", hint=_HINT) from error
+        for name, own in parts.items():
+            own[:] = arrays[name]
+        self._now, self._plan, self._past = now, _numbers(now, plan), past
+        self._books, self._tests = arrays["books"], arrays["tests"]
+        self._drop_noise()
+
+    def _drop_noise(self) -> None:
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+        self._words[:] = 0
+        self._clock[k.WORD] = _WORDS
+        self._clock[k.POINT_IS_SET : k.ASKED_TIMES + 1] = 0
+
+
+def spacing_of(plan: Plan, size: tuple[float, ...]) -> float:
+    """Return the lattice step that suits the noise of a plan's releases.
+
+    Raises:
+        OptionError: If the noise would be too narrow or too wide for an exact sampler.
+    """
+    finest = Fraction(LOSS_UNIT, plan.loss)
+    step = Fraction(2) ** min(0, math.floor(math.log2(finest)) - 6)
+    widest = Fraction(LOSS_UNIT, plan.least_loss or plan.loss) / step
+    if not (finest / step >= LEAST_STEPS and widest <= MOST_STEPS and max(size) / float(step) < FARTHEST / 2):
+        raise OptionError(
+            "this promise needs noise beyond the range of exact sampling",
+            hint="check epsilon and radius against the size of the space",
+        )
+    return float(step)
+
+
+def grain_of(size: tuple[float, ...]) -> float:
+    """Return the step that tested distances are rounded to: a power of two, far below any radius worth protecting."""
+    return 2.0 ** (math.ceil(math.log2(math.hypot(*size))) - 24)
+
+
+def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
+    from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
+    from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+    space, model = mechanism.space, kalman.EYES
+    numbers = np.zeros(k.PLAN_WIDTH)
+    variances = model.variances(space.size)
+    for axis in range(2):
+        numbers[gaze.VAR_U + axis], numbers[gaze.VAR_M + axis] = variances[axis], variances[2 + axis]
+        numbers[gaze.CENTRE + axis] = space.centre[axis]
+        numbers[gaze.LOW + axis], numbers[gaze.HIGH + axis] = space.low[axis], space.high[axis]
+    numbers[[gaze.TAU, gaze.SLOW]] = model.settle * 1e6, model.drift * 1e6
+    numbers[gaze.TURN] = space.period
+    numbers[k.FILTER] = float(mechanism.filter)
+    numbers[k.LAG] = mechanism.delay * 1e6
+    numbers[k.AFTER_BLINK] = mechanism.after_blink * 1e6
+    numbers[k.SPACING] = spacing_of(plan, space.size)
+    numbers[k.LOSS] = plan.loss
+    numbers[k.PERIOD] = plan.period_us
+    numbers[k.GRAIN] = grain_of(space.size)
+    numbers[k.PLAN_OWN : k.PLAN_OWN + len(plan.own)] = plan.own
+    return numbers
+
+
+def _tests_for(plan: Plan, before: IntArray | None = None, now: int = 0) -> IntArray:
+    if plan.tests is None:
+        return np.zeros(1, np.int64)
+    if before is None:
+        return books_for(plan.tests, plan.period_us)
+    return with_promise(before, now, plan.tests, plan.period_us)
+
+
+def _past_for(mechanism: StreamMechanism, plan: Plan, before: FloatArray | None = None) -> FloatArray:
+    """Return room for the ticks that the smoother looks back on, with those that are known already."""
+    from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
+
+    rows = math.ceil(mechanism.delay * 1e6 / plan.period_us) + 2 if mechanism.delay else 1
+    past = np.full((rows, gaze.TICK_WIDTH), -1.0)
+    if before is not None:
+        kept = min(rows, len(before))
+        past[rows - kept :] = before[len(before) - kept :]
+    return past
+
+
+def _between(value: Any, low: float, high: float, name: str) -> None:
+    if not low <= exact(value, name) <= high:
+        raise OptionError(f"{name} must be between {low:g} and {high:g} seconds, not {value!r}")
