@@ -83,7 +83,10 @@ class Strategy(Protocol):
         ...
 
     def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with exact noise: the only step that sees both."""
+        """Return the sum over observers with exact noise: the only step that sees both.
+
+        Several sums, one a row, get independent noise each; that is several releases.
+        """
         ...
 
     def decode(self, noisy: IntArray) -> Estimate:

@@ -53,8 +53,8 @@ def ball_sensitivity(neighbours: Neighbours) -> Fraction:
 
 
 def check_size(numbers: IntArray, size: int) -> IntArray:
-    """Return integers as they are, after checking that there are as many as the strategy's kernel gives."""
-    if numbers.shape != (size,) or numbers.dtype.kind != "i":
+    """Return integers as they are, after checking that each row has as many as the strategy's kernel gives."""
+    if numbers.ndim not in (1, 2) or numbers.shape[-1] != size or numbers.dtype.kind != "i":
         raise InternalError(f"expected {size} integers, found {numbers.dtype} of shape {numbers.shape}")
     return numbers
 
@@ -67,6 +67,8 @@ def features_of(map_: FloatArray, features: FloatArray) -> FloatArray:
 
 def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
     """Decode on the working grid, blur, and draw on the grid of the task."""
+    if measured.ndim != 1:
+        raise InternalError(f"one release is decoded at a time, not {len(measured)}")
     working = decoder.prior.grid
     blur = task.blur_cells * working.rows / task.grid.rows, task.blur_cells * working.columns / task.grid.columns
     decoded: Decoded = decoder.decode(measured, blur)

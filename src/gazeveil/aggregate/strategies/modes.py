@@ -120,7 +120,9 @@ class Modes:
         """Return the sum over observers with noise."""
         total = check_size(total, self._size)
         if _is_radial(self.task, self._size):
-            return np.asarray(total + radial_noise(noise, self._size, _scale(self.task))[0])
+            rows = total.reshape(-1, self._size)
+            noisy = rows + radial_noise(noise, self._size, _scale(self.task), len(rows))
+            return np.asarray(noisy.reshape(total.shape))
         return add_gaussian(noise, total, _sigma(self.task))
 
     def decode(self, noisy: IntArray) -> Estimate:
