@@ -26,6 +26,9 @@ REACH = 8.0
 BLOCK = 256
 """Samples that noise is drawn ahead for: rarer than one step in a hundred, and at most a few kilobytes."""
 
+CHUNK = 8192
+"""Samples of an array that noise is drawn for at once."""
+
 _NOTHING = np.empty(0)
 
 
@@ -108,11 +111,12 @@ class CompiledVeil(Veil):
             raise
 
     def _state(self) -> Arrays:
+        self._memory[:3] = 0.0  # the last point that went out: nobody needs it
         return {"clock": self._clock, "memory": self._memory}
 
     def _restore(self, arrays: Arrays) -> None:
         fit(arrays, self._state())
-        if not (np.all(self._clock[1:] >= 0) and np.all(np.isfinite(self._memory)) and self._is_sane()):
+        if not (np.all(self._clock[1:6] >= 0) and np.all(np.isfinite(self._memory)) and self._is_sane()):
             self.close("its state did not fit")
             raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
 
@@ -174,24 +178,41 @@ class NoisyVeil(CompiledVeil):
         return super().step3(t, x, y, z)
 
     def _through(self, *columns: FloatArray) -> None:
-        at, count = 0, len(columns[0])
-        while at < count:
-            if not self._left:
-                self._refill()
-            end = min(at + self._left, count)
-            self._left -= end - at
-            super()._through(*(column[at:end] for column in columns))
-            at = end
-
-    def _refill(self) -> None:
-        self._check_open()
+        count = len(columns[0])
+        at = min(self._left, count)
+        if at:  # what was drawn ahead comes first
+            self._left -= at
+            super()._through(*(column[:at] for column in columns))
+        own = self._memory
         try:
-            self._memory[self._noise_at :] = self._draw(self.noise, BLOCK * self._per_sample)
+            while at < count:
+                end = min(at + CHUNK, count)
+                self._check_open()
+                self._refill(end - at)
+                self._left = 0
+                super()._through(*(column[at:end] for column in columns))
+                at = end
+        finally:
+            if self._memory is not own:
+                own[: self._noise_at] = self._memory[: self._noise_at]
+                self._memory[:] = 0.0
+                self._memory = own
+
+    def _refill(self, samples: int = BLOCK) -> None:
+        """Draw noise for so many samples; more than a block gets a longer memory, for the time of a run."""
+        self._check_open()
+        needed = self._noise_at + samples * self._per_sample
+        try:
+            if needed > len(self._memory):
+                longer = np.zeros(needed)
+                longer[: self._noise_at] = self._memory[: self._noise_at]
+                self._memory = longer
+            self._memory[self._noise_at : needed] = self._draw(self.noise, samples * self._per_sample)
         except BaseException as error:
             self._fail(error)
             raise
         self._clock[6] = self._noise_at
-        self._left = BLOCK
+        self._left = samples
 
     def _drop_noise(self) -> None:
         self._memory[self._noise_at :] = 0.0
@@ -199,7 +220,8 @@ class NoisyVeil(CompiledVeil):
         self._left = 0
 
     def _state(self) -> Arrays:
-        return {"clock": self._clock, "memory": self._memory[: self._noise_at]}
+        kept = super()._state()
+        return kept | {"memory": kept["memory"][: self._noise_at]}
 
     def _is_sane(self) -> bool:
         return bool(self._clock[6] == self._noise_at)
@@ -208,7 +230,7 @@ class NoisyVeil(CompiledVeil):
 def _header(space: Space) -> list[float]:
     """Return the constants that all compiled veils share."""
     unused = [0.0] * (3 - space.axes)
-    far = [REACH * size for size in space.size]
-    lowest = [centre - reach for centre, reach in zip(space.centre, far, strict=True)]
-    highest = [centre + reach for centre, reach in zip(space.centre, far, strict=True)]
+    far = list(zip(space.centre, space.size, strict=True))
+    lowest = [centre - REACH * size for centre, size in far]
+    highest = [centre + REACH * size for centre, size in far]
     return [space.axes, space.period, *lowest, *unused, *highest, *unused, space.low[1], space.high[1]]

@@ -258,6 +258,31 @@ def mechanism_from_dict(values: Mapping[str, Any]) -> SampleMechanism:
         raise OptionError(f"{name} cannot be made of that: {error}") from None
 
 
+def number(mechanism: SampleMechanism, field: str) -> float:
+    """Return a field that must be a finite number, and keep it as a float.
+
+    Raises:
+        OptionError: If it is none.
+    """
+    value = getattr(mechanism, field)
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not math.isfinite(value):
+        raise OptionError(f"{field} must be a finite number, not {value!r}")
+    object.__setattr__(mechanism, field, float(value))
+    return float(value)
+
+
+def positive(mechanism: SampleMechanism, field: str) -> float:
+    """Return a field that must be a positive number, and keep it as a float.
+
+    Raises:
+        OptionError: If it is none.
+    """
+    value = number(mechanism, field)
+    if value <= 0:
+        raise OptionError(f"{field} must be greater than 0, not {value:g}")
+    return value
+
+
 def as_samples(*columns: Any) -> list[FloatArray]:
     """Return columns of samples as float arrays of one length, without copying where that is possible.
 

@@ -221,6 +221,10 @@ class Room(Space):
         if self.unit not in ("m", "cm", "mm"):
             raise GeometryError(f"a room is measured in m, cm or mm, not {self.unit!r}")
 
+    def degrees(self, angle: float) -> float:
+        """Return the number itself: what is an angle elsewhere is a length in the room's own unit here."""
+        return angle
+
 
 SPACES: dict[str, type[Space]] = {space.kind: space for space in (Screen, Sphere, Room)}
 

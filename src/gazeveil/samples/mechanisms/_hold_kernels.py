@@ -7,28 +7,27 @@ from __future__ import annotations
 from numba import njit
 
 from gazeveil.gaze.geometry import FloatArray
-from gazeveil.samples._receive_kernels import AXES, CLOCK, FIXED, MEMORY, POINT, RUN, STEP, IntArray, receive, send
+from gazeveil.samples._receive_kernels import CLOCK, FAST, FIXED, MEMORY, POINT, RUN, STEP, IntArray, receive, send
 
 EVERY = FIXED
 LEFT = CLOCK
 HELD = MEMORY
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     receive(fixed, clock, memory, t)
-    axes = int(fixed[AXES])
     if clock[LEFT] == 0:
         clock[LEFT] = int(fixed[EVERY])
-        for axis in range(axes):
+        for axis in range(3):
             memory[HELD + axis] = memory[POINT + axis]
     clock[LEFT] -= 1
-    for axis in range(axes):
+    for axis in range(3):
         memory[POINT + axis] = memory[HELD + axis]
     send(fixed, memory)
 
 
-@njit(STEP, cache=True, nogil=True)
+@njit(STEP, **FAST)
 def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     """Veil one sample."""
     memory[0], memory[1], memory[2] = x, y, z
@@ -36,14 +35,12 @@ def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     return memory[0], memory[1]
 
 
-@njit(RUN, cache=True, nogil=True)
+@njit(RUN, **FAST)
 def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
     """Veil many samples."""
     three = len(z) > 0
     for i in range(len(t)):
-        memory[0], memory[1] = x[i], y[i]
-        if three:
-            memory[2] = z[i]
+        memory[0], memory[1], memory[2] = x[i], y[i], z[i] if three else 0.0
         _advance(fixed, clock, memory, t[i])
         out_x[i], out_y[i] = memory[0], memory[1]
         if three:

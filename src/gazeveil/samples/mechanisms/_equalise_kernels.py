@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of fixation equalising, compiled: a running centre finds fixations, a timer shows them."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.samples._receive_kernels import (
+    CLOCK,
+    FAST,
+    FIXED,
+    MEMORY,
+    POINT,
+    PREVIOUS,
+    RUN,
+    STEP,
+    IntArray,
+    receive,
+    send,
+)
+
+RADIUS = FIXED  # how far from its centre a fixation reaches
+SETTLE = FIXED + 1  # µs until gaze that stays is a fixation
+SHOW = FIXED + 2  # µs that it is shown
+HOLDS = FIXED + 3  # 1 if the last one stays in sight until the next, 0 if nothing is shown in between
+SINCE = CLOCK  # when the eye came here, µs
+COUNT = CLOCK + 1  # samples since
+DONE = CLOCK + 2  # whether this stay was shown
+SHOWING = CLOCK + 3
+SHOWN_SINCE = CLOCK + 4
+EVER = CLOCK + 5
+CENTRE = MEMORY
+SHOWN = MEMORY + 3
+
+
+@njit(**FAST)
+def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
+    there = receive(fixed, clock, memory, t)
+    now = clock[PREVIOUS]
+    if there:
+        square = 0.0
+        for axis in range(3):
+            away = memory[POINT + axis] - memory[CENTRE + axis]
+            square += away * away
+        if clock[COUNT] > 0 and square <= fixed[RADIUS] * fixed[RADIUS]:
+            clock[COUNT] += 1
+            for axis in range(3):
+                memory[CENTRE + axis] += (memory[POINT + axis] - memory[CENTRE + axis]) / clock[COUNT]
+        else:
+            clock[COUNT], clock[SINCE], clock[DONE] = 1, now, 0
+            for axis in range(3):
+                memory[CENTRE + axis] = memory[POINT + axis]
+    if clock[SHOWING] and now - clock[SHOWN_SINCE] >= int(fixed[SHOW]):
+        clock[SHOWING] = 0
+    if there and not clock[SHOWING] and not clock[DONE] and now - clock[SINCE] >= int(fixed[SETTLE]):
+        clock[DONE] = clock[SHOWING] = clock[EVER] = 1
+        clock[SHOWN_SINCE] = now
+        for axis in range(3):
+            memory[SHOWN + axis] = memory[CENTRE + axis]
+    if clock[SHOWING] or (fixed[HOLDS] > 0.0 and clock[EVER]):
+        for axis in range(3):
+            memory[POINT + axis] = memory[SHOWN + axis]
+        send(fixed, memory)
+    else:
+        memory[0] = memory[1] = memory[2] = math.nan
+
+
+@njit(STEP, **FAST)
+def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
+    """Veil one sample."""
+    memory[0], memory[1], memory[2] = x, y, z
+    _advance(fixed, clock, memory, t)
+    return memory[0], memory[1]
+
+
+@njit(RUN, **FAST)
+def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
+    """Veil many samples."""
+    three = len(z) > 0
+    for i in range(len(t)):
+        memory[0], memory[1], memory[2] = x[i], y[i], z[i] if three else 0.0
+        _advance(fixed, clock, memory, t[i])
+        out_x[i], out_y[i] = memory[0], memory[1]
+        if three:
+            out_z[i] = memory[2]

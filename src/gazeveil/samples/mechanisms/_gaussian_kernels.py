@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of Gaussian noise, compiled: gaze is rounded to the lattice that the noise lies on."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, POINT, RUN, STEP, IntArray, receive, send
+
+NOISE = CLOCK
+LATTICE = FIXED
+
+
+@njit(**FAST)
+def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
+    receive(fixed, clock, memory, t)
+    step = fixed[LATTICE]
+    at = clock[NOISE]
+    axes = int(fixed[AXES])
+    for axis in range(axes):
+        memory[POINT + axis] = math.floor(memory[POINT + axis] / step + 0.5) * step + memory[at + axis]
+        memory[at + axis] = 0.0
+    clock[NOISE] = at + axes
+    send(fixed, memory)
+
+
+@njit(STEP, **FAST)
+def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
+    """Veil one sample."""
+    memory[0], memory[1], memory[2] = x, y, z
+    _advance(fixed, clock, memory, t)
+    return memory[0], memory[1]
+
+
+@njit(RUN, **FAST)
+def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
+    """Veil many samples."""
+    three = len(z) > 0
+    for i in range(len(t)):
+        memory[0], memory[1], memory[2] = x[i], y[i], z[i] if three else 0.0
+        _advance(fixed, clock, memory, t[i])
+        out_x[i], out_y[i] = memory[0], memory[1]
+        if three:
+            out_z[i] = memory[2]

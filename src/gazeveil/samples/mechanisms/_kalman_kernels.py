@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of the Kalman filter, compiled: gaze is a random walk, seen with errors."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.samples._receive_kernels import (
+    FAST,
+    FIXED,
+    MEMORY,
+    POINT,
+    PREVIOUS,
+    RUN,
+    SEEN,
+    STEP,
+    IntArray,
+    receive,
+    send,
+)
+
+WANDER = FIXED  # variance gained per second
+ERROR = FIXED + 1  # variance of one sample
+BELIEF = MEMORY
+DOUBT = MEMORY + 3  # the belief's variance
+
+
+@njit(**FAST)
+def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
+    before = clock[PREVIOUS]
+    there = receive(fixed, clock, memory, t)
+    if clock[SEEN] == 1:
+        memory[DOUBT] = fixed[ERROR]
+        for axis in range(3):
+            memory[BELIEF + axis] = memory[POINT + axis]
+    else:
+        memory[DOUBT] += fixed[WANDER] * 1e-6 * (clock[PREVIOUS] - before)
+        if there:
+            gain = memory[DOUBT] / (memory[DOUBT] + fixed[ERROR])
+            memory[DOUBT] *= 1.0 - gain
+            for axis in range(3):
+                memory[BELIEF + axis] += gain * (memory[POINT + axis] - memory[BELIEF + axis])
+    for axis in range(3):
+        memory[POINT + axis] = memory[BELIEF + axis]
+    send(fixed, memory)
+
+
+@njit(STEP, **FAST)
+def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
+    """Veil one sample."""
+    memory[0], memory[1], memory[2] = x, y, z
+    _advance(fixed, clock, memory, t)
+    return memory[0], memory[1]
+
+
+@njit(RUN, **FAST)
+def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
+    """Veil many samples."""
+    three = len(z) > 0
+    for i in range(len(t)):
+        memory[0], memory[1], memory[2] = x[i], y[i], z[i] if three else 0.0
+        _advance(fixed, clock, memory, t[i])
+        out_x[i], out_y[i] = memory[0], memory[1]
+        if three:
+            out_z[i] = memory[2]

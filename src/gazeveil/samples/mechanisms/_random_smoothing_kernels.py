@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of smoothing with random weights, compiled: as `_smoothing_kernels`, with four columns a sample.
+
+The fourth column is the sample's random weight; x, y and z are kept already multiplied by it. So its sums are those
+of the weights, and gaze is a quotient of two sums.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.samples._receive_kernels import (
+    CLOCK,
+    FAST,
+    FIXED,
+    MEMORY,
+    POINT,
+    RUN,
+    SEEN,
+    STEP,
+    IntArray,
+    receive,
+    send,
+)
+
+WINDOW = FIXED
+FILLS = FIXED + 1  # 1 if the window starts full of the first point
+NOISE = CLOCK
+AT = CLOCK + 1
+WEIGHTED = MEMORY
+PLAIN = MEMORY + 4
+RING = MEMORY + 8
+COLUMNS = 4
+
+
+@njit(**FAST)
+def _sum_afresh(memory: FloatArray, window: int) -> None:
+    """Form both sums from a ring whose oldest sample is the first."""
+    for column in range(COLUMNS):
+        plain, weighted = 0.0, 0.0
+        for i in range(window):
+            value = memory[RING + COLUMNS * i + column]
+            plain += value
+            weighted += (i + 1) * value
+        memory[PLAIN + column], memory[WEIGHTED + column] = plain, weighted
+
+
+@njit(**FAST)
+def _fill(memory: FloatArray, window: int) -> None:
+    for i in range(window):
+        for axis in range(3):
+            memory[RING + COLUMNS * i + axis] = memory[POINT + axis]
+        memory[RING + COLUMNS * i + 3] = 1.0
+
+
+@njit(**FAST)
+def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
+    receive(fixed, clock, memory, t)
+    window = int(fixed[WINDOW])
+    if clock[SEEN] == 1:
+        if fixed[FILLS] > 0.0:
+            _fill(memory, window)
+        _sum_afresh(memory, window)
+    weight = memory[clock[NOISE]]
+    memory[clock[NOISE]] = 0.0
+    clock[NOISE] += 1
+    at = clock[AT]
+    for column in range(COLUMNS):
+        value = weight * memory[POINT + column] if column < 3 else weight
+        place = RING + COLUMNS * at + column
+        memory[WEIGHTED + column] += window * value - memory[PLAIN + column]
+        memory[PLAIN + column] += value - memory[place]
+        memory[place] = value
+    at += 1
+    if at == window:
+        at = 0
+        _sum_afresh(memory, window)
+    clock[AT] = at
+    for axis in range(3):
+        memory[POINT + axis] = memory[WEIGHTED + axis] / memory[WEIGHTED + 3]
+    send(fixed, memory)
+
+
+@njit(STEP, **FAST)
+def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
+    """Veil one sample."""
+    memory[0], memory[1], memory[2] = x, y, z
+    _advance(fixed, clock, memory, t)
+    return memory[0], memory[1]
+
+
+@njit(RUN, **FAST)
+def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
+    """Veil many samples."""
+    three = len(z) > 0
+    for i in range(len(t)):
+        memory[0], memory[1], memory[2] = x[i], y[i], z[i] if three else 0.0
+        _advance(fixed, clock, memory, t[i])
+        out_x[i], out_y[i] = memory[0], memory[1]
+        if three:
+            out_z[i] = memory[2]

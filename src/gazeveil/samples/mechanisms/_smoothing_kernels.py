@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop of linearly weighted smoothing, compiled: constant work per sample, whatever the window.
+
+With weights 1 to B on the latest B samples, a new sample takes the plain sum of the window from the weighted sum and
+adds B times itself. Both sums are formed afresh each time the ring comes round, before rounding errors add up.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.samples._receive_kernels import (
+    CLOCK,
+    FAST,
+    FIXED,
+    MEMORY,
+    POINT,
+    RUN,
+    SEEN,
+    STEP,
+    IntArray,
+    receive,
+    send,
+)
+
+WINDOW = FIXED
+FILLS = FIXED + 1  # 1 if the window starts full of the first point
+AT = CLOCK
+WEIGHTED = MEMORY
+PLAIN = MEMORY + 3
+RING = MEMORY + 6
+
+
+@njit(**FAST)
+def _sum_afresh(memory: FloatArray, window: int) -> None:
+    """Form both sums from a ring whose oldest sample is the first."""
+    for axis in range(3):
+        plain, weighted = 0.0, 0.0
+        for i in range(window):
+            value = memory[RING + 3 * i + axis]
+            plain += value
+            weighted += (i + 1) * value
+        memory[PLAIN + axis], memory[WEIGHTED + axis] = plain, weighted
+
+
+@njit(**FAST)
+def _fill(memory: FloatArray, window: int) -> None:
+    for i in range(window):
+        for axis in range(3):
+            memory[RING + 3 * i + axis] = memory[POINT + axis]
+    _sum_afresh(memory, window)
+
+
+@njit(**FAST)
+def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
+    receive(fixed, clock, memory, t)
+    window = int(fixed[WINDOW])
+    if clock[SEEN] == 1 and fixed[FILLS] > 0.0:
+        _fill(memory, window)
+    at = clock[AT]
+    for axis in range(3):
+        value, place = memory[POINT + axis], RING + 3 * at + axis
+        memory[WEIGHTED + axis] += window * value - memory[PLAIN + axis]
+        memory[PLAIN + axis] += value - memory[place]
+        memory[place] = value
+    at += 1
+    if at == window:
+        at = 0
+        _sum_afresh(memory, window)
+    clock[AT] = at
+    total = 0.5 * window * (window + 1.0)
+    for axis in range(3):
+        memory[POINT + axis] = memory[WEIGHTED + axis] / total
+    send(fixed, memory)
+
+
+@njit(STEP, **FAST)
+def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
+    """Veil one sample."""
+    memory[0], memory[1], memory[2] = x, y, z
+    _advance(fixed, clock, memory, t)
+    return memory[0], memory[1]
+
+
+@njit(RUN, **FAST)
+def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
+    """Veil many samples."""
+    three = len(z) > 0
+    for i in range(len(t)):
+        memory[0], memory[1], memory[2] = x[i], y[i], z[i] if three else 0.0
+        _advance(fixed, clock, memory, t[i])
+        out_x[i], out_y[i] = memory[0], memory[1]
+        if three:
+            out_z[i] = memory[2]

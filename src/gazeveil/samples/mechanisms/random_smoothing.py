@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Smoothing with a random start and random weights, as Wilson 2024 proposes for later (section 5.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from gazeveil.errors import OptionError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.samples.compiled import BLOCK, Kernels, NoisyVeil
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, number
+from gazeveil.samples.mechanisms.smoothing import check_window
+
+
+@MECHANISMS.register("random-smoothing")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomSmoothing(SampleMechanism):
+    """Smooth as `LinearSmoothing` does, but give every sample a secret weight and start from secret points.
+
+    Promise: none is proven. The exact inverse of plain smoothing needs the weights. What a random start hides is gone
+    after a few windows, because the filter forgets it. Where gaze is missing, the last gaze seen enters the window
+    again, with a weight of its own.
+
+    Attributes:
+        window: B, in samples.
+        spread: A sample's weight is drawn evenly from 1 - spread to 1 + spread; below 1.
+        random_start: Whether the window starts full of random points of the space, instead of the first point.
+    """
+
+    name: ClassVar[str] = "random-smoothing"
+
+    window: int = 50
+    spread: float = 0.5
+    random_start: bool = True
+
+    def __post_init__(self) -> None:
+        SampleMechanism.__post_init__(self)
+        check_window(self.window)
+        if not 0 <= number(self, "spread") < 1:
+            raise OptionError(f"spread must be at least 0 and below 1, not {self.spread!r}")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Nothing is promised."""
+        return Unproven("nobody has proven what random weights and a random start hide (W3)")
+
+    def start(self, noise: NoiseSource) -> Veil:
+        """Return a veil for a new stream."""
+        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+
+        return _Smoothing(
+            self,
+            noise,
+            Kernels(kernels.step, kernels.run),
+            draw=partial(_weights, self.spread),
+            per_sample=1,
+            fixed=(self.window, float(not self.random_start)),
+            integers=1,
+            floats=8 + 4 * self.window,
+        )
+
+
+class _Smoothing(NoisyVeil):
+    """A ring of weighted samples and weights, where its oldest is, and two sums over it."""
+
+    __slots__ = ()
+
+    def _refill(self, samples: int = BLOCK) -> None:
+        self._check_open()
+        if self._clock[1] == 0 and self._fixed[11] == 0.0:
+            self._start_anywhere()
+        super()._refill(samples)
+
+    def _start_anywhere(self) -> None:
+        """Fill the ring with random points of the space, each of weight 1."""
+        space, window = self.mechanism.space, int(self._fixed[10])
+        ring = self._memory[14 : 14 + 4 * window].reshape(window, 4)
+        shares = _uniform(self.noise, window * space.axes).reshape(window, space.axes)
+        ring[:, : space.axes] = np.array(space.low) + shares * np.array(space.size)
+        ring[:, 3] = 1.0
+
+    def _is_sane(self) -> bool:
+        return super()._is_sane() and bool(0 <= self._clock[7] < self._fixed[10])
+
+
+def _uniform(source: NoiseSource, count: int) -> FloatArray:
+    return (source.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _weights(spread: float, source: NoiseSource, count: int) -> FloatArray:
+    return 1.0 + spread * (2.0 * _uniform(source, count) - 1.0)
