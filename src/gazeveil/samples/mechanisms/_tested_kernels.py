@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from gazeveil.samples._filter_kernels import TURN, inside, wrapped
@@ -55,7 +56,7 @@ def distance(plan: FloatArray, x: float, y: float, to_x: float, to_y: float) -> 
     """Return how far gaze, clamped to the space, is from a public point, in whole grains."""
     across = wrapped(inside(x, plan, 0) - to_x, plan[TURN])
     down = inside(y, plan, 1) - to_y
-    return math.floor(math.sqrt(across * across + down * down) / plan[GRAIN])
+    return int(np.floor(math.sqrt(across * across + down * down) / plan[GRAIN]))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
