@@ -48,7 +48,8 @@ def heatmap(
     as_json: AsJson = False,
 ) -> None:
     """Agreement of private heatmaps with the map of everybody, over the number of people."""
-    from gazeveil.study import heatmap_usefulness as usefulness  # noqa: PLC0415  (loads the decoder)
+    from gazeveil.study import _heatmap_report as report  # noqa: PLC0415  (loads the decoder)
+    from gazeveil.study import heatmap_usefulness as usefulness  # noqa: PLC0415
     from gazeveil.study.plots import canvas  # noqa: PLC0415
 
     plan = usefulness.Plan(
@@ -65,13 +66,13 @@ def heatmap(
     labelled = split if gallery.name in {"simulated", "osie"} else ""
     with progress("making heatmaps", quiet=as_json) as tell:
         found = usefulness.compare(gallery, plan, split=labelled, tell=tell)
-    files = [] if out is None else usefulness.write(found, out)
+    files = [] if out is None else report.write(found, out)
     if as_json:
         print_json({**found.to_dict(), "files": files})
         return
     chosen = plan.chosen()
     print_table(
-        usefulness.note(found),
+        report.note(found),
         ["method", "ε", "people", "CC", "±", "CC without prior", "±", "hot spots found", "±", "oracle's choice"],
         [
             [
@@ -84,6 +85,14 @@ def heatmap(
             for row in found.rows
         ],
     )
+    if {"ours", "recipe"} <= set(chosen):
+        for value in plan.epsilons:
+            for count in plan.observers:
+                cc, residual, _ = found.gain("ours", "recipe", count, value)
+                print(
+                    f"ours over the first recipe at ε = {value:g}, n = {count}: CC {cc.mean:+.3f} ± {cc.error:.3f}, "
+                    f"without prior {residual.mean:+.3f} ± {residual.error:.3f}"
+                )
     if out is not None:
         print(f"wrote {', '.join(files)} to {out}")
 

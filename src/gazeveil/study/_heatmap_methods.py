@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.engine import Columns, IntArray, Kernel
+from gazeveil.aggregate.engine import Columns, IntArray, Kernel, add_up
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import CountMap, dwell
@@ -102,8 +102,9 @@ def _no_data(people: People, task: Task, noise: NoiseSource) -> FloatArray:
 
 def _sum(kernel: Kernel, people: People) -> IntArray:
     total = np.zeros(kernel.size, dtype=np.int64)
-    for rows in people:
-        total += kernel(rows)
+    rows = {name: np.concatenate([person[name] for person in people]) for name in kernel.columns}
+    starts = np.concatenate(([0], np.cumsum([len(person["x"]) for person in people])))
+    add_up(kernel, rows, starts, total)
     return total
 
 

@@ -14,11 +14,9 @@ said with the numbers.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +24,6 @@ import numpy as np
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import OptionError
-from gazeveil.files import replacing
 from gazeveil.noise import NoiseSource
 from gazeveil.study._heatmap_methods import METHODS, MORE_METHODS, Method, prior_alone, truth
 from gazeveil.study._heatmap_scenes import Gallery, Scene
@@ -166,10 +163,22 @@ class Found:
             "scenes": self.scenes,
             "viewers": self.viewers,
             "drawn_with_replacement": [count for count in self.plan.observers if count > self.viewers],
-            **asdict(self.plan),
-            "methods": list(self.plan.chosen()),
+            "plan": {**asdict(self.plan), "methods": list(self.plan.chosen())},
             "rows": [asdict(row) for row in self.rows],
         }
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> Found:
+        """Return results that `to_dict` gave; a number that is None is not known."""
+        plan: dict[str, Any] = {
+            name: tuple(item) if isinstance(item, list) else item for name, item in values["plan"].items()
+        }
+        rows = []
+        for row in values["rows"]:
+            scores = {name: Score(*map(_known, row[name].values())) for name in MEASURES}
+            by_scene = tuple(tuple(map(_known, scene)) for scene in row["by_scene"])
+            rows.append(Row(**{**row, **scores, "by_scene": by_scene}))
+        return Found(values["data"], values["split"], values["scenes"], values["viewers"], Plan(**plan), tuple(rows))
 
 
 def compare(gallery: Gallery, plan: Plan, *, split: str = "", tell: Tell | None = None) -> Found:
@@ -228,60 +237,5 @@ def _row(name: str, method: Method, task: Task, scores: Sequence[_Scores]) -> Ro
     )
 
 
-def to_markdown(found: Found) -> str:
-    """Return the results as a table: correlation, in brackets after the prior was regressed out, and hits."""
-    plan, lines = found.plan, []
-    for epsilon in plan.epsilons:
-        told = [f"n = {count}{'*' if count > found.viewers else ''}" for count in plan.observers]
-        lines += [f"| ε = {epsilon:g} | {' | '.join(told)} |", f"|---|{'---|' * len(told)}"]
-        for name, method in plan.chosen().items():
-            cells = [_cell(found.row(name, count, epsilon)) for count in plan.observers]
-            oracle = ", best grid and cap by an oracle" if method.oracle else ""
-            lines.append(f"| {method.title}{oracle} | {' | '.join(cells)} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def note(found: Found) -> str:
-    """Return what the numbers are of, in a sentence or two."""
-    what = f"{found.gallery}{', ' if found.split else ''}{found.split}: {found.scenes} scenes"
-    told = f"{what}, {found.plan.repeats} draws each, {found.viewers} viewers a scene, δ = {found.plan.delta:g}."
-    if any(count > found.viewers for count in found.plan.observers):
-        told += " * People drawn with replacement, and their looks too: not real people."
-    return told
-
-
-def write(found: Found, out: Path) -> list[str]:
-    """Write the numbers and a picture of them into a folder; return the names of the files."""
-    from gazeveil.study._heatmap_plots import usefulness_plot  # noqa: PLC0415  (it draws what is made here)
-
-    stem = "-".join(part for part in ("heatmap", found.gallery, found.split) if part)
-    files = {
-        f"{stem}.json": (json.dumps(_finite(found.to_dict()), indent=1, ensure_ascii=False) + "\n").encode(),
-        f"{stem}.md": f"{note(found)}\n\n{to_markdown(found)}".encode(),
-        f"{stem}.png": usefulness_plot(found),
-    }
-    for name, content in files.items():
-        with replacing(out / name) as temporary:
-            temporary.write_bytes(content)
-    return list(files)
-
-
-def _cell(row: Row) -> str:
-    error = "" if math.isnan(row.cc.error) else f" ± {_short(row.cc.error)}"
-    return f"{_short(row.cc.mean)}{error} ({_short(row.residual.mean)}) {_short(row.hits.mean)}"
-
-
-def _short(value: float) -> str:
-    if math.isnan(value):
-        return "–"
-    return f"{value + 0.0:.2f}".replace("0.", ".", 1)
-
-
-def _finite(value: Any) -> Any:
-    """Return plain values without NaN, which JSON does not know."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
