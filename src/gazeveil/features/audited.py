@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanisms for feature series before the auditor, on series that differ as much as their ranges allow.
+
+Importing this module enters the subjects. Noisy coordinates are audited rather than the series made from them: what
+follows is post-processing, and the coordinates show the most.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gazeveil.features import fourier
+from gazeveil.features.chunked import ChunkedSeries
+from gazeveil.features.design import Design
+from gazeveil.features.fourier import FloatArray
+from gazeveil.features.group import GroupSeries
+from gazeveil.features.learning import learn
+from gazeveil.features.mechanisms.as_published import AsPublished
+from gazeveil.features.own import OwnSeries
+from gazeveil.features.ranges import Range, Ranges
+from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
+from gazeveil.features.spherical import in_ball
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.audit.neighbours.pair import Pair
+from gazeveil.privacy.audit.neighbours.series import series_pairs
+from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.guarantee import PureDP
+
+_STEPS = 16
+_CHUNK = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """Runs a mechanism with chunks up to its noisy coordinates."""
+
+    mechanism: ChunkedSeries
+
+    def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return noisy coordinates, one release a row."""
+        table = np.broadcast_to(data.T, (trials, *data.T.shape))
+        return np.concatenate([part.reshape(trials, -1) for part in self.mechanism.measure(table, noise)], axis=1)
+
+    def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Return the log ratio of the two densities."""
+        here, there = self._exact(first), self._exact(second)
+        scale = self.mechanism.scale
+        if self.mechanism.is_gaussian:
+            even = self._even()
+            away = (outputs - (here + there) / 2) * even
+            return np.asarray(away @ ((here - there) * even) / scale**2)
+        return np.asarray(np.sum(np.abs(outputs - there) - np.abs(outputs - here), axis=1) / scale)
+
+    def _exact(self, data: FloatArray) -> FloatArray:
+        parts = [self.mechanism.prepare(part) for part in self.mechanism._parts(data.T[None])]
+        kept = [fourier.coordinates(part, min(self.mechanism.kept, fourier.bins(part.shape[-1]))) for part in parts]
+        return np.concatenate([part.reshape(1, -1) for part in kept], axis=1)[0]
+
+    def _even(self) -> FloatArray:
+        whole, rest = divmod(self.mechanism.steps, self.mechanism.chunk)
+        factors = [fourier.orthonormal(self.mechanism.chunk, self.mechanism.kept)] * whole
+        if rest:
+            factors.append(fourier.orthonormal(rest, min(self.mechanism.kept, fourier.bins(rest))))
+        return np.tile(np.concatenate(factors), self.mechanism.features)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Runs a mechanism up to its noisy series."""
+
+    mechanism: SeriesMechanism
+
+    def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return noisy series, one release a row."""
+        return self.mechanism.perturb(np.broadcast_to(data, (trials, *data.shape)), noise).reshape(trials, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Runs a published mechanism up to noisy coordinates, with the sensitivity of the declared ranges."""
+
+    mechanism: AsPublished
+
+    def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return noisy series before they are clipped, one release a row."""
+        table = np.broadcast_to(data.T, (trials, *data.T.shape))
+        parts = [self.mechanism._published(part, noise) for part in self.mechanism._parts(table)]
+        return np.concatenate([part.reshape(trials, -1) for part in parts], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere:
+    """Adds the one noise vector of a low-rank mechanism to the vector of an input."""
+
+    mechanism: GroupSeries | OwnSeries
+
+    def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return noisy coordinates, one release a row."""
+        row = self._vector(data)
+        return self.mechanism.plan().noise.add(np.broadcast_to(row, (trials, len(row))), noise)
+
+    def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Return the log ratio of the two densities."""
+        here, there = self._vector(first), self._vector(second)
+        noise = self.mechanism.plan().noise
+        if noise.is_radial:
+            away = np.linalg.norm(outputs - there, axis=1) - np.linalg.norm(outputs - here, axis=1)
+            return np.asarray(away / noise.scale)
+        return np.asarray((outputs - (here + there) / 2) @ (here - there) / noise.scale**2)
+
+    def _vector(self, data: FloatArray) -> FloatArray:
+        plan, design = self.mechanism.plan(), self.mechanism.design
+        if isinstance(self.mechanism, GroupSeries):
+            return np.asarray(self.mechanism.integers(data[None], self.mechanism.plan())[0], dtype=np.float64)
+        if self.mechanism.stretch is None:
+            return np.asarray(in_ball(design.coordinates(data[None], plan.ball.size), plan.ball.radius)[0])
+        size = plan.ball.size
+        mixing = design.components[:, :size] * design.component_weights[:size]
+        vectors = in_ball((data - design.mean) @ mixing, plan.ball.radius)
+        return np.asarray((design.time[: self.mechanism.plan().shapes] @ vectors).ravel())
+
+
+def _pairs(changed: int | None = None, features: int = 1, steps: int = _STEPS) -> tuple[Pair, ...]:
+    low, high = np.zeros(features), np.ones(features)
+    starts = [0] if changed is None else [0, max(0, min(_CHUNK - changed // 2, steps - changed))]
+    return tuple(pair for start in starts for pair in series_pairs(low, high, steps, changed=changed, start=start))
+
+
+def _chunked(name: str, epsilon: float, delta: float, stretch: int, **options: Any) -> Subject:
+    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, delta=delta, steps=_STEPS, stretch=stretch or None, **options)
+    if not isinstance(mechanism, ChunkedSeries):
+        raise TypeError(name)
+    runner = Coordinates(mechanism)
+    return Subject(runner.run, mechanism.guarantee, _pairs(stretch or None), runner.log_ratio)
+
+
+@auditable("features-lpa")
+def lpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0) -> Subject:
+    """Noise on every step of a feature series."""
+    return _chunked("lpa", epsilon, delta, stretch)
+
+
+@auditable("features-fpa")
+def fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int = 3) -> Subject:
+    """Noise on the slow part of a feature series."""
+    return _chunked("fpa", epsilon, delta, stretch, kept=kept)
+
+
+@auditable("features-c-fpa")
+def c_fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int = 2) -> Subject:
+    """Noise on the slow part of every chunk of a feature series."""
+    return _chunked("c-fpa", epsilon, delta, stretch, kept=kept, chunk=_CHUNK)
+
+
+@auditable("features-dc-fpa")
+def dc_fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int = 5) -> Subject:
+    """Noise on the slow part of the differences in every chunk, the first element among them."""
+    return _chunked("dc-fpa", epsilon, delta, stretch, kept=kept, chunk=_CHUNK)
+
+
+@auditable("features-efpa")
+def efpa(epsilon: float = 1.0, stretch: int = 0) -> Subject:
+    """The slow part of a feature series, how much of it chosen privately."""
+    mechanism = SERIES_MECHANISMS["efpa"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
+    return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
+
+
+@auditable("features-exponential")
+def exponential(epsilon: float = 1.0, stretch: int = 0) -> Subject:
+    """One of few levels for every tenth value."""
+    mechanism = SERIES_MECHANISMS["exponential"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
+    return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
+
+
+@auditable("features-fpa-as-published")
+def fpa_as_published(epsilon: float = 1.0, kept: int = 3) -> Subject:
+    """Fourier perturbation without the factor √n (erratum B4), claiming ε."""
+    return _published("fpa-as-published", epsilon, kept=kept)
+
+
+@auditable("features-c-fpa-as-published")
+def c_fpa_as_published(epsilon: float = 1.0, kept: int = 2) -> Subject:
+    """Chunks of one person paid for once (errata B2, B4), claiming ε."""
+    return _published("c-fpa-as-published", epsilon, kept=kept, chunk=_CHUNK)
+
+
+@auditable("features-dc-fpa-as-published")
+def dc_fpa_as_published(epsilon: float = 1.0, kept: int = 5) -> Subject:
+    """Differences with the first element of a chunk in the clear (erratum B6), claiming ε."""
+    return _published("dc-fpa-as-published", epsilon, kept=kept, chunk=_CHUNK)
+
+
+@auditable("features-group")
+def group(epsilon: float = 1.0, delta: float = 1e-3, people: int = 20) -> Subject:
+    """The mean series of a group through few public directions."""
+    mechanism = GroupSeries(epsilon=epsilon, delta=delta, people=people, design=toy_design())
+    runner = Sphere(mechanism)
+    return Subject(runner.run, mechanism.guarantee, _pairs(None, 2), runner.log_ratio)
+
+
+@auditable("features-own")
+def own(epsilon: float = 1.0, delta: float = 1e-3, stretch: int = 0) -> Subject:
+    """A person's own series through few public directions."""
+    mechanism = OwnSeries(epsilon=epsilon, delta=delta, design=toy_design(), stretch=stretch or None)
+    runner = Sphere(mechanism)
+    return Subject(runner.run, mechanism.guarantee, _pairs(stretch or None, 2), runner.log_ratio)
+
+
+@lru_cache(maxsize=1)
+def toy_design() -> Design:
+    """Return a design of two features over few steps, from waves instead of people."""
+    t = np.arange(_STEPS) / _STEPS
+    ranges = Ranges.of({name: Range(0.0, 1.0, "made up for the auditor") for name in ("first", "second")})
+    tasks = []
+    for task in range(3):
+        people = [
+            0.5 + 0.1 * np.stack([np.cos(math.pi * t + person + task), np.sin(person + 2 * task) + 0 * t], axis=1)
+            for person in range(12)
+        ]
+        tasks.append(np.array(people))
+    return learn(tasks, ranges, "waves")
+
+
+def _published(name: str, epsilon: float, **options: Any) -> Subject:
+    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, steps=_STEPS, **options, measures_people=False)
+    if not isinstance(mechanism, AsPublished):
+        raise TypeError(name)
+    return Subject(Published(mechanism).run, PureDP(epsilon, unit=mechanism.unit), _pairs())

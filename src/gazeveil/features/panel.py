@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a table of features to series that may be noised: scaled to declared ranges, all of one public length.
+
+Whatever is not known about a series is filled with a public value, step by step: a series that is too short at its end,
+a window that is not usable, a feature that is not defined there. Nothing is interpolated and nothing is scaled by what
+a person did, because that would carry one step's secret to others. Series longer than the public length are cut. So the
+length of a release tells nothing about the length of a recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gazeveil.errors import InputError, OptionError
+from gazeveil.features.fourier import FloatArray
+from gazeveil.features.ranges import Clipped, Ranges
+from gazeveil.features.table import FeatureTable
+from gazeveil.gaze.recording import Key
+from gazeveil.noise import NoiseSource, laplace
+from gazeveil.privacy.calibrate import laplace_scale
+from gazeveil.privacy.exact import Number
+
+MIDDLE = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """Series of one length. Everything here is raw: not private until noise is added.
+
+    Attributes:
+        values: Series by steps by features, from 0 to 1, nothing missing.
+        keys: Whose recording each series is.
+        tasks: What they did.
+        groups: Which group they belong to.
+        lengths: How many steps each series had.
+        clipped: How many values lay outside their declared range.
+        filled: How many values were filled with the public value.
+    """
+
+    values: FloatArray
+    keys: tuple[Key, ...]
+    tasks: tuple[str, ...]
+    groups: tuple[str, ...]
+    lengths: tuple[int, ...]
+    clipped: Clipped
+    filled: int
+
+    @property
+    def observers(self) -> list[str]:
+        """Everybody, sorted."""
+        return sorted({key.observer for key in self.keys})
+
+    def told(self) -> str:
+        """Say what was clipped, filled and cut: for who holds the data, not for publication."""
+        steps = self.values.shape[1]
+        cut = sum(length > steps for length in self.lengths)
+        return (
+            f"{self.clipped}; {self.filled:,} of {self.values.size:,} values were filled with the public value; "
+            f"{cut:,} of {len(self.lengths):,} series were longer than {steps:,} steps and cut"
+        )
+
+
+def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray | None = None) -> Panel:
+    """Return the series of a table, scaled, cut and filled.
+
+    Args:
+        table: The features.
+        ranges: The declared ranges; which features are taken, and in which order.
+        steps: The public length.
+        fill: The public value of every feature, from 0 to 1; the middle of the range if not given.
+
+    Raises:
+        InputError: If the table has no rows, or lacks a feature.
+    """
+    if not len(table):
+        raise InputError("the table has no series")
+    public = np.full(len(ranges), MIDDLE) if fill is None else np.asarray(fill, dtype=np.float64)
+    if public.shape != (len(ranges),) or not np.all((public >= 0) & (public <= 1)):
+        raise OptionError(f"the public values are {len(ranges)} numbers from 0 to 1")
+    found = list(table.only(ranges.names).series())
+    values = np.full((len(found), steps, len(ranges)), np.nan)
+    for row, series in enumerate(found):
+        some = series.values[:steps].copy()
+        some[~series.usable[:steps]] = np.nan
+        values[row, : len(some)] = np.where(np.isfinite(some), some, np.nan)
+    scaled, clipped = ranges.to_unit(values)
+    missing = np.isnan(scaled)
+    return Panel(
+        np.where(missing, public, scaled),
+        tuple(series.key for series in found),
+        tuple(series.task for series in found),
+        tuple(series.group for series in found),
+        tuple(len(series.values) for series in found),
+        clipped,
+        int(missing.sum()),
+    )
+
+
+def per_person(panel: Panel, most: int) -> None:
+    """Check that nobody has more series than the promise covers.
+
+    Raises:
+        InputError: If somebody has more.
+    """
+    counts: dict[str, int] = {}
+    for key in panel.keys:
+        counts[key.observer] = counts.get(key.observer, 0) + 1
+    if max(counts.values()) > most:
+        worst = max(counts, key=lambda name: counts[name])
+        raise InputError(
+            f"{worst} has {counts[worst]} series, and the promise covers {most} a person",
+            hint="choose one task or session, or say how many series a person may have: ε is then split among them",
+        )
+
+
+def mean_per_person(panel: Panel) -> tuple[list[str], FloatArray]:
+    """Return everybody's name and the mean of all of their series: one vector a person, whatever their number."""
+    people = panel.observers
+    where: dict[str, list[int]] = {name: [] for name in people}
+    for row, key in enumerate(panel.keys):
+        where[key.observer].append(row)
+    return people, np.array([panel.values[where[name]].mean(axis=0) for name in people])
+
+
+def noisy_lengths(lengths: Sequence[int], steps: int, epsilon: Number, noise: NoiseSource) -> list[int]:
+    """Return how long every series was, with ε-private noise, from 0 to the public length.
+
+    A person's length can be anything from 0 to the public length, so the noise is as wide as that over ε.
+    """
+    scale = laplace_scale(epsilon, steps)
+    cut = np.minimum(np.asarray(lengths, dtype=np.int64), steps)
+    noisy = cut + laplace(noise, scale, cut.shape)
+    return [int(length) for length in np.clip(noisy, 0, steps)]
