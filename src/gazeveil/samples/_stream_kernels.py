@@ -9,7 +9,7 @@ or with a settled sample, and be called again with the same gaze; nothing is cou
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 from numpy.typing import NDArray
 
 from gazeveil.noise._refine_kernels import UNDECIDED, exponential, nearest, plane_point
@@ -46,6 +46,13 @@ PLAN_WIDTH = PLAN_OWN + 8
 LOSS_UNIT = float(1 << 30)
 TEST_UNIT = float((1 << 30) + (1 << 20))
 """What a distance costs when it is rounded to the grain: docs/proofs/gaze-stream.md."""
+_INTS, _FLOATS = types.int64[::1], types.float64[::1]
+_STATE = (_INTS, _INTS, _INTS, _FLOATS, types.float64[:, ::1], _FLOATS, types.uint64[::1])
+STEP = types.Tuple((types.int64, types.float64, types.float64))(*_STATE, types.float64, types.float64, types.float64)
+"""Clock, releases' ledger, tests' ledger, belief, past, plan, words; then time and gaze. Gives a code and a point."""
+RUN = types.UniTuple(types.int64, 2)(*_STATE, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, types.int64)
+"""The same with arrays, arrays for the output and where to start. Gives a code and which sample it is about."""
+
 _LATEST = 1e12
 _ONE = np.uint64(1)
 _ETA = 2.0**-53

@@ -12,6 +12,8 @@ from gazeveil.samples._stream_kernels import (
     DONE,
     LOSS,
     PERIOD,
+    RUN,
+    STEP,
     TICK,
     TICKS,
     FloatArray,
@@ -28,7 +30,7 @@ from gazeveil.samples._stream_kernels import (
 )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(STEP, cache=True, nogil=True, error_model="numpy")
 def step(
     clock: IntArray,
     books: IntArray,
@@ -62,7 +64,7 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(RUN, cache=True, nogil=True, error_model="numpy")
 def run(
     clock: IntArray,
     books: IntArray,

@@ -18,6 +18,8 @@ from gazeveil.samples._stream_kernels import (
     OWN,
     PERIOD,
     PLAN_OWN,
+    RUN,
+    STEP,
     TEST,
     TICKS,
     FloatArray,
@@ -42,7 +44,7 @@ OPEN, BLUR = range(OWN, OWN + 2)
 """The clock: whether an epoch has begun, and the noise of its threshold."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(STEP, cache=True, nogil=True, error_model="numpy")
 def step(
     clock: IntArray,
     books: IntArray,
@@ -98,7 +100,7 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(RUN, cache=True, nogil=True, error_model="numpy")
 def run(
     clock: IntArray,
     books: IntArray,

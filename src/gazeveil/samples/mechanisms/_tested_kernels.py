@@ -24,6 +24,8 @@ from gazeveil.samples._stream_kernels import (
     OWN,
     PERIOD,
     PLAN_OWN,
+    RUN,
+    STEP,
     TEST,
     TICKS,
     FloatArray,
@@ -88,7 +90,7 @@ def is_far(
     return DONE, distance(plan, x, y, to_x, to_y) > math.floor(limit / plan[GRAIN]) + noise
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(STEP, cache=True, nogil=True, error_model="numpy")
 def step(
     clock: IntArray,
     books: IntArray,
@@ -142,7 +144,7 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(RUN, cache=True, nogil=True, error_model="numpy")
 def run(
     clock: IntArray,
     books: IntArray,
