@@ -14,18 +14,20 @@ When samples were taken is public; what they show is not.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.declared import PUPIL_MM
-from gazeveil.features.extract import as_table
+from gazeveil.features.extract import Extracted, Progress, as_table, of_corpus
 from gazeveil.features.eye_events import plane_of, samples_of
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.table import BINS, FeatureTable, Info
 from gazeveil.features.windows import window_starts
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
 from gazeveil.gaze.recording import Recording
 
@@ -129,11 +131,33 @@ def extract_bins(
     return as_table(recording.key, recording.stimulus if task is None else task, group, starts, values, quality, info)
 
 
+def extract_bin_corpus(
+    corpus: Corpus,
+    *,
+    width: float = 0.5,
+    rules: BinRules | None = None,
+    tasks: Mapping[str, str] | None = None,
+    groups: Mapping[str, str] | None = None,
+    tell: Progress | None = None,
+) -> Extracted:
+    """Compute the bins of every recording of a corpus, by ``rules`` if given, else by the usual ones of this width.
+
+    Labels, progress and what is left out are as in `extract_corpus`.
+    """
+    if rules is None:
+        rules = replace(_usual(all(part.label.geometry.knows_degrees for part in corpus.parts)), width=width)
+    return of_corpus(
+        corpus, lambda recording: extract_bins(recording, rules=rules), tasks=tasks, groups=groups, tell=tell
+    )
+
+
 def rules_for(recording: Recording) -> BinRules:
     """Return rules in degrees where the geometry knows them, else in fractions of the plane."""
-    if recording.geometry.knows_degrees:
-        return BinRules()
-    return BinRules(Unit.FRACTION, threshold=30.0 / 40.0)  # a plane of 40 degrees is usual
+    return _usual(recording.geometry.knows_degrees)
+
+
+def _usual(degrees: bool) -> BinRules:
+    return BinRules() if degrees else BinRules(Unit.FRACTION, threshold=30.0 / 40.0)  # planes have about 40 degrees
 
 
 def bin_ranges(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -91,7 +91,7 @@ def extract_corpus(
         corpus: The recordings; one is in memory at a time.
         window: Seconds a window lasts.
         step: Seconds from one window to the next.
-        rules: As in `extract`; one set for all: in degrees only if every geometry knows them.
+        rules: As in `extract`; one set for all (`rules_of`).
         quality: Which windows are usable.
         tasks: The task of each stimulus, where it is not the stimulus itself.
         groups: The group of each observer, where known.
@@ -100,32 +100,48 @@ def extract_corpus(
     Raises:
         InputError: If no recording can be used.
     """
-    tasks, groups = tasks or {}, groups or {}
-    if rules is None:
-        known = all(part.label.geometry.knows_degrees for part in corpus.parts)
-        rules = EventRules.in_degrees() if known else EventRules.in_fractions()
-    keys = corpus.keys()
+    rules = rules_of(corpus) if rules is None else rules
+
+    def one(recording: Recording) -> FeatureTable:
+        return extract(recording, window=window, step=step, rules=rules, quality=quality)
+
+    return of_corpus(corpus, one, tasks=tasks, groups=groups, tell=tell)
+
+
+def rules_of(corpus: Corpus) -> EventRules:
+    """Return rules in degrees if every geometry of the corpus knows them, else in fractions of the plane."""
+    known = all(part.label.geometry.knows_degrees for part in corpus.parts)
+    return EventRules.in_degrees() if known else EventRules.in_fractions()
+
+
+def of_corpus(
+    corpus: Corpus,
+    one: Callable[[Recording], FeatureTable],
+    *,
+    tasks: Mapping[str, str] | None = None,
+    groups: Mapping[str, str] | None = None,
+    tell: Progress | None = None,
+) -> Extracted:
+    """Put the tables of all recordings together, with labels; see `extract_corpus`."""
+    count = len(corpus.keys())
     tables: list[FeatureTable] = []
     left_out: dict[Key, str] = {}
     for done, recording in enumerate(corpus.recordings(), start=1):
-        task, group = tasks.get(recording.stimulus, recording.stimulus), groups.get(recording.observer, "")
         try:
-            tables.append(
-                extract(recording, window=window, step=step, rules=rules, quality=quality, task=task, group=group)
-            )
+            tables.append(one(recording))
         except InputError as error:
             if type(error) is not InputError:  # a wrong option or geometry is wrong for all
                 raise
             left_out[recording.key] = error.message
         if tell is not None:
-            tell(done, len(keys))
+            tell(done, count)
     if not tables:
         reason = f": {next(iter(left_out.values()))}" if left_out else ""
         raise InputError(f"no recording of the corpus can be used{reason}", hint="see `gazeveil info`")
     if len({table.info.pupil_unit for table in tables}) > 1:
         units = sorted({table.info.pupil_unit or "arbitrary" for table in tables})
         raise InputError(f"pupils are in different units ({', '.join(units)})", hint="select recordings of one tracker")
-    return Extracted(FeatureTable.concat(tables), left_out)
+    return Extracted(FeatureTable.concat(tables).with_tasks(tasks or {}).with_groups(groups or {}), left_out)
 
 
 def as_table(

@@ -205,6 +205,43 @@ def walk(
 
 
 @njit(cache=True, nogil=True)
+def follow(
+    places: FloatArray,
+    drifted: FloatArray,
+    step: float,
+    start: FloatArray,
+    landing: FloatArray,
+    vigour: FloatArray,
+    traits: FloatArray,
+) -> FloatArray:
+    """Let the eye go from place to place (rows of x, y, seconds of rest) and return the jumps, as in `walk`.
+
+    ``traits`` are ceiling, scale, stretch and scatter.
+    """
+    ceiling, scale, stretch, scatter = traits
+    duration = drifted.shape[0] * step
+    jumps = np.empty((places.shape[0], 10))
+    base_x, base_y = start
+    leave = 0.1
+    count = 0
+    for k in range(places.shape[0]):
+        if leave >= duration:
+            break
+        here = int(leave / step)
+        dx = places[k, 0] - base_x - drifted[here, 0]
+        dy = places[k, 1] - base_y - drifted[here, 1]
+        # saccades miss more in length than in direction
+        along, aside = 1.0 + scatter * landing[k, 0], 0.3 * scatter * landing[k, 1]
+        dx, dy = along * dx - aside * dy, along * dy + aside * dx
+        now = _enter(jumps, count, SACCADE, leave, dx, dy, ceiling * vigour[k], scale, stretch)
+        base_x, base_y = base_x + dx, base_y + dy
+        jumps[count, 7], jumps[count, 8] = base_x, base_y
+        count += 1
+        leave = now + places[k, 2]
+    return jumps[:count].copy()
+
+
+@njit(cache=True, nogil=True)
 def _enter(
     jumps: FloatArray,
     row: int,

@@ -105,11 +105,15 @@ def look(
         observer.wobble_hz,
     )
     return TrueGaze(
-        gaze, jumps, _blinks(observer, seconds, rng), _pupil(observer, stimulus, samples, rng, resumed), resumed.shown_s
+        gaze,
+        jumps,
+        blinks_of(observer, seconds, rng),
+        pupil_of(observer, stimulus, samples, rng, resumed),
+        resumed.shown_s,
     )
 
 
-def _blinks(observer: Observer, seconds: float, rng: np.random.Generator) -> FloatArray:
+def blinks_of(observer: Observer, seconds: float, rng: np.random.Generator) -> FloatArray:
     """Return the blinks: gamma waits, log-normal lengths."""
     mean_wait = 60.0 / observer.blinks_per_minute
     count = int(seconds / mean_wait * 2) + 20
@@ -121,7 +125,7 @@ def _blinks(observer: Observer, seconds: float, rng: np.random.Generator) -> Flo
     return blinks[blinks[:, 0] < seconds]
 
 
-def _pupil(
+def pupil_of(
     observer: Observer, stimulus: Stimulus, samples: int, rng: np.random.Generator, resumed: Resumed
 ) -> FloatArray:
     """Return the pupil's diameter: baseline, unrest, and the scene's light narrowing it after its onset."""
