@@ -60,7 +60,7 @@ class Coordinates:
     def _exact(self, data: FloatArray) -> FloatArray:
         parts = [self.mechanism.prepare(part) for part in self.mechanism._parts(data.T[None])]
         kept = [fourier.coordinates(part, min(self.mechanism.kept, fourier.bins(part.shape[-1]))) for part in parts]
-        return np.concatenate([part.reshape(1, -1) for part in kept], axis=1)[0]
+        return np.concatenate([part.ravel() for part in kept])
 
     def _even(self) -> FloatArray:
         whole, rest = divmod(self.mechanism.steps, self.mechanism.chunk)
@@ -228,7 +228,8 @@ def toy_design() -> Design:
 
 
 def _published(name: str, epsilon: float, **options: Any) -> Subject:
-    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, steps=_STEPS, **options, measures_people=False)
+    options["measures_people"] = False
+    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, steps=_STEPS, **options)
     if not isinstance(mechanism, AsPublished):
         raise TypeError(name)
     return Subject(Published(mechanism).run, PureDP(epsilon, unit=mechanism.unit), _pairs())
