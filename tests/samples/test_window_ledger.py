@@ -149,7 +149,7 @@ def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, 
     options = {"ticks": 3} if name == "clock" else {"t_skip": "0.02"}
     mechanism = MECHANISMS[name](SCREEN, epsilon=1, window=0.5, radius=60, **options)
     veil = mechanism.start(NoiseSource.seeded(5))
-    t = latest = 0.0
+    t, latest = 0.0, -math.inf
     history = History([(-(1 << 62), Rule.of(1, 0.5, 60))])
     seen = [0, 0]
     for step, x, change in samples:
