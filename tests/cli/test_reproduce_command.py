@@ -47,3 +47,57 @@ def test_data_that_are_not_found_are_told(
 def test_without_a_paper_it_shows_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     run(["reproduce", "--help"])
     assert "andersson" in capsys.readouterr().out
+
+
+def test_kaleido_prints_the_table_and_says_that_streams_are_simulated(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gazeveil.study import kaleido_figures
+    from gazeveil.study.stream_grid import settings
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kaleido_figures, "settings", lambda: settings([1.0, 2.0], [1.0], [60.0]))
+    command = ["reproduce", "kaleido", "--quick", "--repeats", "2", "--workers", "1"]
+    assert run([*command, "--figure", "13", "--out", "drawn"]) == EXIT_OK
+    told = capsys.readouterr().out
+    assert "simulated ones" in told
+    assert "worse than the centre" in told
+    assert (tmp_path / "drawn" / "figure-13.png").is_file()
+    assert run([*command, "--figure", "15", "--json"]) == EXIT_OK
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["measure"] == "cc"
+    assert all(0 < point["cc"] < 1 for point in answer["points"] if point["veil"] == "clock")
+
+
+def test_figures_that_are_not_measured_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(["reproduce", "kaleido", "--figure", "7"]) == EXIT_INPUT
+    assert "choose 13" in capsys.readouterr().err
+    assert run(["reproduce", "wilson", "--figure", "3", "--data", str(tmp_path)]) == EXIT_INPUT
+    assert "choose 2" in capsys.readouterr().err
+    assert run(["reproduce", "wilson", "--data", str(tmp_path)]) == EXIT_INPUT
+    assert "samples.parquet is not there" in capsys.readouterr().err
+    assert run(["reproduce", "kaleido", "--data", str(tmp_path)]) == EXIT_INPUT
+    assert "has no folder" in capsys.readouterr().err
+
+
+def test_wilson_prints_hits_over_strength(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from gazeveil.study import wilson_figures
+
+    row = {
+        "veil": "gaussian",
+        "strength": 1.0,
+        "setting": "low",
+        "f1": 0.8,
+        "se": 0.01,
+        "precision": 0.8,
+        "recall": 0.8,
+    }
+    monkeypatch.setattr(
+        wilson_figures, "reproduce", lambda *_, **__: {"sessions": 3, "rows": [row], "note": "this half alone"}
+    )
+    assert run(["reproduce", "wilson", "--data", "anywhere"]) == EXIT_OK
+    told = capsys.readouterr().out
+    assert "utility half" in told
+    assert "this half alone" in told
+    assert run(["reproduce", "wilson", "--data", "anywhere", "--json"]) == EXIT_OK
+    assert json.loads(capsys.readouterr().out)["rows"] == [row]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from gazeveil.study.object_hits import (
 )
 from gazeveil.study.stream_data import VR_FOLDER, VrSession, vr_sessions
 from gazeveil.study.stream_grid import Run
-from gazeveil.study.wilson_figures import Sweep, held_out, retention
+from gazeveil.study.wilson_figures import SWEEPS, Sweep, held_out, reproduce, retention
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / VR_FOLDER
 COUNT = 400
@@ -106,8 +107,8 @@ def shifting(name: str, strength: float) -> Run:
 
 def test_retention_falls_with_strength_and_starts_at_no_veil() -> None:
     sweeps = {
-        "still": Sweep("s", "s", (1.0, 10.0, 20.0), None, None),
-        "random": Sweep("s", "s", (1.0, 20.0), 1.0, 20.0, random=True),
+        "still": Sweep("s", "s", "s", (1.0, 10.0, 20.0), None, None),
+        "random": Sweep("s", "s", "s", (1.0, 20.0), 1.0, 20.0, random=True),
     }
     told: list[float] = []
     rows = retention(
@@ -122,6 +123,28 @@ def test_retention_falls_with_strength_and_starts_at_no_veil() -> None:
     assert all(row.se >= 0 and row.sessions == 2 for row in rows)
     assert told == [1, 2, 3, 4, 5]
     assert rows[1].to_dict()["veil"] == "still"
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the recordings in a headset are not here")
+def test_the_papers_veils_lose_hits_with_strength_and_the_figure_is_written(tmp_path: Path) -> None:
+    few = {name: replace(sweep, strengths=(sweep.low or 5, sweep.high or 15)) for name, sweep in SWEEPS.items()}
+    told = reproduce(2, tmp_path, data=DATA, quick=True, sweeps=few)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(told["files"])
+    assert (tmp_path / "figure-2-utility.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "figure-2-utility.json").read_text())["rows"] == told["rows"]
+    f1 = {(row["veil"], row["strength"]): row["f1"] for row in told["rows"]}
+    for name, sweep in few.items():
+        curve = [f1[name, strength] for strength in sweep.strengths]
+        assert curve == sorted(curve, reverse=True)
+        assert 0.99 < f1["none", 0] > curve[0] > curve[-1] + 0.05
+    assert f1["spatial, centred", 48] > f1["spatial", 48]  # W4
+    settings = {(row["veil"], row["strength"]): row["setting"] for row in told["rows"]}
+    assert (settings["smoothing", 50], settings["smoothing", 150], settings["temporal", 5]) == ("low", "high", "")
+
+
+def test_another_figure_is_refused() -> None:
+    with pytest.raises(OptionError, match="figure 3"):
+        reproduce(3, data=DATA)
 
 
 def test_nothing_to_measure_is_refused() -> None:

@@ -22,12 +22,12 @@ SHORT = RNG.uniform(300, 500, (2, 100))
 SHORT[:, 10:20] = np.nan
 STREAMS = StreamSet(
     "tiny",
-    "two streams",
+    "nowhere",
     tuple(Recording(np.arange(gaze.shape[1]) / 100, gaze[0], gaze[1], PLANE, "a") for gaze in (LONG, SHORT)),
 )
 
 
-def centre(space: Space, setting: Setting) -> Run:
+def centre(space: Space, setting: Setting, rate: float) -> Run:
     """A stand-in that always says the centre."""
 
     def run(noise: NoiseSource, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -36,7 +36,7 @@ def centre(space: Space, setting: Setting) -> Run:
     return run
 
 
-def shifted(space: Space, setting: Setting) -> Run:
+def shifted(space: Space, setting: Setting, rate: float) -> Run:
     """A stand-in that is off by radius / ε, to the right or to the left by one bit of noise."""
 
     def run(noise: NoiseSource, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -45,7 +45,7 @@ def shifted(space: Space, setting: Setting) -> Run:
     return run
 
 
-def wide_or_narrow(space: Space, setting: Setting) -> Run:
+def wide_or_narrow(space: Space, setting: Setting, rate: float) -> Run:
     """A stand-in that is off by 3 or by 4 pixels, by one bit of noise."""
 
     def run(noise: NoiseSource, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

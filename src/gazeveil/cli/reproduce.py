@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -98,6 +100,121 @@ def liu(
     print(figure["note"])
     if out is not None:
         print(f"wrote {', '.join(told['files'])} to {out}")
+
+
+@app.command(epilog="Example: `gazeveil reproduce kaleido --figure 13 --quick --out kaleido-figures`")
+def kaleido(
+    figure: Annotated[int, typer.Option("--figure", help="13: error in pixels; 15: saliency maps.")] = 13,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the figure, its numbers and tables.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", help="Folder that holds vr_objects_jov2024 and lund2013 (default: data/ or shared/data/ here or "
+            "above; without them, simulated streams alone)."
+        ),
+    ] = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of each veil; the paper has 100.")] = 100,
+    quick: Annotated[bool, typer.Option("--quick", help="Few recordings, at most 5 repeats: minutes.")] = False,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes to use.")] = 2,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Accuracy of veiled streams over the promise (Kaleido 2021, figures 13 and 15): published, sound and ours."""
+    from gazeveil.study.kaleido_figures import reproduce as measure  # noqa: PLC0415
+
+    with progress("veiling streams", quiet=as_json) as tell:
+        told = measure(figure, out, data=data, repeats=repeats, quick=quick, workers=workers, tell=tell)
+    if as_json:
+        print_json(told)
+        return
+    measured, error = ("rmse", "repeat_se") if figure == 13 else ("cc", "cc_se")
+    veils = [veil["name"] for veil in told["veils"]]
+    for one in told["sets"]:
+        cells = {(p["radius"], p["window"], p["epsilon"], p["veil"]): p for p in told["points"]
+                 if p["streams"] == one["name"]}  # fmt: skip
+        print_table(
+            f"{one['title']}; always the centre {one['centre']:.0f} px, own mean {one['own_mean']:.0f} px; "
+            f"{told['repeats']} repeats",
+            ["r", "w", "ε", *veils],
+            [
+                [*promise, *(_with_error(cells[*promise, veil][measured], cells[*promise, veil][error], figure)
+                             for veil in veils)]
+                for promise in sorted({key[:3] for key in cells})
+            ],
+        )  # fmt: skip
+    print_table(
+        "the shape that the paper states, in pairs of neighbouring promises: better with ε, worse with w, worse with r",
+        ["veil", "ε", "w", "r"],
+        [
+            [row["veil"], *(f"{row[name]} of {row[f'{name}_pairs']}" for name in ("epsilon", "window", "radius"))]
+            for row in told["shape"]
+        ],
+    )
+    if figure == 13:
+        _print_summary(told)
+    if {one["name"] for one in told["sets"]} == {"simulated"}:
+        print("the recorded streams were not found, so these are simulated ones; say where they are with --data")
+    if out is not None:
+        print(f"wrote {', '.join(told['files'])} to {out}")
+
+
+@app.command(epilog="Example: `gazeveil reproduce wilson --figure 2 --data data/vr_objects_jov2024`")
+def wilson(
+    figure: Annotated[int, typer.Option("--figure", help="2, and of that the utility half.")] = 2,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the figure and its numbers.")] = None,
+    data: Data = None,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of the veil with noise.")] = 3,
+    quick: Annotated[bool, typer.Option("--quick", help="Four sessions, one repeat.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Hits on objects under the veils of Wilson et al. 2024 (figure 2, utility half)."""
+    from gazeveil.study.wilson_figures import reproduce as measure  # noqa: PLC0415
+
+    with progress("veiling sessions", quiet=as_json) as tell:
+        told = measure(
+            figure, out, data=_folder(data, "vr_objects_jov2024"), repeats=repeats, quick=quick, tell=tell
+        )  # fmt: skip
+    if as_json:
+        print_json(told)
+        return
+    print_table(
+        f"objects hit before and after a veil, {told['sessions']} sessions (Wilson 2024, figure 2, utility half)",
+        ["veil", "strength", "paper's", "F1", "SE", "precision", "recall"],
+        [
+            [row["veil"], row["strength"], row["setting"], row["f1"], row["se"], row["precision"], row["recall"]]
+            for row in told["rows"]
+        ],
+    )
+    print(told["note"])
+    if out is not None:
+        print(f"wrote {', '.join(told['files'])} to {out}")
+
+
+def _print_summary(told: Mapping[str, Any]) -> None:
+    radii = [key for key in told["summary"][0] if key.startswith("r")]
+    print_table(
+        "error relative to always the centre, mean over sets and promises (below 1 is useful)",
+        ["veil", "sound", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
+        [
+            [row["veil"], veil["sound"], *(row[key] for key in (*radii, "all")),
+             f"{row['worse_than_centre']} of {row['cells']}"]
+            for row, veil in zip(told["summary"], told["veils"], strict=True)
+        ],
+    )  # fmt: skip
+    if told["against_the_study"]:
+        print_table(
+            "against the study that decided the design (gain: share of the error saved; within: by its standard error)",
+            ["streams", "veil", "gain", "least gain", "better", "within"],
+            [
+                [row["streams"], row["veil"], row["gain"], row["least_gain"],
+                 *(f"{row[name]} of {row['cells']}" for name in ("better", "within"))]
+                for row in told["against_the_study"]
+            ],
+        )  # fmt: skip
+
+
+def _with_error(value: float, error: float, figure: int) -> str:
+    digits = 0 if figure == 13 else 2
+    return f"{value:.{digits}f}" if math.isnan(error) else f"{value:.{digits}f} ± {error:.{digits or 1}f}"
 
 
 def _told(value: float | None) -> str:

@@ -79,11 +79,12 @@ def _fill(
     known_at: NDArray[np.bool_],
     asked_at: NDArray[np.bool_],
 ) -> None:
+    from gazeveil.study._nearest_kernels import nearest  # noqa: PLC0415  (numba loads on use)
+
     references = np.flatnonzero(known_at & np.isfinite(known[:, 0]))
     questions = np.flatnonzero(asked_at & np.isfinite(asked[:, 0]))
     if len(references) and len(questions):
-        nearest = np.argmax(asked[questions] @ known[references].T, axis=1)
-        hit[questions] = session.hit[references[nearest]]
+        hit[questions] = session.hit[references[nearest(known[references], asked[questions])]]
 
 
 def _compare(session: VrSession, hit: NDArray[np.int64]) -> AoiHits:

@@ -58,13 +58,19 @@ class StreamSet:
 
     Attributes:
         name: Short name: vr, lund or simulated.
-        title: What it is, for tables.
+        place: Where they were recorded.
         recordings: The streams.
     """
 
     name: str
-    title: str
+    place: str
     recordings: tuple[Recording, ...]
+
+    @property
+    def title(self) -> str:
+        """What it is, for tables."""
+        left, top, right, bottom = self.plane.extent()
+        return f"{self.place}, {len(self.recordings)} recordings, {right - left:g} x {bottom - top:g} {self.plane.unit}"
 
     @property
     def plane(self) -> Geometry:
@@ -136,14 +142,12 @@ def stream_sets(data: Path | None, names: Sequence[str] = ("vr", "lund", "simula
     """Return the sets of those names that are there; the simulated one always is."""
     found = []
     if "vr" in names and data is not None and (data / VR_FOLDER).is_dir():
-        recordings = tuple(session.recording for session in vr_sessions(data / VR_FOLDER))
-        found.append(StreamSet("vr", f"headset, {len(recordings)} sessions, {VR_SIDE} x {VR_SIDE} px", recordings))
+        sessions = vr_sessions(data / VR_FOLDER)
+        found.append(StreamSet("vr", "headset", tuple(session.recording for session in sessions)))
     if "lund" in names and data is not None and (data / LUND_FOLDER).is_dir():
-        recordings = lund_recordings(data / LUND_FOLDER)
-        found.append(StreamSet("lund", f"laboratory, {len(recordings)} recordings, 1024 x 768 px", recordings))
+        found.append(StreamSet("lund", "laboratory", lund_recordings(data / LUND_FOLDER)))
     if "simulated" in names:
-        recordings = simulated_recordings()
-        found.append(StreamSet("simulated", f"simulated, {len(recordings)} people, 1280 x 720 px", recordings))
+        found.append(StreamSet("simulated", "simulated", simulated_recordings()))
     if not found:
         raise InputError(f"none of {', '.join(names)} is there", hint="say where the data are with --data")
     return found

@@ -63,8 +63,8 @@ class Run(Protocol):
         ...
 
 
-Contender = Callable[[Space, Setting], Run]
-"""What makes a veil for a space and a promise."""
+Contender = Callable[[Space, Setting, float], Run]
+"""What makes a veil for a space, a promise and a nominal rate of samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +181,7 @@ class _Job:
     x: FloatArray
     y: FloatArray
     plane: Geometry
+    rate: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,9 +193,9 @@ class _Errors:
     samples: int
 
 
-def _columns(streams: StreamSet, number: int) -> tuple[FloatArray, FloatArray, FloatArray, Geometry]:
+def _columns(streams: StreamSet, number: int) -> tuple[FloatArray, FloatArray, FloatArray, Geometry, float]:
     recording = streams.recordings[number]
-    return recording.t, recording.x, recording.y, recording.geometry
+    return recording.t, recording.x, recording.y, recording.geometry, recording.rate
 
 
 def _all(jobs: Sequence[_Job], workers: int) -> Iterator[tuple[tuple[str, str, int], _Errors]]:
@@ -215,7 +216,7 @@ def _errors(job: _Job) -> tuple[tuple[str, str, int], _Errors]:
     truth = None if grid is None else saliency_map(grid, x, y)
     squared, cc = (np.full((len(job.chosen), job.repeats), np.nan) for _ in range(2))
     for row, setting in enumerate(job.chosen):
-        run = job.contender(space, setting)
+        run = job.contender(space, setting, job.rate)
         for repeat in range(job.repeats):
             label = f"{job.streams}/{job.number}/{job.veil}/{setting}/{repeat}"
             veiled_x, veiled_y = run(NoiseSource.seeded(job.seed).spawn(label), job.t, job.x, job.y)

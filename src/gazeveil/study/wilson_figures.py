@@ -12,19 +12,23 @@ Strengths K and B are counted in samples, as in the paper. It had 72 samples a s
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from gazeveil.errors import OptionError
+from gazeveil.files import replacing
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Sphere
 from gazeveil.study.object_hits import agreement_held_out, agreement_of_raw, score
-from gazeveil.study.stream_data import VrSession
+from gazeveil.study.plots import canvas
+from gazeveil.study.stream_data import VrSession, vr_sessions
 from gazeveil.study.stream_grid import Run, Tell
 from gazeveil.utility.aoi_hits import AoiHits
 
@@ -35,7 +39,8 @@ class Sweep:
 
     Attributes:
         symbol: What the paper calls the strength.
-        parameter: What the mechanism calls it.
+        mechanism: Its name in the registry.
+        parameter: What the mechanism calls the strength.
         strengths: What is tried, up to the paper's largest.
         low: The paper's low setting; None if it chose none.
         high: The paper's high setting.
@@ -44,6 +49,7 @@ class Sweep:
     """
 
     symbol: str
+    mechanism: str
     parameter: str
     strengths: tuple[float, ...]
     low: float | None
@@ -52,12 +58,18 @@ class Sweep:
     options: tuple[tuple[str, Any], ...] = ()
 
 
+_LENGTHS = (12, 24, 48, 96, 144, 192, 256)
+
 SWEEPS: Final[Mapping[str, Sweep]] = {
-    "gaussian": Sweep("σ (°)", "sigma", (0.5, 1, 2, 3, 5, 8, 12, 16, 20), 1, 3, random=True),
-    "spatial": Sweep("L", "factor", (12, 24, 48, 96, 144, 192, 256), 48, 144),
-    "temporal": Sweep("K", "keep_every", (2, 5, 10, 15, 20, 25, 30), None, None),
-    "smoothing": Sweep("B", "window", (10, 25, 50, 100, 150, 200, 300), 50, 150),
+    "gaussian": Sweep("σ (°)", "gaussian", "sigma", (0.5, 1, 2, 3, 5, 8, 12, 16, 20), 1, 3, random=True),
+    "spatial": Sweep("L", "spatial", "factor", _LENGTHS, 48, 144, options=(("centred", False),)),
+    "spatial, centred": Sweep("L", "spatial", "factor", _LENGTHS, 48, 144, options=(("centred", True),)),
+    "temporal": Sweep("K", "temporal", "keep_every", (2, 5, 10, 15, 20, 25, 30), None, None),
+    "smoothing": Sweep(
+        "B", "smoothing", "window", (10, 25, 50, 100, 150, 200, 300), 50, 150, options=(("start_with", "zeros"),)
+    ),
 }
+"""The paper's four as published, and its grid with points in the middle of cells, which removes a bias (W4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +99,77 @@ class Retention:
         return asdict(self)
 
 
+NOTE: Final = (
+    "This is the utility half of the figure alone: who can still be identified is another measurement. The paper gives "
+    "no numbers, only curves, in which smoothing keeps the fewest hits."
+)
+_QUICK_SESSIONS = 4
+
 Make = Callable[[str, float], Run]
 """What makes a veil of a name and a strength."""
 
 
 def veil_of(name: str, strength: float) -> Run:
-    """Return one of the paper's four veils, as published, over directions in the head."""
+    """Return a veil at one strength, over directions in the head."""
     sweep = SWEEPS[name]
-    parameters = {sweep.parameter: strength if name == "gaussian" else round(strength), **dict(sweep.options)}
-    mechanism = MECHANISMS[name](Sphere(), **parameters)
+    mechanism = MECHANISMS[sweep.mechanism](Sphere(), **{sweep.parameter: strength}, **dict(sweep.options))
     return lambda noise, t, x, y: mechanism.start(noise).run(t, x, y)
+
+
+def reproduce(
+    figure: int,
+    out: Path | None = None,
+    *,
+    data: Path,
+    repeats: int = 3,
+    quick: bool = False,
+    sweeps: Mapping[str, Sweep] = SWEEPS,
+    tell: Tell | None = None,
+) -> dict[str, Any]:
+    """Measure the utility half of figure 2; with a folder, draw it there and write its numbers beside.
+
+    Args:
+        figure: 2.
+        out: Where to write.
+        data: The folder of the recordings in the headset.
+        repeats: How often the veil with noise is run.
+        quick: A few sessions, once.
+        sweeps: Which veils, over which strengths.
+        tell: Told how far it is.
+
+    Raises:
+        OptionError: If there is no such figure.
+        OutputError: If the folder cannot be written; it then holds nothing half written.
+    """
+    if figure != 2:
+        raise OptionError(f"figure {figure} is not measured here", hint="choose 2: hits on objects over strength")
+    if out is not None:
+        canvas()  # says at once, not after the work, that what draws is not installed
+    sessions = vr_sessions(data)
+    if quick:
+        sessions, repeats = sessions[:: max(1, len(sessions) // _QUICK_SESSIONS)], 1
+    rows = [held_out(sessions), *retention(sessions, repeats=repeats, sweeps=sweeps, tell=tell)]
+    told: dict[str, Any] = {
+        "paper": "Wilson et al. 2024",
+        "figure": 2,
+        "half": "utility",
+        "sessions": len(sessions),
+        "repeats": repeats,
+        "note": NOTE,
+        "rows": [row.to_dict() | {"setting": _setting(row)} for row in rows],
+    }
+    if out is None:
+        return told
+    from gazeveil.study._stream_plots import hits_over_strength  # noqa: PLC0415  (it draws what is made here)
+
+    files = {
+        "figure-2-utility.png": hits_over_strength(rows),
+        "figure-2-utility.json": (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode(),
+    }
+    for name, content in files.items():
+        with replacing(out / name) as temporary:
+            temporary.write_bytes(content)
+    return {**told, "files": list(files)}
 
 
 def retention(
@@ -139,6 +212,12 @@ def retention(
 def held_out(sessions: Sequence[VrSession]) -> Retention:
     """Return how true gaze scores where the map of objects has not seen it: what the map is worth in new places."""
     return _row("none, held out", 0.0, [_scores(agreement_held_out(session)) for session in sessions])
+
+
+def _setting(row: Retention) -> str:
+    sweep = SWEEPS.get(row.veil)
+    names = {sweep.low: "low", sweep.high: "high"} if sweep else {}
+    return names.get(row.strength, "")
 
 
 def _veiled(session: VrSession, run: Run, label: str, seed: int) -> tuple[float, float, float]:
