@@ -135,7 +135,7 @@ def measure(
     if repeats < 1 or workers < 1:
         raise OptionError(f"at least one repeat and one worker are needed, not {repeats} and {workers}")
     jobs = [
-        _Job(one.name, number, name, contender, tuple(chosen), repeats, seed, maps, *_columns(one, number))
+        _Job(one.name, number, name, contender, tuple(chosen), range(repeats), seed, maps, *_columns(one, number))
         for one in sets
         for name, contender in contenders.items()
         for number in range(len(one.recordings))
@@ -174,7 +174,7 @@ class _Job:
     veil: str
     contender: Contender
     chosen: tuple[Setting, ...]
-    repeats: int
+    repeats: range
     seed: int
     maps: bool
     t: FloatArray
@@ -214,16 +214,16 @@ def _errors(job: _Job) -> tuple[tuple[str, str, int], _Errors]:
     x, y = job.x[seen], job.y[seen]
     grid = saliency_grid(job.plane) if job.maps else None
     truth = None if grid is None else saliency_map(grid, x, y)
-    squared, cc = (np.full((len(job.chosen), job.repeats), np.nan) for _ in range(2))
+    squared, cc = (np.full((len(job.chosen), len(job.repeats)), np.nan) for _ in range(2))
     for row, setting in enumerate(job.chosen):
         run = job.contender(space, setting, job.rate)
-        for repeat in range(job.repeats):
+        for column, repeat in enumerate(job.repeats):
             label = f"{job.streams}/{job.number}/{job.veil}/{setting}/{repeat}"
             veiled_x, veiled_y = run(NoiseSource.seeded(job.seed).spawn(label), job.t, job.x, job.y)
             across, down = veiled_x[seen], veiled_y[seen]
-            squared[row, repeat] = np.sum((across - x) ** 2) + np.sum((down - y) ** 2)
+            squared[row, column] = np.sum((across - x) ** 2) + np.sum((down - y) ** 2)
             if grid is not None and truth is not None:
-                cc[row, repeat] = correlation(saliency_map(grid, across, down), truth)
+                cc[row, column] = correlation(saliency_map(grid, across, down), truth)
     return (job.streams, job.veil, job.number), _Errors(squared, cc, len(x))
 
 
