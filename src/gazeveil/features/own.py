@@ -19,6 +19,7 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.features.basis import seen_energy
+from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Ball, Design
 from gazeveil.features.fourier import FloatArray
 from gazeveil.features.series import checked
@@ -33,21 +34,19 @@ SHAPES = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 
 @dataclass(frozen=True, slots=True)
 class RawGaze:
-    """How steps of a series depend on raw gaze, for a promise about raw gaze: bins apart from one another.
+    """A stretch of raw gaze to hide, and the bins through which it could show.
 
     Attributes:
-        seconds: How long a stretch of raw gaze is to be hidden.
-        bin: How long a step is; steps do not overlap.
-        reach: How far before and after its bin raw gaze still changes a step.
+        seconds: How long the stretch is.
+        rules: How the bins are made that the steps of the series are; they bound how far raw gaze reaches.
     """
 
-    seconds: Number
-    bin: float
-    reach: float
+    seconds: float
+    rules: BinRules
 
-    def steps_of(self, seconds: Number) -> int:
-        """Return how many steps a stretch of raw gaze of so many seconds touches, at most."""
-        return math.floor((above_zero(seconds, "seconds") + 2 * Fraction(self.reach)) / Fraction(self.bin)) + 2
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise OptionError(f"a stretch of raw gaze lasts longer than nothing, not {self.seconds!r} seconds")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +97,7 @@ class OwnSeries:
         if self.raw is not None:
             if self.stretch is not None:
                 raise OptionError("say how many seconds of raw gaze to hide, or how many steps, not both")
-            fix(self, "stretch", min(self.raw.steps_of(self.raw.seconds), self.design.steps))
+            fix(self, "stretch", min(self.raw.rules.touched(self.raw.seconds), self.design.steps))
         if self.stretch is not None:
             fix(self, "stretch", whole_number(self.stretch, "stretch", at_least=1))
             if self.stretch > self.design.steps:
@@ -146,12 +145,12 @@ class OwnSeries:
         """
         if self.raw is None or self.stretch is None:
             raise OptionError("only a promise about raw gaze has a receipt in seconds")
-        plan, whole = self.plan(), self.steps * self.raw.bin
-        asked = float(above_zero(self.raw.seconds, "seconds"))
-        some = sorted({s for s in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, asked) if s < whole} | {whole})
+        plan, whole = self.plan(), self.steps * self.raw.rules.width
+        usual = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, self.raw.seconds)
+        some = sorted({seconds for seconds in usual if seconds < whole} | {whole})
         rows = []
         for seconds in some:
-            length = min(self.raw.steps_of(seconds), self.steps)
+            length = min(self.raw.rules.touched(seconds), self.steps)
             rows.append((seconds, plan.noise.epsilon_at(self._change(plan.ball, plan.shapes, length))))
         return rows
 
@@ -179,7 +178,7 @@ class OwnSeries:
             "epsilon": as_text(exact(self.epsilon)),
             "delta": as_text(exact(self.delta)),
             "stretch": self.stretch,
-            "raw_gaze_seconds": None if self.raw is None else float(above_zero(self.raw.seconds, "seconds")),
+            "raw_gaze_seconds": None if self.raw is None else self.raw.seconds,
             "design": self.design.digest,
             "numbers": plan.noise.dimension,
             "shapes": plan.shapes,
