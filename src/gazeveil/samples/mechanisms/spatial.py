@@ -40,6 +40,7 @@ class SpatialGrid(SampleMechanism):
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
         positive(self, "factor")
+        self.space.degrees(self.factor)
 
     @property
     def cell(self) -> float:

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Several mechanisms one after another, each on what the one before it released.
+
+The promise of a chain (docs/proofs/veil-combinators.md): what follows a mechanism with a promise only sees what that
+one released, so the promise stays. What comes before it must give every point by itself and never move two points
+farther apart (`SampleMechanism.keeps_distances`); otherwise neighbours might stop being neighbours, and nothing is
+promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gazeveil.errors import OptionError, StateError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil
+from gazeveil.samples.state import Arrays
+
+
+@MECHANISMS.register("chain")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain(SampleMechanism):
+    """Run gaze through mechanisms in turn.
+
+    Missing gaze is treated by the first of them; a later one sees what that released. If more than one draws noise,
+    each gets a source of its own.
+
+    Attributes:
+        members: The mechanisms, first the one that sees raw gaze; all in the same space.
+    """
+
+    name: ClassVar[str] = "chain"
+
+    members: tuple[SampleMechanism, ...] = ()
+
+    def __post_init__(self) -> None:
+        SampleMechanism.__post_init__(self)
+        object.__setattr__(self, "members", checked_members(self, self.members, at_least=1))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the first member that makes one, if those before it do no harm."""
+        return _promise(self.members, [member.guarantee for member in self.members])
+
+    def start(self, noise: NoiseSource) -> Veil:
+        """Return a veil for a new stream."""
+        return _Chained(self, noise)
+
+
+class _Chained(Veil):
+    """One veil a member."""
+
+    __slots__ = ("_sources", "_veils")
+
+    def __init__(self, mechanism: Chain, noise: NoiseSource) -> None:
+        super().__init__(mechanism, noise)
+        several = sum(member.draws_noise for member in mechanism.members) > 1
+        self._sources = [
+            noise.spawn(f"chain-{index}") if several and member.draws_noise else noise
+            for index, member in enumerate(mechanism.members)
+        ]
+        self._veils = [member.start(source) for member, source in zip(mechanism.members, self._sources, strict=True)]
+
+    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+        """Take one sample and return the veiled point at once."""
+        try:
+            for veil in self._veils:
+                x, y = veil.step(t, x, y)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return x, y
+
+    def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+        """Take one sample of a space with three axes."""
+        try:
+            for veil in self._veils:
+                x, y, z = veil.step3(t, x, y, z)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return x, y, z
+
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take many samples at once; the same as stepping through them."""
+        try:
+            for veil in self._veils:
+                x, y = veil.run(t, x, y)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return x, y
+
+    def run3(
+        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Take many samples of a space with three axes."""
+        try:
+            for veil in self._veils:
+                x, y, z = veil.run3(t, x, y, z)
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return x, y, z
+
+    def change(self, t: float, **knob: Any) -> None:
+        """Turn the knob of the first member that has one.
+
+        Raises:
+            OptionError: If no member has a knob, or it refuses.
+        """
+        self._check_open()
+        for veil in self._veils:
+            if hasattr(veil, "change"):
+                veil.change(t, **knob)
+                return
+        raise OptionError("no veil of this chain has a promise to change")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise that this stream keeps, with the knob as it stands."""
+        return _promise([veil.mechanism for veil in self._veils], [veil.guarantee for veil in self._veils])
+
+    @property
+    def faults(self) -> Faults:
+        """What was odd about the stream so far, as the first member saw it."""
+        return self._veils[0].faults
+
+    def _state(self) -> Arrays:
+        return {str(index): np.frombuffer(veil.to_bytes(), np.uint8) for index, veil in enumerate(self._veils)}
+
+    def _restore(self, arrays: Arrays) -> None:
+        if arrays.keys() != {str(index) for index in range(len(self._veils))}:
+            raise StateError("the state has another number of veils than the chain", hint="start a new stream")
+        self._veils = [
+            veil.mechanism.resume(arrays[str(index)].tobytes(), source)
+            for index, (veil, source) in enumerate(zip(self._veils, self._sources, strict=True))
+        ]
+
+    def _forget(self) -> None:
+        for veil in self._veils:
+            veil.close(self._shut)
+
+
+def checked_members(owner: SampleMechanism, members: Any, *, at_least: int) -> tuple[SampleMechanism, ...]:
+    """Return the members of a combination, if they fit together.
+
+    Raises:
+        OptionError: If there are too few, or one is no mechanism or lives in another space.
+    """
+    if not isinstance(members, tuple | list) or len(members) < at_least:
+        raise OptionError(f"{owner.name} needs {at_least} or more mechanisms as members")
+    for member in members:
+        if not isinstance(member, SampleMechanism):
+            raise OptionError(f"a member of {owner.name} is a mechanism, not {member!r}")
+        if member.space != owner.space:
+            raise OptionError(f"{member.name} lives in {member.space}, but the {owner.name} in {owner.space}")
+    return tuple(members)
+
+
+def _promise(members: Sequence[SampleMechanism], promises: Sequence[Guarantee]) -> Guarantee:
+    first = next((index for index, promise in enumerate(promises) if promise.proven), None)
+    if first is None:
+        return Unproven([reason for promise in promises if isinstance(promise, Unproven) for reason in promise.reasons])
+    harmful = [member.name for member in members[:first] if not member.keeps_distances]
+    if harmful:
+        return Unproven(
+            f"{' and '.join(harmful)} before {members[first].name} may move neighbouring gaze farther apart, "
+            "or keep it beyond its window"
+        )
+    return promises[first]

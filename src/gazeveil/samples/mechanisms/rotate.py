@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Another mechanism every minute or two, at random (Wilson 2024, future work)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gazeveil.errors import OptionError, StateError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+from gazeveil.privacy.release import kept_promise
+from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, as_samples, positive
+from gazeveil.samples.mechanisms.chain import checked_members
+from gazeveil.samples.state import Arrays
+
+# places in the veil's integers
+_WHICH, _UNTIL, _PREVIOUS, _SEEN, _RAN_BACK = range(5)
+_FAULTS = 5
+_PLACES = 8
+
+
+@MECHANISMS.register("rotate")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotation(SampleMechanism):
+    """Use one of several mechanisms at a time, and draw another after a while.
+
+    Which one and for how long is drawn from the noise and never depends on gaze. Every turn starts afresh, so a window
+    of gaze that meets the end of one turn and the beginning of the next is paid for twice. If all members make the same
+    `GazeStreamDP` promise for a window shorter than a turn, the rotation promises it with twice the ε
+    (docs/proofs/veil-combinators.md); otherwise nothing. Missing gaze is treated by the member whose turn it is.
+
+    Attributes:
+        members: The mechanisms; all in the same space.
+        least: The shortest turn in seconds.
+        most: The longest turn in seconds.
+    """
+
+    name: ClassVar[str] = "rotate"
+
+    members: tuple[SampleMechanism, ...] = ()
+    least: float = 60.0
+    most: float = 120.0
+
+    def __post_init__(self) -> None:
+        SampleMechanism.__post_init__(self)
+        object.__setattr__(self, "members", checked_members(self, self.members, at_least=2))
+        if positive(self, "most") < positive(self, "least") or self.most > 1e6:
+            raise OptionError(f"turns last from least to most seconds, not from {self.least:g} to {self.most:g}")
+        if self.least < 1e-3:
+            raise OptionError(f"a turn lasts at least a millisecond, not {self.least:g} s")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Twice the members' promise where they agree on one."""
+        promises = [member.guarantee for member in self.members]
+        reasons = [reason for promise in promises if isinstance(promise, Unproven) for reason in promise.reasons]
+        if reasons:
+            return Unproven(reasons)
+        streams = [promise for promise in promises if isinstance(promise, GazeStreamDP)]
+        if len(streams) < len(promises) or len({promise.unit for promise in streams}) > 1:
+            return Unproven("the members of the rotation promise different things")
+        first = streams[0]
+        if first.window >= self.least:
+            return Unproven("a window of the promise may meet more than two turns of the rotation")
+        largest = max(promise.epsilon for promise in streams)
+        return GazeStreamDP(2 * largest, first.window, first.radius, first.radius_unit)
+
+    def start(self, noise: NoiseSource) -> Veil:
+        """Return a veil for a new stream."""
+        return _Rotating(self, noise)
+
+
+class _Rotating(Veil):
+    """Whose turn it is, until when, and that member's veil."""
+
+    __slots__ = ("_numbers", "_until", "_veil")
+
+    mechanism: Rotation
+
+    def __init__(self, mechanism: Rotation, noise: NoiseSource) -> None:
+        super().__init__(mechanism, noise)
+        self._numbers = np.zeros(_PLACES, np.int64)
+        self._until = -math.inf
+        self._veil: Veil | None = None
+
+    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+        """Take one sample and return the veiled point at once."""
+        try:
+            now = self._moment(t)
+            return self._turn(now).step(now * 1e-6, x, y)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+        """Take one sample of a space with three axes."""
+        try:
+            now = self._moment(t)
+            return self._turn(now).step3(now * 1e-6, x, y, z)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take many samples at once; the same as stepping through them."""
+        shown_x, shown_y = self._through(t, x, y)
+        return shown_x, shown_y
+
+    def run3(
+        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Take many samples of a space with three axes."""
+        shown_x, shown_y, shown_z = self._through(t, x, y, z)
+        return shown_x, shown_y, shown_z
+
+    @property
+    def faults(self) -> Faults:
+        """What was odd about the stream so far."""
+        past = self._numbers[_FAULTS:].tolist()
+        present = Faults() if self._veil is None else self._veil.faults
+        return Faults(int(self._numbers[_RAN_BACK]), *(one + two for one, two in zip(past, present[1:], strict=True)))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise that this stream keeps."""
+        return kept_promise(self.mechanism.guarantee, self.noise)
+
+    def _through(self, *columns: FloatArray) -> list[FloatArray]:
+        self._check_open()
+        t, *gaze = as_samples(*columns)
+        out = [np.empty(len(t)) for _ in gaze]
+        try:
+            now = self._moments(t)
+            at = 0
+            while at < len(now):
+                veil = self._turn(int(now[at]))
+                end = int(np.searchsorted(now, self._until)) if self._until < math.inf else len(now)
+                part: list[FloatArray] = [now[at:end].astype(np.float64) * 1e-6, *(column[at:end] for column in gaze)]
+                shown = veil.run(*part) if len(gaze) == 2 else veil.run3(*part)
+                for column, values in zip(out, shown, strict=True):
+                    column[at:end] = values
+                at = end
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return out
+
+    def _moment(self, t: float) -> int:
+        """Return the time in µs, never before the last one."""
+        if self._shut:
+            self._check_open()
+        if not abs(t) <= LATEST:
+            raise ValueError("not a time")
+        now, numbers = round(t * 1e6), self._numbers
+        previous = numbers.item(_PREVIOUS)
+        if now < previous and numbers.item(_SEEN):
+            numbers[_RAN_BACK] += 1
+            return previous
+        numbers[_PREVIOUS] = now
+        numbers[_SEEN] = 1
+        return now
+
+    def _moments(self, t: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        if not np.all(np.abs(t) <= LATEST):
+            raise ValueError("not a time")
+        now = np.rint(t * 1e6).astype(np.int64)
+        if not len(now):
+            return now
+        numbers = self._numbers
+        if numbers[_SEEN]:
+            kept = np.maximum.accumulate(np.maximum(now, numbers[_PREVIOUS]))
+            before = np.concatenate([[numbers[_PREVIOUS]], kept[:-1]])
+        else:
+            kept = np.maximum.accumulate(now)
+            before = np.concatenate([now[:1], kept[:-1]])
+        numbers[_RAN_BACK] += np.count_nonzero(now < before)
+        numbers[_PREVIOUS], numbers[_SEEN] = kept[-1], 1
+        return kept
+
+    def _turn(self, now: int) -> Veil:
+        """Return the veil whose turn it is; draw another when the last one's time is up."""
+        if self._veil is not None and now < self._until:
+            return self._veil
+        if self._veil is not None:
+            self._numbers[_FAULTS:] += self._veil.faults[1:]
+            self._veil.close("its turn is over")
+        which, share = self.noise.words(2).tolist()
+        mechanism = self.mechanism
+        index = which * len(mechanism.members) >> 64
+        least, most = round(mechanism.least * 1e6), round(mechanism.most * 1e6)
+        self._until = now + least + (share * (most - least + 1) >> 64)
+        self._numbers[_WHICH], self._numbers[_UNTIL] = index, self._until
+        self._veil = mechanism.members[index].start(self._source(index))
+        return self._veil
+
+    def _source(self, index: int) -> NoiseSource:
+        return self.noise.spawn("rotate") if self.mechanism.members[index].draws_noise else self.noise
+
+    def _state(self) -> Arrays:
+        current = b"" if self._veil is None else self._veil.to_bytes()
+        return {"numbers": self._numbers, "veil": np.frombuffer(current, np.uint8)}
+
+    def _restore(self, arrays: Arrays) -> None:
+        numbers = arrays.get("numbers")
+        if arrays.keys() != {"numbers", "veil"} or numbers is None or numbers.shape != (_PLACES,):
+            raise StateError("the state is not that of a rotation", hint="start a new stream")
+        index = int(numbers[_WHICH])
+        if numbers.dtype != np.int64 or not 0 <= index < len(self.mechanism.members) or (numbers[_RAN_BACK:] < 0).any():
+            raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
+        self._numbers = numbers.copy()
+        if len(arrays["veil"]):
+            member = self.mechanism.members[index]
+            self._veil = member.resume(arrays["veil"].tobytes(), self._source(index))
+            self._until = int(numbers[_UNTIL])
+
+    def _forget(self) -> None:
+        if self._veil is not None:
+            self._veil.close(self._shut)

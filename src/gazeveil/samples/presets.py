@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of the papers by name.
+
+``lphu``, ``mpmu`` and ``hplu`` are Kaleido's (low, medium, high privacy; erratum K11), with our ``clock`` instead of
+its algorithm. The paper takes the radius from the scene; without a scene ours is a public share of the space's width:
+60 and 300 px on a screen 1280 px wide. ``…-low`` and ``…-high`` are Wilson's strengths of section 4; its temporal
+downsampling was not used there, so ``temporal-high`` is the strongest that it measured (K = 30), ``temporal-low`` is
+ours. Names that end in ``-as-published`` also have the paper's bias (W4) and its start from zero (W2).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gazeveil.errors import UnknownName
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples.space import Space
+
+SMALL_RADIUS = 60 / 1280
+LARGE_RADIUS = 300 / 1280
+"""Shares of the width of the space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A mechanism's name and parameters; ``radius_share`` is its radius as a share of the width."""
+
+    mechanism: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    radius_share: float | None = None
+
+    def mechanism_in(self, space: Space, **changes: Any) -> SampleMechanism:
+        """Return the mechanism in a space; ``changes`` win over the preset's own parameters."""
+        given = {**self.parameters, **changes}
+        if self.radius_share is not None:
+            given.setdefault("radius", self.radius_share * space.size[0])
+        return MECHANISMS[self.mechanism](space, **given)
+
+
+PRESETS: dict[str, Preset] = {
+    "lphu": Preset("clock", {"epsilon": 3, "window": "0.5"}, SMALL_RADIUS),
+    "mpmu": Preset("clock", {"epsilon": "1.5", "window": "1.5"}, SMALL_RADIUS),
+    "hplu": Preset("clock", {"epsilon": "0.5", "window": 2}, LARGE_RADIUS),
+    "gaussian-low": Preset("gaussian", {"sigma": 1.0}),
+    "gaussian-high": Preset("gaussian", {"sigma": 3.0}),
+    "temporal-low": Preset("temporal", {"keep_every": 5}),
+    "temporal-high": Preset("temporal", {"keep_every": 30}),
+    "spatial-low": Preset("spatial", {"factor": 48.0}),
+    "spatial-high": Preset("spatial", {"factor": 144.0}),
+    "spatial-low-as-published": Preset("spatial", {"factor": 48.0, "centred": False}),
+    "spatial-high-as-published": Preset("spatial", {"factor": 144.0, "centred": False}),
+    "smoothing-low": Preset("smoothing", {"window": 50}),
+    "smoothing-high": Preset("smoothing", {"window": 150}),
+    "smoothing-low-as-published": Preset("smoothing", {"window": 50, "start_with": "zeros"}),
+    "smoothing-high-as-published": Preset("smoothing", {"window": 150, "start_with": "zeros"}),
+}
+
+
+def preset(name: str, space: Space, **changes: Any) -> SampleMechanism:
+    """Return the mechanism of a preset in a space.
+
+    Raises:
+        UnknownName: If there is no such preset.
+    """
+    if name not in PRESETS:
+        close = difflib.get_close_matches(name, PRESETS, n=1)
+        guess = f"did you mean {close[0]!r}? " if close else ""
+        raise UnknownName(f"no preset is called {name!r}", hint=f"{guess}known: {', '.join(PRESETS)}")
+    return PRESETS[name].mechanism_in(space, **changes)

@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The contract that every registered veil keeps, and the bad input that none lets through."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gazeveil import NoiseSource, Recording, Unproven, screen
+from gazeveil.errors import GazeveilError, InputError, OptionError, StateError, VeilShut
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.gaze.recording import Eye
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere, mechanism_from_dict
+from gazeveil.samples.space import Room, Space
+
+SCREEN = Screen(1280, 720, 40.0)
+SPACES: list[Space] = [SCREEN, Sphere(), Sphere(100, 80)]
+NAMES = MECHANISMS.names()
+PROMISE = {"epsilon": 3, "window": "0.5"}
+PROMISING = [name for name in NAMES if "epsilon" in {field.name for field in fields(MECHANISMS[name])}]
+
+
+def example(name: str, space: Space = SCREEN) -> SampleMechanism:
+    """Return a mechanism with parameters under which all of its parts do something within a short stream."""
+    kind = MECHANISMS[name]
+    known = {field.name for field in fields(kind)}
+    given: dict[str, Any] = {key: value for key, value in PROMISE.items() if key in known}
+    if "radius" in known and "epsilon" in known:
+        given["radius"] = 0.05 * space.size[0]
+    if name in ("smoothing", "random-smoothing"):
+        given["window"] = 7
+    if "members" in known:
+        given["members"] = (example("spatial", space), example("smoothing", space), example("temporal", space))
+    if name == "rotate":
+        given |= {"least": 0.1, "most": 0.4}
+    return kind(space, **given)
+
+
+def stream(space: Space, count: int = 600, seed: int = 5) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a stream with fixations, jumps, gaps, an odd clock, and gaze beyond the edges."""
+    rng = np.random.default_rng(seed)
+    t = 100.0 + np.cumsum(rng.uniform(0.002, 0.01, count))
+    t[count // 3 :] += 3600.0  # a gap of an hour
+    t[50] = t[40]
+    t[100:110] = t[100]
+    places = rng.uniform(-0.1, 1.1, (count // 40 + 1, 2)).repeat(40, axis=0)[:count]
+    gaze = np.array(space.low) + (places + rng.normal(0, 0.002, (count, 2))) * np.array(space.size)
+    gaze[70:80] = np.nan
+    gaze[81, 0] = np.nan
+    gaze[90, 1] = np.inf
+    gaze[91] = 1e308
+    gaze[0 if seed % 2 else 1] = np.nan
+    return t, gaze[:, 0].copy(), gaze[:, 1].copy()
+
+
+def stepped(veil: Any, t: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    points = [veil.step(*sample) for sample in zip(t.tolist(), x.tolist(), y.tolist(), strict=True)]
+    return np.array(points).reshape(-1, 2).T
+
+
+def same(one: Any, two: Any) -> bool:
+    """Whether two outputs are the same bit for bit; a point that is missing equals one that is missing."""
+    return np.array_equal(np.asarray(one), np.asarray(two), equal_nan=True)
+
+
+each = pytest.mark.parametrize("name", NAMES)
+everywhere = pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{space.kind}-{space.period:g}")
+
+
+@each
+def test_a_mechanism_says_its_promise_before_it_sees_gaze(name: str) -> None:
+    mechanism = example(name)
+    assert isinstance(mechanism.guarantee, Guarantee)
+    assert mechanism.guarantee.in_words()
+    assert isinstance(mechanism.start(NoiseSource.secure()).guarantee, Guarantee)
+    assert mechanism.name == name
+
+
+@each
+def test_a_seeded_stream_promises_nothing(name: str) -> None:
+    promise = example(name).start(NoiseSource.seeded(1)).guarantee
+    assert isinstance(promise, Unproven)
+
+
+@each
+@everywhere
+def test_a_mechanism_survives_being_written_down(name: str, space: Space) -> None:
+    mechanism = example(name, space)
+    written = json.loads(json.dumps(mechanism.to_dict(), allow_nan=False))
+    assert mechanism_from_dict(written) == mechanism
+    assert mechanism_from_dict(tomllib.loads(as_toml(written))) == mechanism
+    assert mechanism.in_words().startswith(name)
+
+
+def as_toml(values: dict[str, Any]) -> str:
+    def inline(value: Any) -> str:
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{key} = {inline(item)}" for key, item in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + ", ".join(inline(item) for item in value) + "]"
+        return json.dumps(value)
+
+    return "\n".join(f"{key} = {inline(value)}" for key, value in values.items())
+
+
+@each
+def test_unknown_parameters_are_refused(name: str) -> None:
+    with pytest.raises(OptionError, match="no parameter"):
+        mechanism_from_dict({**example(name).to_dict(), "strength": 3})
+    with pytest.raises(OptionError, match="space"):
+        MECHANISMS[name](None, **required(name))  # type: ignore[arg-type]
+
+
+def required(name: str) -> dict[str, Any]:
+    mechanism = example(name)
+    return {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.name != "space"}
+
+
+@each
+@everywhere
+def test_live_and_on_file_give_the_same_points(name: str, space: Space) -> None:
+    mechanism, (t, x, y) = example(name, space), stream(space)
+    live = stepped(mechanism.start(NoiseSource.seeded(7)), t, x, y)
+    assert same(live, mechanism.start(NoiseSource.seeded(7)).run(t, x, y))
+    mixed = mechanism.start(NoiseSource.seeded(7))
+    parts = [
+        mixed.run(t[:1], x[:1], y[:1]),
+        stepped(mixed, t[1:150], x[1:150], y[1:150]),
+        mixed.run(t[150:500], x[150:500], y[150:500]),
+        mixed.run(t[500:500], x[500:500], y[500:500]),
+        stepped(mixed, t[500:], x[500:], y[500:]),
+    ]
+    assert same(live, np.concatenate([np.asarray(part) for part in parts], axis=1))
+
+
+@each
+def test_what_comes_out_does_not_depend_on_what_comes_later(name: str) -> None:
+    mechanism, (t, x, y) = example(name), stream(SCREEN)
+    whole = np.asarray(mechanism.start(NoiseSource.seeded(7)).run(t, x, y))
+    for cut in (1, 71, 300):
+        prefix = mechanism.start(NoiseSource.seeded(7)).run(t[:cut], x[:cut], y[:cut])
+        assert same(whole[:, :cut], prefix)
+
+
+@each
+@everywhere
+def test_a_stream_moves_to_another_process_and_goes_on(name: str, space: Space) -> None:
+    mechanism, (t, x, y) = example(name, space), stream(space)
+    for cut in (0, 1, 75, 300):
+        stays, source = mechanism.start(NoiseSource.seeded(7)), NoiseSource.seeded(7)
+        leaves = mechanism.start(source)
+        for veil in (stays, leaves):
+            veil.run(t[:cut], x[:cut], y[:cut])
+        state = leaves.to_bytes()
+        assert stays.to_bytes() == state  # which drops what noise was drawn ahead, in both
+        arrived = mechanism.resume(state, source)
+        assert arrived.to_bytes() == state
+        assert arrived.faults == stays.faults
+        assert same(stays.run(t[cut:], x[cut:], y[cut:]), stepped(arrived, t[cut:], x[cut:], y[cut:]))
+        assert arrived.faults == stays.faults
+
+
+@each
+def test_a_stream_that_has_a_gap_or_an_odd_clock_goes_on_and_counts(name: str) -> None:
+    t, x, y = stream(SCREEN)
+    veil = example(name).start(NoiseSource.seeded(7))
+    veil.run(t, x, y)
+    faults = veil.faults
+    assert faults.clock_ran_back >= 1
+    assert faults.missing == 12
+    assert not veil.shut
+
+
+@each
+def test_raw_gaze_beyond_belief_never_comes_out(name: str) -> None:
+    t, x, y = stream(SCREEN)
+    shown = np.abs(np.asarray(example(name).start(NoiseSource.seeded(7)).run(t, x, y)))
+    assert np.nanmax(shown, initial=0.0) < 1e5
+    assert not np.isinf(shown).any()
+
+
+@each
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e13, -1e300], ids=str)
+def test_a_time_that_is_no_time_shuts_the_veil(name: str, bad: float) -> None:
+    for feed in (
+        lambda veil: veil.step(bad, 10.0, 10.0),
+        lambda veil: veil.run(np.array([0.1, bad]), np.array([10.0, 10.0]), np.array([10.0, 10.0])),
+    ):
+        veil = example(name).start(NoiseSource.seeded(7))
+        veil.step(0.0, 10.0, 10.0)
+        with pytest.raises(InputError, match="time"):
+            feed(veil)
+        assert veil.shut
+        for _ in range(2):
+            with pytest.raises(VeilShut):
+                veil.step(0.2, 10.0, 10.0)
+        with pytest.raises(VeilShut):
+            veil.run(np.array([0.2]), np.array([10.0]), np.array([10.0]))
+        with pytest.raises(VeilShut):
+            veil.to_bytes()
+
+
+@each
+@pytest.mark.parametrize("sample", [("now", 1.0, 1.0), (0.1, "left", 1.0), (0.1, None, 1.0), (None, 1.0, 1.0)], ids=str)
+def test_what_is_no_number_gives_an_error_and_never_gaze(name: str, sample: tuple[Any, Any, Any]) -> None:
+    veil = example(name).start(NoiseSource.seeded(7))
+    with pytest.raises(GazeveilError):
+        veil.step(*sample)
+    assert veil.shut
+    with pytest.raises(VeilShut):
+        veil.step(0.2, 10.0, 10.0)
+
+
+@each
+def test_whole_numbers_are_numbers(name: str) -> None:
+    one, two = (example(name).start(NoiseSource.seeded(7)) for _ in range(2))
+    for t in range(5):
+        assert same(one.step(t, 10, 20), two.step(float(t), 10.0, 20.0))
+
+
+@each
+def test_columns_of_different_length_are_refused(name: str) -> None:
+    veil = example(name).start(NoiseSource.seeded(7))
+    with pytest.raises(GazeveilError):
+        veil.run(np.zeros(3), np.zeros(3), np.zeros(2))
+
+
+@each
+def test_a_closed_veil_stays_closed(name: str) -> None:
+    veil = example(name).start(NoiseSource.seeded(7))
+    veil.step(0.0, 10.0, 10.0)
+    veil.close("the user left")
+    with pytest.raises(VeilShut, match="the user left"):
+        veil.step(0.1, 10.0, 10.0)
+
+
+@each
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_damaged_state_is_refused(name: str, data: st.DataObject) -> None:
+    mechanism, (t, x, y) = example(name), stream(SCREEN, 120)
+    veil = mechanism.start(NoiseSource.seeded(7))
+    veil.run(t, x, y)
+    state = bytearray(veil.to_bytes())
+    if data.draw(st.booleans()):
+        state[data.draw(st.integers(0, len(state) - 1))] ^= data.draw(st.integers(1, 255))
+    else:
+        state = state[: data.draw(st.integers(0, len(state) - 1))]
+    with pytest.raises(StateError):
+        mechanism.resume(bytes(state), NoiseSource.seeded(7))
+
+
+@each
+def test_a_state_of_another_mechanism_or_no_state_is_refused(name: str) -> None:
+    state = example(name, Screen(1280, 721, 40.0)).start(NoiseSource.seeded(7)).to_bytes()
+    with pytest.raises(StateError, match="another mechanism"):
+        example(name).resume(state, NoiseSource.seeded(7))
+    for wrong in (b"", b"gazeveil", "text", b"\0" * 200):
+        with pytest.raises(StateError):
+            example(name).resume(wrong, NoiseSource.seeded(7))  # type: ignore[arg-type]
+
+
+times = st.floats(-1e6, 1e6) | st.floats(0, 2)
+coordinates = st.floats() | st.floats(0, 1280)
+
+
+@each
+@settings(max_examples=25, deadline=None)
+@given(samples=st.lists(st.tuples(times, coordinates, coordinates), min_size=1, max_size=40))
+def test_any_stream_of_floats_is_survived_and_the_same_both_ways(name: str, samples: list[Any]) -> None:
+    t, x, y = (np.array(column, dtype=np.float64) for column in zip(*samples, strict=True))
+    mechanism = example(name)
+    live, filed = mechanism.start(NoiseSource.seeded(7)), mechanism.start(NoiseSource.seeded(7))
+    assert same(stepped(live, t, x, y), filed.run(t, x, y))
+    assert live.to_bytes() == filed.to_bytes()
+    assert live.faults == filed.faults
+
+
+@each
+def test_a_recording_comes_out_as_stepping_would_give_it_and_carries_nothing_else(name: str) -> None:
+    t, x, y = stream(SCREEN)
+    t = np.maximum.accumulate(t)
+    eye = Eye(x + 3.0, y, pupil=np.full(len(t), 4.0))
+    raw = Recording(
+        t, x, y, screen(1280, 720), "ada", "wood", pupil=np.full(len(t), 3.5), left=eye, right=eye, rate_hz=100.0
+    )
+    mechanism = example(name)
+    veiled = mechanism.apply(raw, NoiseSource.seeded(7))
+    shown = stepped(mechanism.start(NoiseSource.seeded(7)), raw.t, raw.x, raw.y)
+    assert same(veiled.x, np.where(np.isnan(shown[1]), np.nan, shown[0]))
+    assert same(veiled.t, raw.t)
+    assert veiled.key == raw.key
+    assert veiled.pupil is None
+    assert veiled.left is None
+    assert veiled.right is None
+    assert not len(veiled.events)
+    assert np.array_equal(veiled.tracked, ~np.isnan(shown).any(axis=0))
+
+
+@each
+def test_points_in_a_room_are_veiled_or_refused(name: str) -> None:
+    room = Room((-500, -500, 0), (500, 500, 2000))
+    if name in PROMISING:
+        with pytest.raises(OptionError, match="three"):
+            example(name, room)
+        return
+    mechanism = example(name, room)
+    rng = np.random.default_rng(3)
+    t, points = np.arange(200) / 100, rng.uniform(-600, 900, (3, 200))
+    points[1, 40:50] = np.nan
+    filed = np.asarray(mechanism.start(NoiseSource.seeded(7)).run3(t, *points))
+    veil = mechanism.start(NoiseSource.seeded(7))
+    live = np.array([veil.step3(*sample) for sample in zip(t.tolist(), *points.tolist(), strict=True)]).T
+    assert same(live, filed)
+    state = veil.to_bytes()
+    assert mechanism.resume(state, NoiseSource.seeded(7)).to_bytes() == state
+
+
+@pytest.mark.parametrize("name", PROMISING)
+@pytest.mark.parametrize(
+    "nothing", [{"epsilon": 0}, {"radius": 0}, {"window": 0}, {"epsilon": -1}, {"radius": math.nan}]
+)
+def test_a_promise_of_nothing_is_refused(name: str, nothing: dict[str, Any]) -> None:
+    with pytest.raises(OptionError):
+        MECHANISMS[name](SCREEN, **{**required(name), **nothing})
+
+
+@pytest.mark.parametrize("name", PROMISING)
+def test_a_window_shorter_than_a_sample_is_refused_or_kept(name: str) -> None:
+    t, x, y = stream(SCREEN)
+    try:
+        mechanism = MECHANISMS[name](SCREEN, **{**required(name), "window": "0.0001"})
+    except OptionError:
+        return
+    live = stepped(mechanism.start(NoiseSource.seeded(7)), t, x, y)
+    assert same(live, mechanism.start(NoiseSource.seeded(7)).run(t, x, y))
+    assert not np.isnan(live).any()
