@@ -103,7 +103,7 @@ def test_a_knob_turned_without_end_keeps_few_rules_and_stays_strict() -> None:
     assert kernels.room(books, 3000) == 149
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     st.lists(
         st.one_of(
@@ -143,7 +143,7 @@ SAMPLES = st.lists(
 
 
 @pytest.mark.parametrize("name", SOUND)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(SAMPLES)
 def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, samples: list) -> None:
     options = {"ticks": 3} if name == "clock" else {"t_skip": "0.02"}
@@ -152,17 +152,22 @@ def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, 
     t, latest = 0.0, -math.inf
     history = History([(-(1 << 62), Rule.of(1, 0.5, 60))])
     seen = [0, 0]
-    for step, x, change in samples:
-        t += step
-        latest = max(latest, t)
-        if change is not None:
-            veil.change(t, epsilon=change[0], window=change[1], radius=change[2])
-            history.rules.append((round(latest * 1e6), Rule.of(*change)))
-        veil.step(t, x, 300.0)
+
+    def collect() -> None:
         for part, books in enumerate((veil._books, veil._tests)):
             if len(books) > 1 and (fresh := int(books[kernels.NEXT]) - seen[part]):
                 history.spent += spends(books)[-fresh:]
                 seen[part] += fresh
                 history.check_latest(history.spent[-1][0])
+
+    for step, x, change in samples:
+        t += step
+        latest = max(latest, t)
+        if change is not None:
+            veil.change(t, epsilon=change[0], window=change[1], radius=change[2])
+            collect()  # an epoch that the change broke off is entered under the old rules
+            history.rules.append((round(latest * 1e6), Rule.of(*change)))
+        veil.step(t, x, 300.0)
+        collect()
         if name == "sparse-vector" and veil._clock[places.OWN]:
             history.check_latest(int(veil._clock[places.TEST]), veil.promise.plan().epoch_loss)
