@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gazeveil.aggregate.engine import silent
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
 from gazeveil.study import _heatmap_scenes as scenes
 
@@ -17,7 +18,7 @@ PNG = b"\x89PNG"
 
 @pytest.fixture(autouse=True)
 def few_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scenes.simulated, "__defaults__", (0, 15))
+    monkeypatch.setattr(scenes.simulated, "__defaults__", (0, 15, silent))
 
 
 def test_it_prints_a_table_and_writes_numbers_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from gazeveil.study import _heatmap_methods as methods
 from gazeveil.study import _heatmap_report as report
 from gazeveil.study._heatmap_recipe import recipe
 from gazeveil.study._heatmap_scenes import PLANE, Gallery, Scene, Split, Viewer, of_corpus, osie, simulated, spread
-from gazeveil.study.heatmap_usefulness import Found, Plan, Score, compare
+from gazeveil.study.heatmap_usefulness import Found, Plan, Score, compare, refreshed
 from gazeveil.utility.maps import correlation
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie" / "fixations.parquet"
@@ -200,6 +201,21 @@ def test_a_gain_is_taken_scene_by_scene(gallery: Gallery) -> None:
     assert residual.error == pytest.approx(found.row("none", 5).residual.error)
     with pytest.raises(OptionError, match="not measured"):
         found.row("grid", 5)
+
+
+def test_some_rows_can_be_measured_anew(gallery: Gallery) -> None:
+    old = compare(gallery, Plan(observers=(5,), methods=("prior", "grid", "none")))
+    new = compare(gallery, Plan(observers=(5,), methods=("prior", "grid")))
+    again = refreshed(replace(old, rows=tuple(replace(row, variant="old") for row in old.rows)), new)
+    assert [row.variant for row in again.rows] == ["", "", "old"]
+    assert again.row("grid", 5) == old.row("grid", 5)
+    with pytest.raises(OptionError, match="same scenes"):
+        refreshed(old, replace(new, scenes=2))
+    with pytest.raises(OptionError, match="same scenes"):
+        refreshed(old, compare(gallery, Plan(observers=(5,), methods=("prior",), seed=1)))
+    shifted = tuple(replace(row, by_scene=((0.1, 0.0, 0.0),) * 3) for row in new.rows)
+    with pytest.raises(OptionError, match="prior has changed"):
+        refreshed(old, replace(new, rows=shifted))
 
 
 def test_numbers_are_told_briefly() -> None:

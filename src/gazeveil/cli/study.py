@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def heatmap(
     )
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed
-    gallery = _gallery(data, split, images, seed)
+    with progress("gathering gaze", quiet=as_json) as tell:
+        gallery = _gallery(data, split, images, seed, tell)
     labelled = split if gallery.name in {"simulated", "osie"} else ""
     with progress("making heatmaps", quiet=as_json) as tell:
         found = usefulness.compare(gallery, plan, split=labelled, tell=tell)
@@ -97,14 +98,14 @@ def heatmap(
         print(f"wrote {', '.join(files)} to {out}")
 
 
-def _gallery(data: str, split: str, images: int, seed: int) -> Gallery:
+def _gallery(data: str, split: str, images: int, seed: int, tell: Progress) -> Gallery:
     from gazeveil.study import _heatmap_scenes as scenes  # noqa: PLC0415
 
     if split not in tuple(scenes.Split):
         raise OptionError(f"no split is called {split!r}", hint=f"known: {', '.join(scenes.Split)}")
     which = scenes.Split(split)
     if data == "simulated":
-        return scenes.simulated(which, images, seed)
+        return scenes.simulated(which, images, seed, tell=tell)
     folder = _osie_folder() if data == "osie" else Path(data)
     if (folder / "fixations.parquet").is_file():
         return scenes.osie(folder / "fixations.parquet", which, images)

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import Columns
+from gazeveil.aggregate.engine import Columns, Tell, silent
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import FloatArray, Geometry, screen
@@ -128,7 +128,7 @@ class Gallery:
         return min(len(scene.viewers) for scene in self.scenes)
 
 
-def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_PEOPLE) -> Gallery:
+def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_PEOPLE, tell: Tell = silent) -> Gallery:
     """Return simulated people looking at made-up scenes."""
     study = Study(
         observers=people,
@@ -139,8 +139,9 @@ def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_
         seed=_SPLIT_SEED[split] + seed,
     )
     seen: dict[str, list[Viewer]] = {}
-    for recording in study.recordings():
+    for done, recording in enumerate(study.recordings(), start=1):
         seen.setdefault(recording.stimulus, []).append(_in_pieces(recording.x, recording.y, recording.tracked))
+        tell(done, len(study))
     return Gallery("simulated", PLANE, tuple(Scene(name, tuple(viewers)) for name, viewers in seen.items()))
 
 

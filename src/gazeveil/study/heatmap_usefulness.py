@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -179,6 +180,25 @@ class Found:
             by_scene = tuple(tuple(map(_known, scene)) for scene in row["by_scene"])
             rows.append(Row(**{**row, **scores, "by_scene": by_scene}))
         return Found(values["data"], values["split"], values["scenes"], values["viewers"], Plan(**plan), tuple(rows))
+
+
+def refreshed(old: Found, new: Found) -> Found:
+    """Return old results with the rows of some methods measured anew, everything else being the same.
+
+    Raises:
+        OptionError: If they are not about the same scenes, people and noise, or the prior has changed since: it is
+            regressed out of every row, so then all of them must be measured again.
+    """
+    same = replace(new.plan, methods=old.plan.methods) == old.plan
+    same = same and (old.gallery, old.split, old.scenes) == (new.gallery, new.split, new.scenes)
+    if not same:
+        raise OptionError("the two measurements are not of the same scenes, people and noise")
+    for epsilon, count in product(old.plan.epsilons, old.plan.observers):
+        before, now = (found.row("prior", count, epsilon).by_scene for found in (old, new))
+        if not np.allclose(before, now, rtol=0, atol=1e-4):
+            raise OptionError("the prior has changed since", hint="measure all methods again")
+    anew = {(row.method, row.epsilon, row.observers): row for row in new.rows}
+    return replace(old, rows=tuple(anew.get((row.method, row.epsilon, row.observers), row) for row in old.rows))
 
 
 def compare(gallery: Gallery, plan: Plan, *, split: str = "", tell: Tell | None = None) -> Found:
