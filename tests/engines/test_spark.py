@@ -24,11 +24,13 @@ from gazeveil import Corpus, Recording
 from gazeveil.aggregate.engine import Columns, IntArray, Kernel, Summed, engine_at, silent
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
+from gazeveil.cli.main import run
 from gazeveil.engines import _spark_session, spark
 from gazeveil.engines._spark_tasks import BLOCK, COUNT, Block, _narrowed, add_bucket, merge, split
 from gazeveil.engines._spark_watch import _reason, _wait
 from gazeveil.engines.spark import SparkEngine
 from gazeveil.errors import EngineError, GeometryError, InputError, InternalError, MissingExtra, OptionError
+from gazeveil.privacy.ledger import Ledger
 
 CLUSTER = "local-cluster[2,1,1024]"
 DESK = gazeveil.screen(640, 480, width_mm=320, height_mm=240, distance_mm=600)
@@ -189,6 +191,43 @@ class TestOnACluster:
         corpus.parts[0].path.write_bytes(b"PAR1 and nothing else")
         with pytest.raises(EngineError, match="could not finish"):
             engine.sum_over_observers(corpus, OrderKernel())
+
+    def test_a_corpus_that_is_replaced_while_it_is_read_gives_no_sum(
+        self, engine: SparkEngine, folder: Path, tmp_path: Path
+    ) -> None:
+        copy = tmp_path / "study"
+        shutil.copytree(folder, copy)
+        corpus = Corpus.open(copy)
+
+        def replace_a_part(done: float, total: float | None) -> None:
+            path = corpus.parts[0].path
+            assert path is not None
+            if not done:
+                other = path.with_suffix(".new")
+                shutil.copyfile(path, other)  # the same rows: only the file is another one
+                other.replace(path)
+
+        with pytest.raises(InputError, match="changed while it was read"):
+            engine.sum_over_observers(corpus, OrderKernel(), replace_a_part)
+
+    def test_a_stage_that_fails_leaves_a_charge_and_no_file(
+        self, engine: SparkEngine, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        copy, out, ledger = tmp_path / "study", tmp_path / "release", str(tmp_path / "ledger.sqlite")
+        shutil.copytree(folder, copy)
+        part = next((copy / "stimulus=forest.png").glob("*.parquet"))
+        content = bytearray(part.read_bytes())
+        middle = len(content) // 2  # the samples; whose they are stands before them
+        content[middle : middle + 400] = bytes(400)
+        part.write_bytes(content)
+        assert run(["ledger", "init", "study", "--epsilon", "3", "--delta", "1e-4", "--ledger", ledger]) == 0
+        charged = ["--ledger", ledger, "--dataset", "study", "--engine", engine.master]
+        release = ["heatmap", str(copy), "--stimulus", "forest.png", "--epsilon", "1", "--out", str(out), *charged]
+        assert run([*release, "--cell-deg", "4"]) != 0
+        assert "Spark could not finish the sum" in capsys.readouterr().err
+        assert not list(tmp_path.glob("release*"))
+        with Ledger.open(ledger) as book:
+            assert [event.kind for event in book.history("study")] == ["budget-granted", "charged"]
 
     def test_another_master_in_the_same_process_is_refused(self, engine: SparkEngine, folder: Path) -> None:
         with pytest.raises(InputError, match="already uses Spark at local-cluster"):

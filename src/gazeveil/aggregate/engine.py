@@ -8,7 +8,7 @@ in the code knows whether that happens on one machine or on a cluster: the integ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
@@ -16,8 +16,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.errors import GeometryError, InternalError
-from gazeveil.gaze.corpus import Corpus
+from gazeveil.errors import GeometryError, InputError, InternalError
+from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import guarded
+from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.registry import Registry
 
@@ -157,3 +159,39 @@ def check_plane(kernel: Kernel, planes: Iterable[Geometry]) -> None:
             f"the recordings lie on {told}, but gaze is counted on {kernel.geometry}",
             hint="make the grid from the corpus's own geometry",
         )
+
+
+def check_columns(kernel: Kernel) -> None:
+    """Check that a kernel asks for columns that gaze tables can have.
+
+    Raises:
+        InputError: If it does not.
+    """
+    unknown = [name for name in kernel.columns if name not in (*schema.KEYS, *schema.SAMPLES)]
+    if unknown:
+        raise InputError(f"gaze tables have no column {', '.join(unknown)}", hint="see the schema in the reference")
+
+
+Stamps = list[tuple[int, int, int] | None]
+"""What tells that a file was replaced or written to: inode, size and time of the last change; None in memory."""
+
+
+def stamps_of(parts: Sequence[Part]) -> Stamps:
+    """Return the stamps of a corpus's files."""
+    stats = [None if part.path is None else guarded(part.path, part.path.stat) for part in parts]
+    return [None if stat is None else (stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
+
+
+def check_unchanged(parts: Sequence[Part], before: Stamps) -> None:
+    """Check that nobody wrote to a corpus since its stamps were taken: rows might have gone to the wrong observer.
+
+    Raises:
+        InputError: If somebody did.
+    """
+    if stamps_of(parts) != before:
+        raise corpus_changed()
+
+
+def corpus_changed() -> InputError:
+    """Return the error for a corpus that changes under an engine's hands."""
+    return InputError("the corpus changed while it was read", hint="try again when nobody writes to it")

@@ -27,8 +27,12 @@ from gazeveil.aggregate.engine import (
     Tell,
     add_exactly,
     add_up,
+    check_columns,
     check_plane,
+    check_unchanged,
+    corpus_changed,
     silent,
+    stamps_of,
 )
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze import schema
@@ -67,15 +71,12 @@ class LocalEngine:
             GeometryError: If the recordings do not lie on one plane, the kernel's own.
             InputError: If the corpus lacks a column, or changes while it is read.
         """
-        unknown = [name for name in kernel.columns if name not in (*schema.KEYS, *schema.SAMPLES)]
-        if unknown:
-            raise InputError(f"gaze tables have no column {', '.join(unknown)}", hint="see the schema in the reference")
+        check_columns(kernel)
         with ThreadPoolExecutor(self.threads or min(os.cpu_count() or 1, MOST_THREADS)) as pool:
             try:
-                before = _stamps(corpus.parts)
+                before = stamps_of(corpus.parts)
                 found = self._sum(corpus.parts, kernel, tell, pool)
-                if _stamps(corpus.parts) != before:
-                    raise _changed()
+                check_unchanged(corpus.parts, before)
                 return found
             finally:
                 pool.shutdown(cancel_futures=True)
@@ -233,7 +234,7 @@ def _read_slice(part: Part, start: int, stop: int, columns: tuple[str, ...]) -> 
     wanted = ((pl.col(name) if name in there else pl.lit(None)).cast(_type(name)).alias(name) for name in columns)
     table = _collect(part, part.samples.slice(start, stop - start).with_columns(*wanted).select(columns))
     if len(table) != stop - start:
-        raise _changed()
+        raise corpus_changed()
     return table.with_columns(pl.col(pl.Boolean).fill_null(False), pl.col(pl.Float64).fill_null(float("nan")))
 
 
@@ -246,16 +247,6 @@ def _collect(part: Part, table: pl.LazyFrame) -> pl.DataFrame:
         raise FileFormatError(
             part.path, expected="a Parquet file", found="a damaged one", hint="check the path, or copy the file again"
         ) from None
-
-
-def _stamps(parts: Sequence[Part]) -> list[tuple[int, int, int] | None]:
-    """Return what tells that a file was replaced or written to: then rows might have gone to the wrong observer."""
-    stats = [None if part.path is None else guarded(part.path, part.path.stat) for part in parts]
-    return [None if stat is None else (stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
-
-
-def _changed() -> InputError:
-    return InputError("the corpus changed while it was read", hint="try again when nobody writes to it")
 
 
 def _type(column: str) -> type[pl.DataType]:

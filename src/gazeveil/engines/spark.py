@@ -17,12 +17,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gazeveil.aggregate.engine import ENGINES, Kernel, Summed, Tell, check_plane, silent
+from gazeveil.aggregate.engine import (
+    ENGINES,
+    Kernel,
+    Summed,
+    Tell,
+    check_columns,
+    check_plane,
+    check_unchanged,
+    silent,
+    stamps_of,
+)
 from gazeveil.engines import _spark_tasks as tasks
 from gazeveil.engines._spark_session import check_master, context_at
 from gazeveil.engines._spark_watch import watched
 from gazeveil.errors import InputError
-from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 
@@ -57,9 +66,11 @@ class SparkEngine:
         Raises:
             MissingExtra: If pyspark is not installed.
             EngineError: If the cluster cannot be reached or a stage fails for good.
-            InputError: If the corpus lacks a column, lies on several planes, or is too large to be sent from memory.
+            InputError: If the corpus lacks a column, lies on several planes, is too large to be sent from memory, or
+                changes while it is read.
         """
-        _check_columns(kernel)
+        check_columns(kernel)
+        before = stamps_of(corpus.parts)
         check_plane(kernel, _planes(corpus))
         plans = [(number, _plan(part)) for number, part in enumerate(corpus.parts)]
         if not plans:
@@ -80,6 +91,7 @@ class SparkEngine:
             .reduceByKey(tasks.merge, mergers, int)
         )
         blocks = dict(watched(context, sums.collect, readers + buckets + mergers, tell, self.patience_s))
+        check_unchanged(corpus.parts, before)
         return _assembled(blocks, kernel.size)
 
     def close(self) -> None:
@@ -107,12 +119,6 @@ def _plan(part: Part) -> bytes:
 def _weight(part: Part, plan: bytes) -> int:
     """Return about how many bytes a worker has to read for a part."""
     return len(plan) if part.path is None else part.path.stat().st_size
-
-
-def _check_columns(kernel: Kernel) -> None:
-    unknown = [name for name in kernel.columns if name not in (*schema.KEYS, *schema.SAMPLES)]
-    if unknown:
-        raise InputError(f"gaze tables have no column {', '.join(unknown)}", hint="see the schema in the reference")
 
 
 def _planes(corpus: Corpus) -> Iterable[Geometry]:
