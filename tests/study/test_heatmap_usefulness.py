@@ -22,7 +22,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.simulate.study import Study
 from gazeveil.study import _heatmap_methods as methods
 from gazeveil.study import _heatmap_report as report
-from gazeveil.study._heatmap_recipe import recipe
+from gazeveil.study._heatmap_recipe import _few_modes, _many_bumps, recipe
 from gazeveil.study._heatmap_scenes import PLANE, Gallery, Scene, Split, Viewer, of_corpus, osie, simulated, spread
 from gazeveil.study.heatmap_usefulness import Found, Plan, Score, compare, refreshed
 from gazeveil.utility.maps import correlation
@@ -171,6 +171,12 @@ def test_the_recipe_is_a_map_beyond_the_prior_where_there_is_signal(gallery: Gal
     assert found.sum() == pytest.approx(1)
     whole = methods.truth([one.rows() for one in gallery.scenes[0].viewers], task)
     assert correlation(found, whole) > correlation(methods.prior_alone(task), whole) + 0.1
+
+
+def test_the_recipe_releases_as_many_numbers_as_it_was_described_with() -> None:
+    tasks = {count: PrivateHeatmap(epsilon=1.0).plan(PLANE, count).task for count in (15, 30, 50)}
+    assert [_few_modes(task).released.shape[1] for task in tasks.values()] == [4, 8, 10]
+    assert _many_bumps(tasks[50]).released.shape == (768, 520)
 
 
 # --- its numbers ---

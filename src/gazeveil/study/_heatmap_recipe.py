@@ -92,13 +92,8 @@ def _many_bumps(task: Task) -> _Design:
     grid = task.grid
     along = [_bell(_middles(count), _lattice(count), 1.0) for count in (grid.columns, grid.rows)]
     bumps: FloatArray = np.asarray(np.kron(along[1], along[0]), dtype=np.float64)
-    means, weights = _means(grid)
-    squares = 0.0
-    for kind, (mean, weight) in product(KINDS, zip(means, weights, strict=True)):
-        hot = np.sum(bumps * _hot(grid, mean, kind, bumps))
-        expected = float(np.sum((mean @ bumps) ** 2))
-        single = float(mean @ np.sum(bumps**2, axis=1)) - expected
-        squares += weight / len(KINDS) * (expected + hot + (single - hot / 2) / _LOOKS)
+    mean, between, within = _moments(grid)
+    squares = float(np.sum((between + within + np.outer(mean, mean)) * (bumps @ bumps.T)))
     bound = math.sqrt(0.2 * squares)
     turn = np.linalg.svd(bumps, full_matrices=False)[2][:150]
     spread = gaussian_sigma(task.epsilon, task.delta) * math.sqrt(2) * bound / task.observers
@@ -229,11 +224,15 @@ def _means(grid: Grid) -> tuple[FloatArray, FloatArray]:
 def _moments(grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean, covariance between scenes, and covariance between people, over all models."""
     means, weights = _means(grid)
-    second = (weights[:, None] * means).T @ means
-    unit = np.eye(grid.size)
+    weighted = weights[:, None] * means
+    second = weighted.T @ means
     hot = np.zeros((grid.size, grid.size))
-    for kind, (mean, weight) in product(KINDS, zip(means, weights, strict=True)):
-        hot += weight / len(KINDS) * _hot(grid, mean, kind, unit)
+    for variance, length in KINDS:
+        near = _near(grid, length, np.eye(grid.size))
+        sums = means * (means @ near)  # of the rows of mean mean' near, a row a mean
+        cross = weighted.T @ sums
+        whole = (weighted * sums.sum(axis=1, keepdims=True)).T @ means
+        hot += variance / len(KINDS) * (near * second - cross - cross.T + whole)
     mean = weights @ means
     return mean, hot + second - np.outer(mean, mean), (np.diag(mean) - second - hot / 2) / _LOOKS
 
