@@ -13,8 +13,9 @@ import polars as pl
 import typer
 
 from gazeveil.aggregate.aoi import read_groups
+from gazeveil.cli import _feature_release
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.errors import OptionError, OutputError
+from gazeveil.errors import InputError, OptionError, OutputError
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
 from gazeveil.features.declared import PUPIL_MM, declared_ranges
 from gazeveil.features.describe import describe as describe_table
@@ -28,7 +29,7 @@ app = command_app()
 
 @app.callback()
 def features() -> None:
-    """Eye-movement features over time: extract them, look at them."""
+    """Eye-movement features over time: extract them, look at them, release them."""
 
 
 @app.command(epilog="Example: `gazeveil features extract study/ --out features.parquet`")
@@ -130,6 +131,13 @@ def ranges_of(table: FeatureTable, pupil_range: str | None = None) -> Ranges:
             raise OptionError(f"--pupil-range must be LOW,HIGH, not {pupil_range!r}", hint="for example 1.5,9")
     info = table.info
     if info.kind == BINS:
-        return bin_ranges(BinRules(**info.settings), pupil)
+        try:
+            rules = BinRules(**info.settings)
+        except TypeError:
+            raise InputError("the table does not say by which rules its bins were made") from None
+        return bin_ranges(rules, pupil)
     radius = info.settings.get("rules", {}).get("radius")
     return declared_ranges(window=info.window, unit=info.unit, radius=radius, pupil_range=pupil)
+
+
+_feature_release.add_to(app)

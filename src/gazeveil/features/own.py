@@ -58,7 +58,7 @@ class OwnPlan:
         shapes: How many shapes over time are released; 0 where whole series are clipped.
         noise: The noise on the coordinates.
         gain: What noisy coordinates are multiplied with.
-        error: The error to expect, as a part of the declared ranges.
+        error: The error to expect, as a part of the declared ranges; of bins, that of their slow part.
         floor: The error of publishing the public mean.
     """
 
@@ -213,6 +213,8 @@ class OwnSeries:
         cross, square = ball.cross[chosen], ball.square[chosen]
         gain = cross / (square + noise.sd**2)
         won = float(np.sum(np.minimum(cross * gain / np.square(weights), energies)))
-        floor = float(design.energies.sum()) / design.values + design.rest
+        # What is fast in bins averages out in the windows that are made of them, and is not what they are for.
+        fast = 0.0 if self.raw is not None else design.rest
+        floor = float(design.energies.sum()) / design.values + fast
         error = max(floor - won / design.values, 0.0)
         return OwnPlan(ball, count, noise, gain, math.sqrt(error), math.sqrt(floor))

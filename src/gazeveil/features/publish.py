@@ -21,7 +21,7 @@ from gazeveil.features.fourier import FloatArray
 from gazeveil.features.group import GroupEstimate, GroupSeries
 from gazeveil.features.panel import Panel, mean_per_person, noisy_lengths, per_person
 from gazeveil.features.ranges import Ranges
-from gazeveil.features.table import FIXED, FeatureTable, Info
+from gazeveil.features.table import BINS, FIXED, FeatureTable, Info
 from gazeveil.gaze.recording import Key
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number, above_zero, as_text, exact, whole_number
@@ -179,9 +179,22 @@ def group_table(estimate: GroupEstimate, ranges: Ranges, step: float) -> pl.Data
     )
 
 
-def as_numbers(promises: list[tuple[int, Fraction]], step: float) -> list[dict[str, float]]:
-    """Return what noise promises for stretches of many lengths, as plain values: steps, seconds of the series and ε."""
-    return [{"steps": count, "seconds": count * step, "epsilon": float(epsilon)} for count, epsilon in promises]
+def as_numbers(promises: list[tuple[int, Fraction]]) -> list[dict[str, float]]:
+    """Return what noise promises for stretches of many lengths, as plain values: steps and ε."""
+    return [{"steps": count, "epsilon": float(epsilon)} for count, epsilon in promises]
+
+
+def about_raw_gaze(stretch: int, info: Info) -> str:
+    """Say what a promise about steps of a series hides of raw gaze (erratum B10)."""
+    if info.kind == BINS:
+        return f"{stretch:,} bins; use hidden seconds for a promise about raw gaze"
+    longest = (stretch - 1) * info.step - info.window
+    hidden = f"less than {longest:g} s" if longest > 0 else "nothing"
+    touched = round(info.window / info.step) + 1
+    return (
+        f"one sample of raw gaze touches {touched:,} steps, so {stretch:,} steps hide {hidden} of raw gaze, and"
+        " not even that for sure, since events found in windows reach farther"
+    )
 
 
 def _frame(values: FloatArray, key: Key, task: str, group: str, info: Info) -> pl.DataFrame:
