@@ -188,7 +188,7 @@ def about_raw_gaze(stretch: int, info: Info) -> str:
     """Say what a promise about steps of a series hides of raw gaze (erratum B10)."""
     if info.kind == BINS:
         return f"{stretch:,} bins; use hidden seconds for a promise about raw gaze"
-    longest = (stretch - 1) * info.step - info.window
+    longest = stretch * info.step - info.window
     hidden = f"less than {longest:g} s" if longest > 0 else "nothing"
     touched = round(info.window / info.step) + 1
     return (
