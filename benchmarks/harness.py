@@ -58,9 +58,13 @@ def seconds(job: Callable[[], object]) -> float:
 
 
 def race(
-    ours: Callable[[], object], peer: Callable[[], object], rounds: int = 5, peer_rounds: int | None = None
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    rounds: int = 5,
+    peer_rounds: int | None = None,
+    summary: Callable[[list[float]], float] = statistics.median,
 ) -> tuple[float, float]:
-    """Let both take turns, after one warm-up of ours, and return the median seconds of each."""
+    """Let both take turns, after one warm-up of ours, and return the median seconds of each, or another summary."""
     peer_rounds = rounds if peer_rounds is None else peer_rounds
     ours()
     our_times, peer_times = [], []
@@ -68,7 +72,7 @@ def race(
         our_times.append(seconds(ours))
         if turn < peer_rounds:
             peer_times.append(seconds(peer))
-    return statistics.median(our_times), statistics.median(peer_times)
+    return summary(our_times), summary(peer_times)
 
 
 def machine() -> dict[str, str]:
