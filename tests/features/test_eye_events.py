@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gazeveil import Recording, headset, normalised, screen
 from gazeveil.errors import InputError, OptionError
@@ -130,6 +132,62 @@ def test_rules_follow_what_the_geometry_knows() -> None:
         EventRules(Unit.DEGREE, -1, 1)
     with pytest.raises(OptionError, match="above 0"):
         EventRules(Unit.DEGREE, 0, 1)
+
+
+def plainly(recording: Recording, rules: EventRules) -> tuple[list[list[float]], list[list[float]]]:
+    """Fixations and saccades from whole lists of samples, recomputed from the beginning at every step."""
+    t, x, y = recording.t, recording.x, recording.y
+    good = [i for i in range(len(t)) if np.isfinite(x[i])]
+    runs: list[list[int]] = []
+    for i in good:
+        if runs:
+            run = runs[-1]
+            near = np.hypot(x[i] - x[run].mean(), y[i] - y[run].mean()) <= rules.radius
+            if near and t[i] - t[run[-1]] <= rules.max_gap + 1e-6:
+                run.append(i)
+                continue
+        runs.append([i])
+    rests = [
+        run
+        for run in runs
+        if t[run[-1]] - t[run[0]] >= rules.min_fixation - 1e-6 and 2 * len(run) > run[-1] - run[0] + 1
+    ]
+    fixations = [[t[r[0]], t[r[-1]], x[r].mean(), y[r].mean(), x[r].var(), y[r].var()] for r in rests]
+    saccades = []
+    for (one, before), (two, after) in zip(
+        zip(rests, fixations, strict=True), list(zip(rests, fixations, strict=True))[1:], strict=False
+    ):
+        between = np.arange(one[-1], two[0] + 1)
+        across, down = after[2] - before[2], after[3] - before[3]
+        seen = np.isfinite(x[between])
+        if t[two[0]] - t[one[-1]] > rules.max_saccade + 1e-6 or 2 * (~seen).sum() >= len(between):
+            continue
+        speeds = []
+        for i in between[1:][seen[1:]]:
+            j = max(k for k in good if t[i] - t[k] >= rules.velocity_span or k == good[0])
+            speeds.append(np.hypot(x[i] - x[j], y[i] - y[j]) / (t[i] - t[j]))
+        amplitude = np.hypot(across, down)
+        if amplitude >= rules.min_amplitude_radii * rules.radius and max(speeds) >= rules.min_velocity:
+            saccades.append([t[one[-1]], across, down, amplitude, max(speeds)])
+    return fixations, saccades
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 100_000), lost=st.sampled_from([0.0, 0.1, 0.3, 0.6]), rate=st.sampled_from([30.0, 50.0, 120.0])
+)
+def test_one_pass_finds_what_a_plain_search_finds(seed: int, lost: float, rate: float) -> None:
+    rng = np.random.default_rng(seed)
+    n = 250
+    jumps = np.where(rng.random((2, n)) < 0.06, rng.normal(0, 3, (2, n)), 0).cumsum(axis=1)
+    x, y = jumps + rng.normal(0, 0.25, (2, n))
+    x[rng.random(n) < lost] = np.nan
+    t = np.arange(n) / rate + rng.uniform(0, 0.3 / rate, n)
+    recording = Recording(t, x, y, headset(), "p1")
+    fixations, saccades = plainly(recording, DEGREES)
+    found = find_events(recording, DEGREES)
+    np.testing.assert_allclose(found.fixations[:6].T, np.array(fixations).reshape(-1, 6), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found.saccades.T, np.array(saccades).reshape(-1, 5), rtol=1e-7, atol=1e-9)
 
 
 def test_no_samples_are_no_events() -> None:

@@ -118,6 +118,10 @@ def test_somebody_elses_parquet_file_is_refused(tmp_path: Path) -> None:
         ('{"version": 1}', "damaged"),
         ('{"version": 9, "names": []}', "version 9"),
         ('{"version": 1, "names": ["a"], "colour": "red"}', "damaged"),
+        ('{"version": 1, "kind": "years", "names": ["a"], "window": 1, "step": 1, "unit": "deg"}', "windows or bins"),
+        ('{"version": 1, "kind": "windows", "names": [], "window": 1, "step": 1, "unit": "deg"}', "has features"),
+        ('{"version": 1, "kind": "windows", "names": ["a"], "window": "x", "step": 1, "unit": "deg"}', "the window of"),
+        ('{"version": 1, "kind": "bins", "names": ["a"], "window": 1, "step": 1, "unit": "", "reach": 0}', "the reach"),
     ],
 )
 def test_a_label_that_is_not_ours_is_refused(tmp_path: Path, label: str, says: str) -> None:
@@ -133,6 +137,8 @@ def test_a_file_whose_columns_are_not_as_its_label_says_is_refused(tmp_path: Pat
         (rows().drop("b"), "no column b"),
         (rows().with_columns(pl.col("a").cast(pl.Float32)), "column a is Float32"),
         (rows().with_columns(a=pl.lit(None, dtype=pl.Float64)), "column a: expected a value in every row"),
+        (rows().reverse(), "column start: expected each recording in order of time"),
+        (pl.concat([rows(), rows()]), "a row that starts too early"),
     ):
         changed.write_parquet(path, metadata=metadata)
         with pytest.raises(FileFormatError, match=says):

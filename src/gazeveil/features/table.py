@@ -10,6 +10,7 @@ the length of a series says nothing about its content; features of a window that
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -58,7 +59,7 @@ class Info:
         step: Seconds from one row to the next.
         unit: ``deg`` or ``norm``: the unit of gaze in the features.
         pupil_unit: ``mm``, … or empty for arbitrary.
-        reach: For bins, how many seconds before and after a bin raw gaze can still change it; None if unbounded.
+        reach: For bins, seconds after a change of raw gaze at which rows can still change; None: unbounded or unknown.
         settings: Every other parameter of the extraction, as plain values.
     """
 
@@ -70,6 +71,18 @@ class Info:
     pupil_unit: str = ""
     reach: float | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in {WINDOWS, BINS}:
+            raise InputError(f"a feature table is of windows or bins, not of {self.kind!r}")
+        if not self.names or not all(isinstance(name, str) for name in self.names):
+            raise InputError("a feature table has features, each with a name")
+        times: dict[str, object] = {"window": self.window, "step": self.step}
+        if self.reach is not None:
+            times["reach"] = self.reach
+        for name, value in times.items():
+            if not isinstance(value, int | float) or not 0 < value < math.inf:
+                raise InputError(f"the {name} of a feature table must be seconds above 0, not {value!r}")
 
 
 class Series(NamedTuple):
@@ -173,6 +186,11 @@ class FeatureTable:
             raise FileFormatError(path, expected="the columns of a feature table", found=fault)
         if nulls := [name for name in rows.columns if rows[name].null_count()]:
             raise FileFormatError(path, column=nulls[0], expected="a value in every row", found="an empty one")
+        later = (pl.col("start").diff().fill_null(1.0) > 0).over(schema.KEYS)
+        if not rows.select(later.all()).item():
+            raise FileFormatError(
+                path, column="start", expected="each recording in order of time", found="a row that starts too early"
+            )
         return FeatureTable(rows, info)
 
     @staticmethod
@@ -214,7 +232,8 @@ def _read_info(path: Path) -> Info:
         if version == VERSION:
             return Info(**{**label, "names": tuple(label["names"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FileFormatError(path, expected="a feature table's label", found=f"a damaged one ({error!r})") from None
+        found = error.message if isinstance(error, InputError) else repr(error)
+        raise FileFormatError(path, expected="a feature table's label", found=f"a damaged one ({found})") from None
     raise FileFormatError(
         path,
         expected=f"feature table version {VERSION}",
