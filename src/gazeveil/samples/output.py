@@ -36,7 +36,8 @@ def processed(
     after = [smooth] if smooth is not None else []
     if edge is not None:
         after.append(EdgeRule(mechanism.space, rule=edge))
-    return Chain(mechanism.space, members=(mechanism, *after)) if after else mechanism
+    first = mechanism.members if isinstance(mechanism, Chain) else (mechanism,)
+    return Chain(mechanism.space, members=(*first, *after)) if after else mechanism
 
 
 class FixationsOnly:

@@ -60,8 +60,8 @@ PRESETS: dict[str, Preset] = {
 }
 
 
-def preset(name: str, space: Space, **changes: Any) -> SampleMechanism:
-    """Return the mechanism of a preset in a space.
+def find_preset(name: str) -> Preset:
+    """Return a preset by its name.
 
     Raises:
         UnknownName: If there is no such preset.
@@ -70,4 +70,13 @@ def preset(name: str, space: Space, **changes: Any) -> SampleMechanism:
         close = difflib.get_close_matches(name, PRESETS, n=1)
         guess = f"did you mean {close[0]!r}? " if close else ""
         raise UnknownName(f"no preset is called {name!r}", hint=f"{guess}known: {', '.join(PRESETS)}")
-    return PRESETS[name].mechanism_in(space, **changes)
+    return PRESETS[name]
+
+
+def preset(name: str, space: Space, **changes: Any) -> SampleMechanism:
+    """Return the mechanism of a preset in a space; ``changes`` win over the preset's own parameters.
+
+    Raises:
+        UnknownName: If there is no such preset.
+    """
+    return find_preset(name).mechanism_in(space, **changes)

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Mechanisms from what a person writes: ``key=value`` pairs, or a file that leaves the space open."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from gazeveil.errors import FileFormatError, OptionError
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, mechanism_from_dict
+from gazeveil.samples.space import Space
+
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def parameters(name: str, texts: Mapping[str, str], *, complete: bool = True) -> dict[str, Any]:
+    """Return a mechanism's parameters from text, each read as its field's type.
+
+    Args:
+        name: The mechanism's name.
+        texts: Its parameters as text.
+        complete: Whether all that have no default must be there.
+
+    Raises:
+        OptionError: If one is unknown, missing or not of its type.
+    """
+    kind = MECHANISMS[name]
+    hints = get_type_hints(kind)
+    known = {field.name: field for field in fields(kind) if field.name != "space"}
+    if unknown := sorted(texts.keys() - known.keys()):
+        raise OptionError(f"{name} has no parameter {unknown[0]!r}", hint=f"it has {', '.join(sorted(known))}")
+    missing = [
+        key
+        for key, field in known.items()
+        if key not in texts and field.default is MISSING and field.default_factory is MISSING
+    ]
+    if missing and complete:
+        raise OptionError(
+            f"{name} needs {', '.join(missing)}", hint=f"give --set {missing[0]}=… or an option of its own"
+        )
+    return {key: _value(name, key, text, hints[key]) for key, text in texts.items()}
+
+
+def read_recipe(path: Path) -> dict[str, Any]:
+    """Return a mechanism as plain values from a JSON or TOML file.
+
+    Raises:
+        FileFormatError: If the file is not there, or neither JSON nor TOML, or no mechanism.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise FileFormatError(path, expected="a mechanism as JSON or TOML", found=str(error)) from None
+    if not isinstance(values, dict) or not isinstance(values.get("mechanism"), str):
+        raise FileFormatError(
+            path, expected="a mechanism as JSON or TOML", found="no key 'mechanism'", hint='mechanism = "spatial", …'
+        )
+    return values
+
+
+def from_recipe(values: Mapping[str, Any], space: Space) -> SampleMechanism:
+    """Return the mechanism that a recipe describes, in a space; a space that the recipe names itself stays.
+
+    Raises:
+        OptionError: If the values do not describe a mechanism.
+    """
+    return mechanism_from_dict(_with_space(values, space.to_dict()))
+
+
+def _with_space(values: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, Any]:
+    filled = {"space": dict(space), **values}
+    members = filled.get("members")
+    if isinstance(members, list | tuple):
+        filled["members"] = [
+            _with_space(member, space) if isinstance(member, Mapping) else member for member in members
+        ]
+    return filled
+
+
+def _value(name: str, key: str, text: str, hint: Any) -> Any:
+    try:
+        if hint is bool:
+            return _TRUTH[text.lower()]
+        if hint is int:
+            return int(text)
+        if hint is float:
+            return float(text)
+    except (KeyError, ValueError):
+        expected = {bool: "true or false", int: "a whole number", float: "a number"}[hint]
+        raise OptionError(f"{key} of {name} must be {expected}, not {text!r}") from None
+    if hint is str or hint is Fraction:  # exact numbers are read from text
+        return text
+    raise OptionError(f"{key} of {name} cannot be given on the command line", hint="write it to a file, see --recipe")
