@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,10 +19,12 @@ from gazeveil.features.bins import CHANNELS, BinRules, bin_ranges, extract_bins,
 from gazeveil.features.extract import extract
 from gazeveil.simulate import Study
 
-RECORDINGS = {
-    tracker: Study(1, 1, 1, tracker=tracker, seconds=30, seed=3).recording(0, 0)
-    for tracker in ("eyelink", "remote", "headset")
-}
+TRACKERS = ("eyelink", "headset", "remote")
+
+
+@cache
+def recorded(tracker: str) -> Recording:
+    return Study(1, 1, 1, tracker=tracker, seconds=30, seed=3).recording(0, 0)
 
 
 def changed_bins(recording: Recording, other: Recording, rules: BinRules) -> np.ndarray:
@@ -32,7 +35,7 @@ def changed_bins(recording: Recording, other: Recording, rules: BinRules) -> np.
 
 @settings(max_examples=150, deadline=None)
 @given(
-    tracker=st.sampled_from(sorted(RECORDINGS)),
+    tracker=st.sampled_from(TRACKERS),
     start=st.floats(0, 29.9),
     seconds=st.sampled_from([0.0, 0.01, 0.2, 0.5, 2.0, 5.0]),
     seed=st.integers(0, 10_000),
@@ -42,7 +45,7 @@ def changed_bins(recording: Recording, other: Recording, rules: BinRules) -> np.
 def test_a_changed_stretch_of_raw_gaze_changes_no_more_bins_than_stated(
     tracker: str, start: float, seconds: float, seed: int, how: str, width: float
 ) -> None:
-    recording = RECORDINGS[tracker]
+    recording = recorded(tracker)
     rules = BinRules(width=width)
     rng = np.random.default_rng(seed)
     inside = (recording.t >= start) & (recording.t <= start + seconds)
@@ -70,8 +73,40 @@ def test_a_changed_stretch_of_raw_gaze_changes_no_more_bins_than_stated(
         assert changed[-1] <= math.floor((start + seconds + rules.reach - origin) / width)
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    seed=st.integers(0, 1_000_000),
+    steps=st.sampled_from([(0.005,), (0.004, 0.02, 0.049, 0.05, 0.0500005, 0.051), (0.01, 0.0499, 0.3)]),
+    seconds=st.sampled_from([0.0, 0.1, 0.5]),
+    width=st.sampled_from([0.1, 0.5]),
+    min_fixation=st.sampled_from([0.05, 0.2]),
+    max_blink=st.sampled_from([0.06, 0.3]),
+)
+def test_the_reach_holds_on_uneven_clocks_and_for_gaze_at_the_edge_of_every_rule(
+    seed: int, steps: tuple[float, ...], seconds: float, width: float, min_fixation: float, max_blink: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = 200
+    t = np.cumsum(rng.choice(steps, n))
+    rules = BinRules(width=width, min_fixation=min_fixation, max_blink=max_blink)
+
+    def anything() -> np.ndarray:
+        place = np.where(rng.random(n) < rng.choice([0.02, 0.1, 0.5]), rng.choice([3.0, -3.0, 1.0], n), 0).cumsum()
+        return np.where(rng.random(n) < rng.choice([0, 0.05, 0.4]), np.nan, place)
+
+    start = rng.uniform(t[0], t[-1])
+    inside = (t >= start) & (t <= start + seconds)
+    x = anything()
+    one, other = (Recording(t, item, np.zeros(n), headset(), "p1") for item in (x, np.where(inside, anything(), x)))
+    changed = changed_bins(one, other, rules)
+    assert len(changed) <= rules.touched(seconds)
+    if len(changed):
+        assert changed[0] >= math.floor((start - t[0]) / width)
+        assert changed[-1] <= math.floor((start + seconds + rules.reach - t[0]) / width)
+
+
 def test_the_window_features_do_reach_further_which_is_why_bins_exist() -> None:
-    recording = RECORDINGS["eyelink"]
+    recording = recorded("eyelink")
     x = recording.x.copy()
     x[15_000:15_500] += 300
     one, two = (extract(item, window=10, step=0.5) for item in (recording, dataclasses.replace(recording, x=x)))
@@ -127,7 +162,7 @@ def test_windows_derived_from_bins_have_means_rates_and_quotients_of_sums() -> N
 
 
 def test_bins_count_what_the_eye_really_did() -> None:
-    recording = RECORDINGS["eyelink"]
+    recording = recorded("eyelink")
     true = dict(recording.events["kind"].value_counts().iter_rows())
     sums = dict(zip(CHANNELS, np.nansum(extract_bins(recording).values, axis=0), strict=True))
     assert sums["saccades"] == pytest.approx(true["saccade"], rel=0.15)
@@ -148,7 +183,7 @@ def test_a_bin_without_gaze_has_no_place_and_no_events() -> None:
 
 
 def test_every_channel_has_a_range_and_simulated_gaze_rarely_leaves_it() -> None:
-    for recording in RECORDINGS.values():
+    for recording in map(recorded, TRACKERS):
         bins = extract_bins(recording)
         pupil = (1.5, 9.0) if recording.pupil_unit == "mm" else (1500.0, 9000.0)
         ranges = bin_ranges(BinRules(), pupil, recording.geometry)
@@ -169,7 +204,7 @@ def test_bad_input_is_told() -> None:
     with pytest.raises(InputError, match="shorter than a window"):
         extract_bins(known().take(np.arange(20)))
     with pytest.raises(InputError, match="table of bins"):
-        windows_from_bins(extract(RECORDINGS["remote"]))
+        windows_from_bins(extract(recorded("remote")))
     bins = extract_bins(known())
     with pytest.raises(OptionError, match="whole number of bins"):
         windows_from_bins(bins, 0.7)
