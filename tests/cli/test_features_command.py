@@ -45,6 +45,21 @@ def test_features_are_extracted_with_groups_and_described(
     assert "fixation_duration_mean" in shown
 
 
+def test_simulated_readers_come_with_their_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = ["simulate", "--reading", "--observers", "2", "--sessions", "1", "--seconds", "31", "--json"]
+    groups = tmp_path / "groups.csv"
+    assert run([*made, "--out", str(tmp_path / "study"), "--groups", str(groups)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["recordings"], told["stimuli"], told["tracker"]) == (6, 3, "reading glasses")
+    assert groups.read_text() == "observer,group\np001,a\np002,b\n"
+    out = tmp_path / "f.parquet"
+    assert run(["features", "extract", str(tmp_path / "study"), "--out", str(out), "--groups", str(groups)]) == 0
+    assert sorted(FeatureTable.read(out).rows["task"].unique()) == ["comic", "newspaper", "textbook"]
+    assert run([*made, "--binocular", "--out", str(tmp_path / "two")]) == 3
+    assert run(["simulate", "--groups", str(groups), "--out", str(tmp_path / "two"), "--json"]) == 3
+    assert not (tmp_path / "two").exists()
+
+
 def test_bins_are_extracted_and_say_their_reach(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.plain_features import one_window
-from gazeveil import Corpus, Recording, headset
+from gazeveil import Corpus, Recording, headset, normalised
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.extract import extract, extract_corpus
 from gazeveil.features.eye_events import EventRules, EyeEvents, find_events
@@ -193,6 +193,20 @@ def test_pupils_in_different_units_are_not_mixed() -> None:
         extract_corpus(
             Corpus.of([simulated("remote", 31), Study(2, 1, 1, tracker="headset", seconds=31).recording(1, 0)])
         )
+
+
+def test_a_plane_of_unknown_size_has_features_in_fractions_as_published() -> None:
+    recording = simulated("headset").to("norm")
+    plain = Recording(recording.t, recording.x, recording.y, normalised(), "p1", pupil=recording.pupil)
+    table = extract(plain)
+    assert table.info.unit == "norm"
+    assert table.info.settings["rules"]["radius"] == 0.01
+    found = dict(zip(NAMES, np.nanmean(table.values, axis=0), strict=True))
+    assert found["fixations_per_s"] > 1
+    assert 0.02 < found["amplitude_mean"] < 0.5
+    mixed = Recording(recording.t, recording.x, recording.y, recording.geometry, "p2", pupil=recording.pupil)
+    together = extract_corpus(Corpus.of([plain, mixed])).table
+    assert together.info.unit == "norm"
 
 
 def test_extraction_survives_a_file(tmp_path: Path) -> None:

@@ -11,10 +11,13 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
-from gazeveil.errors import InputError, OutputError
+from gazeveil.errors import InputError, OptionError, OutputError
+from gazeveil.files import replacing
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
+from gazeveil.simulate.reading import GLASSES, ReadingStudy
 from gazeveil.simulate.study import Study
+from gazeveil.simulate.tracker import TRACKERS
 
 app = command_app()
 
@@ -27,15 +30,33 @@ def simulate(
     sessions: Annotated[int, typer.Option("--sessions", help="On how many days.")] = 2,
     trials: Annotated[int, typer.Option("--trials", help="How often each scene is shown a session.")] = 1,
     seconds: Annotated[float, typer.Option("--seconds", help="How long a scene is shown.")] = 5.0,
-    tracker: Annotated[str, typer.Option("--tracker", help="eyelink, remote, headset or webcam.")] = "eyelink",
+    tracker: Annotated[
+        str | None,
+        typer.Option("--tracker", help="eyelink, remote, headset or webcam; eyelink, or for readers glasses."),
+    ] = None,
     binocular: Annotated[bool, typer.Option("--binocular", help="Record both eyes.")] = False,
+    reading: Annotated[
+        bool, typer.Option("--reading", help="They read a comic, a newspaper and a textbook; no scenes, no trials.")
+    ] = False,
+    groups: Annotated[
+        Path | None, typer.Option("--groups", help="With --reading: write here (.csv) who is in which made-up group.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same people, same gaze.")] = 1,
     to: Annotated[str, typer.Option("--to", help="Format to write: parquet, csv or bids.")] = "parquet",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a study: people with eyes and habits of their own look at scenes through a tracker."""
-    study = Study(observers, stimuli, sessions, trials, tracker, seconds, seed, binocular=binocular)
+    study: Study | ReadingStudy
+    if reading:
+        device = GLASSES if tracker is None else TRACKERS[tracker]
+        study = ReadingStudy(observers, seconds, sessions, tracker=device, seed=seed)
+        stimuli, trials, tracker = len(study.documents), 1, device.name
+    else:
+        tracker = tracker or "eyelink"
+        study = Study(observers, stimuli, sessions, trials, tracker, seconds, seed, binocular=binocular)
+    if (binocular and reading) or (groups is not None and not reading):
+        raise OptionError("--groups goes with --reading, and --binocular does not")
     writer = FORMATS[to]
     if not isinstance(writer, WritableFormat):
         raise InputError(f"{to} can be read but not written", hint="write parquet, csv or bids")
@@ -52,6 +73,10 @@ def simulate(
 
     with progress("simulating", quiet=as_json) as tell:
         writer.write(chunks(tell), out)
+    if groups is not None and isinstance(study, ReadingStudy):
+        with replacing(groups, overwrite=overwrite) as temporary:
+            lines = (f"{name},{group}\n" for name, group in study.groups().items())
+            temporary.write_text("observer,group\n" + "".join(lines), encoding="utf-8")
     if as_json:
         counts = {"observers": observers, "stimuli": stimuli, "sessions": sessions, "trials": trials}
         print_json(
