@@ -24,8 +24,8 @@ from gazeveil.study import _heatmap_methods as methods
 from gazeveil.study import _heatmap_report as report
 from gazeveil.study._heatmap_recipe import _few_modes, _many_bumps, recipe
 from gazeveil.study._heatmap_scenes import PLANE, Gallery, Scene, Split, Viewer, of_corpus, osie, simulated, spread
-from gazeveil.study.heatmap_usefulness import Found, Plan, Score, compare, refreshed
-from gazeveil.utility.maps import correlation
+from gazeveil.study.heatmap_usefulness import Found, Plan, Score, beyond, compare, refreshed
+from gazeveil.utility.maps import correlation, residual_correlation
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie" / "fixations.parquet"
 SMALL = screen(800, 600, 160, 120, 573)  # 16 x 12 degrees: decoders are set up quickly
@@ -188,6 +188,16 @@ def test_scores_are_means_and_standard_errors_over_scenes() -> None:
     assert score.error == pytest.approx(1 / math.sqrt(3))
     assert math.isnan(Score.of([1.0]).error)
     assert math.isnan(Score.of([math.nan]).mean)
+
+
+def test_what_is_beyond_one_prior_is_the_residual_correlation_and_nobody_gains_from_a_prior() -> None:
+    rng = np.random.default_rng(4)
+    one, other, first, second = rng.random((4, 12, 16))
+    assert beyond(one, other, [first]) == pytest.approx(residual_correlation(one, other, first))
+    assert beyond(one, other, [first, first]) == pytest.approx(residual_correlation(one, other, first))
+    mixed = 0.3 * first + 0.7 * second
+    assert beyond(mixed, other, [first, second]) == 0
+    assert beyond(one + 5 * mixed, other - mixed, [first, second]) == pytest.approx(beyond(one, other, [first, second]))
 
 
 def test_results_come_back_from_their_file(gallery: Gallery, tmp_path: Path) -> None:

@@ -60,6 +60,12 @@ def recipe(people: Sequence[Columns], task: Task, noise: NoiseSource) -> FloatAr
     return render(_decoded(measured, design, task).reshape(task.grid.shape), task.blur_cells)
 
 
+def recipe_prior(task: Task) -> FloatArray:
+    """Return what the recipe would show without any data."""
+    means, weights = _means(task.grid)
+    return render((weights @ means).reshape(task.grid.shape), task.blur_cells)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Design:
     """What is released, and what the decoder needs to know about it.

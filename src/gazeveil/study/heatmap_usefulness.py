@@ -4,9 +4,9 @@
 
 For each scene some of its viewers are drawn, the same for every method, and each method makes its map of them. The map
 is compared with the one of all viewers, without noise, which contains the drawn ones. Three numbers say how good it is:
-the correlation; the correlation after the prior, which needs no data, has been regressed out of both; and the share of
-the three highest peaks that are found. Each is averaged over repeats and then over scenes; the standard error is over
-scenes.
+the correlation; the correlation after what needs no data, our prior and that of the first recipe, has been regressed
+out of both; and the share of the three highest peaks that are found. Each is averaged over repeats and then over
+scenes; the standard error is over scenes.
 
 Where more people are asked for than looked, people are drawn with replacement and so is what they looked at. That is
 said with the numbers.
@@ -25,13 +25,17 @@ import numpy as np
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import OptionError
+from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.study._heatmap_methods import METHODS, MORE_METHODS, Method, prior_alone, truth
+from gazeveil.study._heatmap_recipe import recipe_prior
 from gazeveil.study._heatmap_scenes import Gallery, Scene
-from gazeveil.utility.maps import correlation, hot_spot_hits, residual_correlation
+from gazeveil.utility.maps import correlation, hot_spot_hits
 
 OBSERVERS: Final = (15, 30, 50, 100, 300)
 MEASURES: Final = ("cc", "residual", "hits")
+
+_ROUNDING = 1e-9
 
 Tell = Callable[[float, float | None], None]
 
@@ -104,7 +108,7 @@ class Row:
         observers: How many people.
         variant: Which variant an oracle chose; empty if there is one only.
         cc: Correlation with the map of everybody.
-        residual: The same after the prior has been regressed out of both.
+        residual: The same after the priors have been regressed out of both.
         hits: Share of the three highest peaks within two cells of one of the map's.
         by_scene: Each scene's three measures, for comparisons scene by scene.
     """
@@ -225,7 +229,7 @@ _Scores = dict[tuple[str, str], tuple[float, ...]]
 
 def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Plan) -> _Scores:
     whole = truth([viewer.rows() for viewer in scene.viewers], task)
-    prior = prior_alone(task)
+    priors = prior_alone(task), recipe_prior(task)
     source = NoiseSource.seeded(plan.seed)
     each: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for repeat in range(plan.repeats):
@@ -238,11 +242,26 @@ def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Pla
                 found = way(people, task, source.spawn(label))
                 scores = (
                     correlation(found, whole),
-                    residual_correlation(found, whole, prior),
+                    beyond(found, whole, priors),
                     hot_spot_hits(found, whole),
                 )
                 each.setdefault((name, variant), []).append(scores)
     return {key: tuple(np.mean(scores, axis=0).tolist()) for key, scores in each.items()}
+
+
+def beyond(estimate: FloatArray, whole: FloatArray, priors: Sequence[FloatArray]) -> float:
+    """Return the correlation of what is left of two maps once several priors are regressed out of both.
+
+    With one prior this is `gazeveil.utility.maps.residual_correlation`. With two, nobody gains from the better prior.
+    """
+    known = np.column_stack([np.ones(whole.size), *(prior.ravel() * prior.size for prior in priors)])
+    left = []
+    for values in (estimate.ravel(), whole.ravel()):
+        rest = values - known @ np.linalg.lstsq(known, values, rcond=1e-9)[0]
+        if float(np.linalg.norm(rest)) <= _ROUNDING * float(np.linalg.norm(values)):
+            return 0.0
+        left.append(rest)
+    return correlation(*left)
 
 
 def _row(name: str, method: Method, task: Task, scores: Sequence[_Scores]) -> Row:
