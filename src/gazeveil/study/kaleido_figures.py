@@ -33,6 +33,8 @@ from gazeveil.study.stream_grid import Point, Setting, Tell, measure, settings
 
 FIGURES: Final[Mapping[int, str]] = {13: "rmse", 15: "cc"}
 QUICK_REPEATS, QUICK_RECORDINGS = 5, 6
+_BESIDE: Final = (("clock, 0.25 s late", COLUMNS.index("clock")),)
+"""Veils that the study has no column for, and the column they are set against."""
 
 
 def reproduce(
@@ -159,7 +161,7 @@ def against_the_study(points: Iterable[Point]) -> list[dict[str, Any]]:
     """
     rows = []
     for streams, cells in MEASURED.items():
-        for column, veil in enumerate(COLUMNS):
+        for veil, column in (*((name, COLUMNS.index(name)) for name in COLUMNS), *_BESIDE):
             pairs = [
                 (point.rmse, theirs[column], theirs[-1])
                 for point in points
