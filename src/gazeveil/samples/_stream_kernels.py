@@ -50,7 +50,8 @@ _INTS, _FLOATS = types.int64[::1], types.float64[::1]
 _STATE = (_INTS, _INTS, _INTS, _FLOATS, types.float64[:, ::1], _FLOATS, types.uint64[::1])
 STEP = types.Tuple((types.int64, types.float64, types.float64))(*_STATE, types.float64, types.float64, types.float64)
 """Clock, releases' ledger, tests' ledger, belief, past, plan, words; then time and gaze. Gives a code and a point."""
-RUN = types.UniTuple(types.int64, 2)(*_STATE, _FLOATS, _FLOATS, _FLOATS, _FLOATS, _FLOATS, types.int64)
+_GIVEN = types.Array(types.float64, 1, "C", readonly=True)
+RUN = types.UniTuple(types.int64, 2)(*_STATE, _GIVEN, _GIVEN, _GIVEN, _FLOATS, _FLOATS, types.int64)
 """The same with arrays, arrays for the output and where to start. Gives a code and which sample it is about."""
 
 _LATEST = 1e12

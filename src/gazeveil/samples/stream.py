@@ -201,27 +201,9 @@ class StreamVeil(Veil):
         """Take many samples at once; the same as stepping through them."""
         self._check_open()
         try:
-            t, x, y = (np.require(column, requirements=["C", "W"]) for column in as_samples(t, x, y))
+            t, x, y = as_samples(t, x, y)
             shown_x, shown_y = np.empty(len(t)), np.empty(len(t))
-            done = 0
-            while done < len(t):
-                code, done = self._run(
-                    self._clock,
-                    self._books,
-                    self._tests,
-                    self._belief,
-                    self._past,
-                    self._plan,
-                    self._words,
-                    t,
-                    x,
-                    y,
-                    shown_x,
-                    shown_y,
-                    done,
-                )
-                if code:
-                    self._help(code, float(t[done]), float(x[done]), float(y[done]))
+            self._through(t, x, y, shown_x, shown_y)
         except BaseException as error:
             self._fail(error)
             raise
@@ -285,6 +267,14 @@ class StreamVeil(Veil):
         before = (wander_x + offset_x, wander_y + offset_y)
         after = kalman.aoi_chances(*self.belief(t), boxes)
         return kalman.likeliest_aoi(after, kalman.aoi_chances(self.mechanism.space.centre, before, boxes), modesty)
+
+    def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
+        state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)
+        done = 0
+        while done < len(t):
+            code, done = self._run(*state, t, x, y, shown_x, shown_y, done)
+            if code:
+                self._help(code, float(t[done]), float(x[done]), float(y[done]))
 
     def _help(self, code: int, t: float, x: float, y: float) -> None:
         """Do what a compiled step cannot: fetch words, settle a sample that doubles leave undecided, or refuse."""

@@ -1,0 +1,287 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Private streams before the auditor: windows of gaze that are moved, on clocks that are kind or not.
+
+Streams run without the filter, so that the auditor sees every released point, on a screen so large that none is
+clamped. Where the ratio of densities is known, it is the score that events are made of: nothing is sharper.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.errors import InternalError
+from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.recording import Recording
+from gazeveil.noise import NoiseSource, planar_laplace
+from gazeveil.privacy.audit.events.base import FloatArray, Outputs
+from gazeveil.privacy.audit.neighbours.pair import Pair
+from gazeveil.privacy.audit.neighbours.windows import still_gaze, window_pairs
+from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.guarantee import GazeStreamDP
+from gazeveil.samples.ledger import LOSS_UNIT
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.space import Screen
+from gazeveil.samples.stream import StreamMechanism
+
+_SIDE = 32768
+_PLANE = Screen(float(_SIDE), float(_SIDE))
+_RATE = 40.0
+_TEST_UNIT = LOSS_UNIT + (LOSS_UNIT >> 10)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaze:
+    """A stream of gaze, which of its samples the auditor looks at, and how many numbers an output has."""
+
+    t: FloatArray
+    x: FloatArray
+    y: FloatArray
+    seen: NDArray[np.int64]
+    width: int
+
+    def points(self) -> FloatArray:
+        """Return gaze at the samples that are looked at."""
+        return np.column_stack((self.x[self.seen], self.y[self.seen]))
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A mechanism, started anew for every trial."""
+
+    mechanism: StreamMechanism
+
+    def run(self, data: Gaze, noise: NoiseSource, trials: int) -> Outputs:
+        """Return what is shown at the samples that are looked at, x and y by turns."""
+        from gazeveil.samples._stream_kernels import WORD  # noqa: PLC0415  (numba loads on use)
+
+        veil = self.mechanism.start(noise)
+        state = (veil._clock, veil._books, veil._tests, veil._belief, veil._past)
+        fresh = [part.copy() for part in state]
+        shown_x, shown_y = np.empty(len(data.t)), np.empty(len(data.t))
+        rows = np.zeros((trials, data.width))
+        last = 2 * len(data.seen)
+        for row in rows:
+            word = veil._clock[WORD]
+            for part, start in zip(state, fresh, strict=True):
+                part[:] = start
+            veil._clock[WORD] = word
+            veil._through(data.t, data.x, data.y, shown_x, shown_y)
+            row[:last:2], row[1:last:2] = shown_x[data.seen], shown_y[data.seen]
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks(Stream):
+    """The clock: every output is a released point."""
+
+    def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
+        """Return the log ratio of the two densities."""
+        per_px = self.mechanism.plan().loss / LOSS_UNIT
+        return _apart(outputs, second) * per_px - _apart(outputs, first) * per_px
+
+
+@dataclass(frozen=True, slots=True)
+class Tested(Stream):
+    """Kaleido, BD and BA, within one window: the densities of every test and every release, multiplied up.
+
+    Up to the first release that has less than a sixteenth of the budget: the noise of later ones leaves any screen.
+    """
+
+    def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
+        """Return the log ratio of the two densities."""
+        return self._log_density(outputs, first) - self._log_density(outputs, second)
+
+    def _log_density(self, outputs: Outputs, data: Gaze) -> FloatArray:
+        plan = self.mechanism.plan()
+        kind, test_loss, threshold, noises, least, share, most, _ = (*plan.own, *[0.0] * 8)[:8]
+        rows = np.arange(len(outputs))
+        left, shares, locked = np.full(len(rows), float(plan.releases.cap)), np.zeros(len(rows)), np.zeros(len(rows))
+        total = np.zeros(len(rows))
+        for slot, gaze in enumerate(data.points()):
+            here = outputs[:, 2 * slot : 2 * slot + 2]
+            loss = np.minimum(left, share * np.minimum(shares + 1, most)) if kind == 1 else np.floor(left / 2)
+            free = (locked == 0) & (loss >= max(least, plan.releases.cap / 16))
+            if slot:
+                before = outputs[:, 2 * slot - 2 : 2 * slot]
+                published = free & np.any(here != before, axis=1)
+                limit = threshold + noises * 2.0 * LOSS_UNIT / np.maximum(loss, 1.0)
+                beyond = (np.linalg.norm(gaze - before, axis=1) - limit) * test_loss / _TEST_UNIT
+                total += np.where(free, np.where(published, _log_laplace(beyond), _log_laplace(-beyond)), 0.0)
+            else:
+                published = free
+            total -= np.where(published, np.linalg.norm(here - gaze, axis=1) * loss / LOSS_UNIT, 0.0)
+            left -= np.where(published, loss, 0.0)
+            shares = np.where(published, 0.0, shares + (locked == 0))
+            locked = np.where(published & (kind == 1), np.ceil(loss / max(share, 1.0)) - 1, np.maximum(locked - 1, 0))
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class BySamples:
+    """A clock that ticks every so many samples instead of seconds: right at the nominal rate, wrong in a burst."""
+
+    per_px: Fraction
+    every: int
+
+    def run(self, data: Gaze, noise: NoiseSource, trials: int) -> Outputs:
+        """Return the noisy points of the first window."""
+        x, y = data.x[:: self.every], data.y[:: self.every]
+        rows = np.zeros((trials, data.width))
+        noisy = planar_laplace(noise, np.tile(x, trials), np.tile(y, trials), self.per_px)
+        rows[:, : 2 * len(x)] = np.stack(noisy, axis=-1).reshape(trials, -1)
+        return rows
+
+    def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
+        """Return the log ratio of the two densities."""
+        return (_apart(outputs, second) - _apart(outputs, first)) * float(self.per_px)
+
+
+@dataclass(frozen=True, slots=True)
+class TestsAlone:
+    """What the tests of Kaleido as published lose: gaze half a radius within the threshold, or half a radius beyond."""
+
+    stays: float
+    stays_beyond: float
+    tests: int
+    words: str = "no publication in a window, half a radius within the threshold against half a radius beyond it"
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the loss of the event that none of so many tests leads to a publication, at its best length."""
+        found = [(self.stays**m - delta, self.stays_beyond**m) for m in range(1, self.tests + 1)]
+        return max([0.0, *(math.log(here / there) for here, there in found if here > there)]) * (1 - 1e-12)
+
+    def delta_at(self, epsilon: float) -> float:
+        """Return how much likelier that event is than ε allows."""
+        excess = [self.stays**m - math.exp(epsilon) * self.stays_beyond**m for m in range(1, self.tests + 1)]
+        return max(0.0, *excess) * (1 - 1e-12)
+
+
+@auditable("clock")
+def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
+    """Noisy points on a public clock, over windows of gaze that are moved."""
+    stream = Ticks(_made("clock", epsilon, window, radius, ticks=ticks))
+    return Subject(stream.run, stream.mechanism.guarantee, _pairs(stream.mechanism), stream.log_ratio)
+
+
+@auditable("kaleido")
+def kaleido(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+    """Kaleido with its noise, tests and windows corrected."""
+    options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "floor": "0.02"}
+    return _tested(_made("kaleido", epsilon, window, radius, **options))
+
+
+@auditable("distribution")
+def distribution(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+    """Budget distribution for gaze."""
+    return _tested(_made("distribution", epsilon, window, radius, test_share=test_share, t_skip="0.1", floor="0.02"))
+
+
+@auditable("absorption")
+def absorption(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+    """Budget absorption for gaze."""
+    return _tested(_made("absorption", epsilon, window, radius, test_share=test_share, t_skip="0.1"))
+
+
+@auditable("sparse-vector")
+def sparse_vector(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+    """The sparse vector technique for gaze."""
+    options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "releases": 2}
+    mechanism = _made("sparse-vector", epsilon, window, radius, **options)
+    return Subject(Stream(mechanism).run, mechanism.guarantee, _pairs(mechanism))
+
+
+@auditable("kaleido-as-published")
+def kaleido_as_published(
+    epsilon: float = 0.5,
+    window: float = 2.0,
+    radius: float = 60.0,
+    h: float = 2.0,
+    t_skip: float = 0.05,
+    l_thresh: float = 480.0,
+) -> Subject:
+    """Broken: Kaleido's algorithm 1, whose tests lose about a radius times what they are said to (K1 to K3)."""
+    options = {"h": h, "t_skip": t_skip, "rate_hz": _RATE, "l_thresh": l_thresh}
+    stream = Tested(_made("kaleido-as-published", epsilon, window, radius, **options))
+    tests = math.ceil(Fraction(window) / Fraction(str(t_skip)))
+    beyond = 0.5 * math.exp(-radius / 2 * epsilon / (h * tests))
+    claim = GazeStreamDP(epsilon, window, radius)
+    exact = TestsAlone(1 - beyond, beyond, tests)
+    return Subject(stream.run, claim, _pairs(stream.mechanism, min(window, 0.6), after=0.1), stream.log_ratio, exact)
+
+
+@auditable("clock-by-samples")
+def clock_by_samples(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
+    """Broken: a clock that counts samples instead of seconds, and overspends in a burst (K3)."""
+    stream = BySamples(Fraction(epsilon) / Fraction(radius) / ticks, round(window * _RATE / ticks) + 1)
+    recording = still_gaze(screen(_SIDE, _SIDE), window, _RATE, places=1)
+    pairs = [
+        _pair(pair, lambda there: np.arange(0, len(there.t), stream.every))
+        for pair in window_pairs(recording, 0.0, window, radius)
+        if pair.words.startswith("a step")
+    ]
+    return Subject(stream.run, GazeStreamDP(epsilon, window, radius), _padded(pairs), stream.log_ratio)
+
+
+def _made(name: str, epsilon: float, window: float, radius: float, **options: Any) -> StreamMechanism:
+    kind: Any = MECHANISMS[name]
+    mechanism = kind(_PLANE, epsilon=epsilon, window=window, radius=radius, filter=False, **options)
+    if not isinstance(mechanism, StreamMechanism):
+        raise InternalError(f"{name} is no private stream")
+    return mechanism
+
+
+def _tested(mechanism: StreamMechanism) -> Subject:
+    stream = Tested(mechanism)
+    return Subject(stream.run, mechanism.guarantee, _pairs(mechanism), stream.log_ratio)
+
+
+def _pairs(mechanism: StreamMechanism, seconds: float = 0.0, after: float = 0.0) -> tuple[Pair, ...]:
+    """Return streams as long as a window or shorter, moved by a step or a drift, on every clock."""
+    seconds, radius = seconds or float(mechanism.window), float(mechanism.radius)
+    period = mechanism.plan().period_us
+
+    def slots(there: Recording) -> NDArray[np.int64]:
+        times = np.rint(there.t * 1e6).astype(np.int64)
+        chosen = [0]
+        for i in range(1, len(times)):
+            if times[i] - times[chosen[-1]] >= period:
+                chosen.append(i)
+        return np.array(chosen)
+
+    moves = ("a step", "a slow drift")
+    found = window_pairs(still_gaze(screen(_SIDE, _SIDE), seconds + after, _RATE, places=1), after, seconds, radius)
+    return _padded([_pair(pair, slots) for pair in found if pair.words.startswith(moves)])
+
+
+def _pair(pair: Pair, slots: Any) -> Pair:
+    seen = slots(pair.first)
+    sides = [Gaze(there.t, there.x, there.y, seen, 2 * len(seen)) for there in (pair.first, pair.second)]
+    return Pair(sides[0], sides[1], pair.words)
+
+
+def _padded(pairs: list[Pair]) -> tuple[Pair, ...]:
+    """Give the outputs of all pairs one width."""
+    width = max(pair.first.width for pair in pairs)
+
+    def wide(gaze: Gaze) -> Gaze:
+        return Gaze(gaze.t, gaze.x, gaze.y, gaze.seen, width)
+
+    return tuple(Pair(wide(pair.first), wide(pair.second), pair.words) for pair in pairs)
+
+
+def _apart(outputs: Outputs, data: Gaze) -> FloatArray:
+    """Return how far the outputs are from gaze, added up over the samples that are looked at."""
+    points = outputs[:, : 2 * len(data.seen)].reshape(len(outputs), -1, 2)
+    return np.asarray(np.linalg.norm(points - data.points(), axis=2).sum(axis=1))
+
+
+def _log_laplace(z: FloatArray) -> FloatArray:
+    """Return the logarithm of the chance that standard Laplace noise is below z."""
+    return np.where(z < 0, z - math.log(2.0), np.log1p(-0.5 * np.exp(-np.abs(z))))

@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the auditor can try of this room: importing a module here enters its subjects."""
+
+from __future__ import annotations
+
+from gazeveil.samples import _stream_audits as _streams  # noqa: F401
