@@ -62,10 +62,12 @@ class AsPublished(ChunkedSeries):
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
         """Return noisy series: people by steps by features, each value from 0 to 1."""
+        return np.clip(self.unclipped(values, noise), 0.0, 1.0)
+
+    def unclipped(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
+        """Return noisy series as the article evaluates them: values may lie far outside their ranges."""
         table = np.ascontiguousarray(checked(values, self.steps, self.features).swapaxes(1, 2))
-        return np.clip(self.read([self._published(part, noise) for part in self._parts(table)]), 0.0, 1.0).swapaxes(
-            1, 2
-        )
+        return self.read([self._published(part, noise) for part in self._parts(table)]).swapaxes(1, 2)
 
     def read(self, measured: list[FloatArray]) -> FloatArray:
         """Return the series that noisy chunks stand for."""
