@@ -179,15 +179,31 @@ def test_recipes_that_are_none_are_refused(tmp_path: Path) -> None:
         parameters("spatial", {"centred": "maybe"})
 
 
-def test_a_batch_checks_every_recording_before_it_begins(study: Path) -> None:
+def test_a_veil_is_paid_for_before_it_leaves(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger = str(tmp_path / "ledger.sqlite")
+    account = ["ledger", "init", "study-7", "--epsilon", "5", "--window", "0.5", "--radius", "60", "--ledger", ledger]
+    assert run(account) == 0
+    paying = ["veil", str(study), *CLOCK, "--ledger", ledger, "--dataset", "study-7"]
+    capsys.readouterr()
+    assert run([*paying, "--out", str(tmp_path / "one")]) == 0
+    assert "charged to study-7: ε=3 spent, ε=2 left" in capsys.readouterr().out
+    assert len(json.loads((tmp_path / "one.release.json").read_text())["receipts"]) == 1
+    assert run([*paying, "--out", str(tmp_path / "two")]) == 5
+    assert run([*paying, "--seed", "3", "--out", str(tmp_path / "two")]) == 5
+    assert not (tmp_path / "two").exists()
+    assert not (tmp_path / "two.release.json").exists()
+    assert run([*paying[:-2], "--out", str(tmp_path / "two")]) == 3
+
+
+def test_a_batch_says_what_it_promises_before_the_first_sample(study: Path) -> None:
     from gazeveil.gaze.reading import ChunkStream
 
-    seen: list[str] = []
+    told: list[str] = []
     batch = Batch(
         lambda geometry: preset("lphu", space_of(geometry)),
         NoiseSource.secure(),
-        check=lambda key: seen.append(key.observer),
+        before=lambda mechanism, guarantee: told.append(f"{mechanism.name}: {guarantee.kind}"),
     )
     assert sum(len(chunk.samples) for chunk in batch.veil(ChunkStream(study))) == 900
-    assert sorted(seen) == ["p0", "p1", "p2"]
+    assert told == ["clock: gaze-stream-dp"]
     assert batch.guarantees[0].proven

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +22,9 @@ from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.ledger import Ledger, Receipt
+from gazeveil.privacy.ledger.account import in_letters
 from gazeveil.privacy.release import sidecar_of
 from gazeveil.privacy.statement import statement
 from gazeveil.samples.batch import Batch
@@ -62,6 +66,10 @@ def veil(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the first recording before and after: shows raw gaze.")
     ] = None,
+    ledger: Annotated[
+        str | None, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")
+    ] = None,
+    dataset: Annotated[str, typer.Option("--dataset", help="The data set's name in the ledger.")] = "",
     seed: Annotated[int | None, typer.Option("--seed", help="Repeatable noise, for trying out: not private.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
@@ -77,13 +85,31 @@ def veil(
         if target.exists() and not overwrite:
             raise OutputError(f"{target} exists already", hint="choose another name, or add --overwrite")
     noise = NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
-    batch = Batch(make, noise, eyes=_eyes(eyes))
     streams = source.streams(inputs)
-    with progress("veiling", quiet=as_json) as tell:
-        _write(writer, batch, _chunks(streams, tell), out)
+    with ExitStack() as stack:
+        payment = Payment(None if ledger is None else stack.enter_context(Ledger.open(ledger)), dataset)
+        batch = Batch(make, noise, eyes=_eyes(eyes), before=payment.charge)
+        tell = stack.enter_context(progress("veiling", quiet=as_json))
+        _write(writer, batch, payment, _chunks(streams, tell), out)
     if picture is not None:
         _draw(batch, picture)
-    _tell(batch, out, picture, as_json=as_json)
+    _tell(batch, payment, out, picture, as_json=as_json)
+
+
+class Payment:
+    """What a batch costs. A window of gaze lies in one recording, so a promise is paid once for all of them."""
+
+    def __init__(self, book: Ledger | None, dataset: str) -> None:
+        if (book is None) != (not dataset):
+            raise OptionError("--ledger and --dataset go together", hint="say which account of which ledger pays")
+        self._book, self._dataset = book, dataset
+        self.receipts: list[Receipt] = []
+
+    def charge(self, mechanism: SampleMechanism, guarantee: Guarantee) -> None:
+        """Pay before the first sample; every geometry with another promise is paid for, which is never too little."""
+        if self._book is None or any(receipt.guarantee == guarantee for receipt in self.receipts):
+            return
+        self.receipts.append(self._book.charge(self._dataset, guarantee, recipe=mechanism.to_dict(), note="veil"))
 
 
 def _maker(mechanism: str | None, preset_name: str | None, recipe: Path | None, texts: dict[str, str]) -> Make:
@@ -143,7 +169,7 @@ def _chunks(streams: list[ChunkStream], tell: Progress) -> Iterator[Chunk]:
         yield from follow(stream, tell, index, len(streams))
 
 
-def _write(writer: WritableFormat, batch: Batch, chunks: Iterator[Chunk], out: Path) -> None:
+def _write(writer: WritableFormat, batch: Batch, payment: Payment, chunks: Iterator[Chunk], out: Path) -> None:
     """Write what is veiled; its promise is in place before it is, and goes again if writing fails."""
     sidecar = sidecar_of(out)
     before = sidecar.read_bytes() if sidecar.exists() else None
@@ -151,7 +177,8 @@ def _write(writer: WritableFormat, batch: Batch, chunks: Iterator[Chunk], out: P
     def promised() -> Iterator[Chunk]:
         yield from batch.veil(chunks)
         with replacing(sidecar) as file:
-            file.write_text(json.dumps(_promise(batch, out), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            told = json.dumps(_promise(batch, payment, out), indent=2, ensure_ascii=False)
+            file.write_text(told + "\n", encoding="utf-8")
 
     try:
         writer.write(promised(), out)
@@ -163,7 +190,7 @@ def _write(writer: WritableFormat, batch: Batch, chunks: Iterator[Chunk], out: P
         raise
 
 
-def _promise(batch: Batch, out: Path) -> dict[str, Any]:
+def _promise(batch: Batch, payment: Payment, out: Path) -> dict[str, Any]:
     """Return what goes with the release: nothing in it is computed from gaze."""
     return {
         "format": "gazeveil-veiled",
@@ -173,6 +200,7 @@ def _promise(batch: Batch, out: Path) -> dict[str, Any]:
         "guarantee": [guarantee.to_dict() for guarantee in batch.guarantees],
         "statement": [statement(guarantee).paragraph() for guarantee in batch.guarantees],
         "recipe": [mechanism.to_dict() for mechanism in batch.mechanisms.values()],
+        "receipts": [receipt.to_dict() for receipt in payment.receipts],
         "recordings": batch.recordings,
         "samples": batch.samples,
     }
@@ -188,11 +216,11 @@ def _draw(batch: Batch, picture: Path) -> None:
         file.write_bytes(before_and_after(batch.preview, geometry, mechanism.in_words()))
 
 
-def _tell(batch: Batch, out: Path, picture: Path | None, *, as_json: bool) -> None:
+def _tell(batch: Batch, payment: Payment, out: Path, picture: Path | None, *, as_json: bool) -> None:
     names = [mechanism.in_words() for mechanism in batch.mechanisms.values()]
     if as_json:
-        promise = _promise(batch, out)
-        shown = {key: promise[key] for key in ("guarantee", "statement", "recipe", "recordings", "samples")}
+        promise = _promise(batch, payment, out)
+        shown = {key: promise[key] for key in ("guarantee", "statement", "recipe", "receipts", "recordings", "samples")}
         odd = {"faults": batch.faults._asdict(), "moved": batch.moved, "dropped": batch.dropped}
         print_json({"out": out, "sidecar": sidecar_of(out), "picture": picture, **shown, **odd})
         return
@@ -200,6 +228,9 @@ def _tell(batch: Batch, out: Path, picture: Path | None, *, as_json: bool) -> No
     print(f"veiled {batch.samples:,} samples of {batch.recordings:,} recordings with {'; '.join(names) or 'nothing'}")
     for guarantee in batch.guarantees:
         print(f"promise   {statement(guarantee).paragraph()}")
+    for receipt in payment.receipts:
+        spent, left = in_letters(receipt.account.spent), in_letters(receipt.account.remaining, up=False)
+        print(f"budget    charged to {receipt.account.dataset}: {spent} spent, {left} left")
     print(f"moved     by {batch.moved:.4g} {unit} (root mean square; from raw gaze, so not for release)")
     if batch.dropped:
         print(f"dropped   {', '.join(batch.dropped)}")

@@ -41,7 +41,7 @@ class Batch:
         noise: NoiseSource,
         *,
         eyes: Eyes = "drop",
-        check: Callable[[Key], None] | None = None,
+        before: Callable[[SampleMechanism, Guarantee], None] | None = None,
     ) -> None:
         """Make a batch.
 
@@ -49,9 +49,10 @@ class Batch:
             make: Returns the mechanism for recordings of a geometry.
             noise: Where the random words come from.
             eyes: What becomes of the single eyes.
-            check: Called with the key of every recording that begins.
+            before: Called with a mechanism and the promise it will keep, before the first sample goes through it; for
+                example to charge a ledger. If it raises, nothing comes out.
         """
-        self._make, self._noise, self._eyes, self._check = make, noise, eyes, check
+        self._make, self._noise, self._eyes, self._before = make, noise, eyes, before
         self._veil: Veil | None = None
         self._key: Key | None = None
         self._done: set[Key] = set()
@@ -105,15 +106,19 @@ class Batch:
             raise InputError(
                 f"the recording {chunk.key} comes twice", hint="veil files one by one, or give them other labels"
             )
-        if self._check is not None:
-            self._check(chunk.key)
         self._past = self.faults
         if chunk.geometry not in self.mechanisms:
-            self.mechanisms[chunk.geometry] = self._make(chunk.geometry)
+            self._add(chunk.geometry)
         self._veil = self.mechanisms[chunk.geometry].start(self._noise)
         self._key = chunk.key
         self._done.add(chunk.key)
         return self._veil
+
+    def _add(self, geometry: Geometry) -> None:
+        mechanism = self._make(geometry)
+        if self._before is not None:
+            self._before(mechanism, mechanism.start(self._noise).guarantee)
+        self.mechanisms[geometry] = mechanism
 
     def _count(self, raw: Recording, shown: Recording) -> None:
         self.samples += len(raw)
