@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from gazeveil.aggregate import _joint_audits as _joint  # noqa: F401
 from gazeveil.aggregate.aoi import audited as _aoi  # noqa: F401
 from gazeveil.aggregate.liu import audits as _liu  # noqa: F401
 from gazeveil.aggregate.strategies import _audits as _strategies  # noqa: F401

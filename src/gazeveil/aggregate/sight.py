@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is noted of a map when many maps of one observer are released under one noise: numbers without a sign.
+
+No number is negative, whatever the map. That is why two observers whose numbers have length c are at most √2·c apart,
+rather than 2·c (docs/proofs/whole-studies.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.prior import bell, prior_of, working_grid
+from gazeveil.errors import OptionError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.privacy.unit import Neighbours
+
+BUMP_DEG, SPACING_DEG = 1.3, 1.25
+COARSE = (8, 8)
+MOST_NUMBERS = 1 << 24
+"""How many numbers may be released at once: 128 MiB of them in every thread that sums."""
+
+_MOST_DIRECTIONS = 150
+_DIGITS = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    """How a map is seen.
+
+    Attributes:
+        name: ``bumps`` or ``histogram``.
+        grid: The cells that gaze is counted in.
+        working: The cells that maps are decoded on.
+        weights: How much each number takes of each cell, one row a cell; none is negative.
+        features: The same for the cells of the working grid.
+    """
+
+    name: str
+    grid: Grid
+    working: Grid
+    weights: FloatArray
+    features: FloatArray
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return int(self.weights.shape[1])
+
+    def numbers(self, map_: FloatArray) -> FloatArray:
+        """Return what is seen of a map; added cell by cell, so that every machine adds alike."""
+        (where,) = np.nonzero(map_)
+        return np.asarray(np.add.reduce(self.weights[where] * map_[where, None], axis=0))
+
+
+SIGHTS = ("bumps", "histogram")
+
+
+@lru_cache(maxsize=8)
+def sight_of(name: str, grid: Grid) -> Sight:
+    """Return how a map on a grid is seen: through overlapping ``bumps``, or as a coarse ``histogram``.
+
+    Raises:
+        OptionError: If there is no such way.
+    """
+    working = working_grid(grid)
+    if name == "bumps":
+        seen = _bumps(working)
+        return Sight(name, working, working, seen, seen)
+    if name == "histogram":
+        coarse = Grid(min(COARSE[0], working.columns), min(COARSE[1], working.rows), grid.geometry)
+        shares = np.kron(_shares(working.rows, coarse.rows), _shares(working.columns, coarse.columns))
+        return Sight(name, coarse, working, np.eye(coarse.size), np.asarray(shares))
+    raise OptionError(
+        f"many maps cannot be released together by the strategy {name!r}", hint=f"known: {', '.join(SIGHTS)}"
+    )
+
+
+@lru_cache(maxsize=8)
+def directions_of(sight: Sight) -> tuple[FloatArray, FloatArray, float]:
+    """Return the directions that hold what is seen of maps (a row each), the features along them, and their scale.
+
+    The scale is the length of what is seen of the map that is expected before anybody looks.
+    """
+    _, _, turn = np.linalg.svd(sight.features, full_matrices=False)
+    turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])
+    features = np.ascontiguousarray(sight.features @ turn.T)
+    return turn, features, float(np.linalg.norm(prior_of(sight.working).mean @ features))
+
+
+def root_up(square: int) -> Fraction:
+    """Return a fraction just above the square root of a whole number."""
+    return Fraction(math.isqrt(square << 2 * _DIGITS) + 1, 1 << _DIGITS)
+
+
+def joint_sensitivity(square: int, neighbours: Neighbours) -> Fraction:
+    """Return how far one observer moves a sum of vectors without negative entries whose squares add up to ``square``.
+
+    √(2·square) for replace-one, √square for add/remove, rounded up (docs/proofs/whole-studies.md).
+    """
+    return root_up(square if neighbours is Neighbours.ADD_REMOVE else 2 * square)
+
+
+def _bumps(grid: Grid) -> FloatArray:
+    """Return Gaussian bumps on a lattice over the plane, one row a cell."""
+    prior = prior_of(grid)
+    along = []
+    for at, count, size in zip(prior.positions(), (grid.columns, grid.rows), prior.cell_deg, strict=True):
+        middles = max(round(count * size / SPACING_DEG), 1)
+        places = np.asarray((np.arange(middles) + 0.5) * (count * size / middles))
+        along.append(bell(at, places, max(BUMP_DEG, size)))
+    seen = np.asarray(np.kron(along[1], along[0]))
+    seen.flags.writeable = False
+    return seen
+
+
+def _shares(fine: int, coarse: int) -> FloatArray:
+    """Return which part of each fine cell of an axis lies in each coarse one."""
+    edges, wide = np.arange(fine + 1) / fine, np.arange(coarse + 1) / coarse
+    upper = np.minimum(edges[1:, None], wide[None, 1:])
+    lower = np.maximum(edges[:-1, None], wide[None, :-1])
+    return np.asarray(np.maximum(upper - lower, 0.0) * fine)

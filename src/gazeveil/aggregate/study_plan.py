@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a whole study is released, as public numbers: kernel, noise, decoding, and what to expect of it beforehand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
+from gazeveil.aggregate.picture import drawn
+from gazeveil.aggregate.prior import prior_of
+from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
+from gazeveil.aggregate.strategy import Estimate
+from gazeveil.aggregate.together import Kinship, Measured, forecast
+from gazeveil.errors import InternalError, OptionError
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.noise import NoiseSource, add_gaussian
+from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee
+from gazeveil.privacy.unit import Neighbours
+
+BOUND = 1 << 20
+"""The Euclidean length of an observer's integers for a stimulus of the largest weight."""
+
+LEAST_WEIGHT = 1e-3
+"""The smallest weight, relative to the largest: below it the fixed point would be too coarse."""
+
+LEAST_CARRIED = 0.2
+"""The expected correlation beyond the study's mean below which a release is refused unless asked for again."""
+
+TYPICAL = (0.6, 0.0, 0.25)
+"""Gain, and amplitudes of sharp and wide hot spots: what the forecast takes for typical."""
+
+CAUTION = 1.5
+"""The power that the model's own correlation is taken to. With `TYPICAL` it was fitted to simulated studies: the mean
+and the amplitudes have to be found as well, which the model takes for known."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyKernel:
+    """One observer's maps of all stimuli, side by side, as integers without negative entries.
+
+    Attributes:
+        sight: How a map is seen.
+        bounds: The stimuli, and the Euclidean length that an observer's integers for each never exceed.
+        square: What the squares of all integers of one observer together never exceed.
+    """
+
+    sight: Sight
+    bounds: tuple[tuple[str, int], ...]
+    square: int
+
+    @property
+    def size(self) -> int:
+        """How many integers it gives."""
+        return self.sight.size * len(self.bounds)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of gaze, and which stimulus it was on."""
+        return ("stimulus", *GAZE)
+
+    @property
+    def geometry(self) -> Geometry:
+        """The plane of the stimuli."""
+        return self.sight.grid.geometry
+
+    def __call__(self, rows: Columns) -> IntArray:
+        """Return one observer's integers; a stimulus without gaze gives zeros, gaze on others does not count."""
+        found = np.zeros((len(self.bounds), self.sight.size), dtype=np.int64)
+        stretches = _stretches(rows)
+        for own, (name, bound) in zip(found, self.bounds, strict=True):
+            if name in stretches:
+                numbers = self.sight.numbers(dwell(self.sight.grid, stretches[name]))
+                own[:] = to_bounded_integers(numbers, bound)
+        return within(found.ravel(), self.square)
+
+
+def within(integers: IntArray, square: int) -> IntArray:
+    """Return integers whose squares add up to at most ``square``: as they are, or scaled down."""
+    if _squares(integers) > square:
+        integers = to_bounded_integers(integers.astype(np.float64), min(math.isqrt(square), LARGEST_BOUND))
+    if _squares(integers) > square or integers.min(initial=0) < 0:
+        raise InternalError("an observer's integers do not keep their bound")
+    return integers
+
+
+def _squares(integers: IntArray) -> int:
+    # entries are below 2^31 and few enough that the sum stays below 2^63 (see `StudyPlan`)
+    return int(np.dot(integers, integers))
+
+
+def _stretches(rows: Columns) -> dict[str, Columns]:
+    """Return an observer's rows by stimulus, in the corpus's order."""
+    names = rows["stimulus"]
+    if not len(names):
+        return {}
+    starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+    stops = np.append(starts[1:], len(names))
+    places: dict[str, list[slice]] = {}
+    for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+        places.setdefault(str(names[start]), []).append(slice(start, stop))
+    return {
+        name: {column: np.concatenate([rows[column][at] for at in where]) for column in GAZE}
+        for name, where in places.items()
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyEstimate:
+    """The heatmaps of a study.
+
+    Attributes:
+        maps: The heatmap of each stimulus. Its ``data_share`` is about what sets it apart from the mean.
+        mean: The mean over all stimuli.
+    """
+
+    maps: Mapping[str, Estimate]
+    mean: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPlan:
+    """The public facts about the release of a whole study.
+
+    Promise: (ε, δ)-differential privacy for observers, for all stimuli together (docs/proofs/whole-studies.md).
+
+    Attributes:
+        grid: The cells of the heatmaps.
+        stimuli: What is released.
+        weights: How much each of them matters.
+        observers: How many people there are.
+        epsilon: The ε of all of it together.
+        delta: The δ of all of it together.
+        neighbours: How neighbouring data sets differ.
+        strategy: What is noted of each map.
+        most_stimuli: The most stimuli that one observer counts for.
+        blur_cells: Standard deviation of the point-spread function, in cells.
+    """
+
+    grid: Grid
+    stimuli: tuple[str, ...]
+    weights: tuple[float, ...]
+    observers: int
+    epsilon: float
+    delta: float
+    neighbours: Neighbours
+    strategy: str
+    most_stimuli: int
+    blur_cells: float
+
+    def __post_init__(self) -> None:
+        if self.size > MOST_NUMBERS:
+            raise OptionError(
+                f"{len(self.stimuli):,} stimuli of {self.sight.size} numbers are more than {MOST_NUMBERS:,} at once",
+                hint="take fewer stimuli, or the strategy histogram",
+            )
+
+    @property
+    def sight(self) -> Sight:
+        """How each map is seen."""
+        return sight_of(self.strategy, self.grid)
+
+    @property
+    def size(self) -> int:
+        """How many integers are released."""
+        return self.sight.size * len(self.stimuli)
+
+    @property
+    def bounds(self) -> tuple[int, ...]:
+        """The length of an observer's integers for each stimulus."""
+        largest = max(self.weights)
+        return tuple(max(int(BOUND * (weight / largest)), 1) for weight in self.weights)
+
+    @property
+    def square(self) -> int:
+        """What the squares of one observer's integers never exceed: those of the longest ``most_stimuli`` parts."""
+        return sum(bound * bound for bound in sorted(self.bounds)[-self.most_stimuli :])
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise on the integers."""
+        return gaussian_sigma(self.epsilon, self.delta, joint_sensitivity(self.square, self.neighbours))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What it promises, before it sees data."""
+        return ApproxDP(self.epsilon, self.delta, neighbours=self.neighbours)
+
+    def kernel(self) -> StudyKernel:
+        """Return what turns one observer's rows into integers."""
+        return StudyKernel(self.sight, tuple(zip(self.stimuli, self.bounds, strict=True)), self.square)
+
+    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
+        """Return the sum over observers with exact noise: the only step that sees both."""
+        if total.shape != (self.size,) or total.dtype != np.int64:
+            raise InternalError(f"expected {self.size} integers, found {total.dtype} of shape {total.shape}")
+        return add_gaussian(noise, total, self.sigma)
+
+    def decode(self, noisy: IntArray) -> StudyEstimate:
+        """Return all heatmaps, from the noisy integers alone."""
+        turn, features, length = directions_of(self.sight)
+        scale = np.array([length / (bound * self.viewers) for bound in self.bounds])
+        numbers = (noisy.reshape(len(self.stimuli), -1).astype(np.float64) @ turn.T) * scale[:, None]
+        weights = np.array(self.bounds) / sum(self.bounds)
+        measured = Measured(
+            numbers=numbers,
+            noise_sd=self.sigma * scale,
+            features=features,
+            observers=self.viewers,
+            weights=weights,
+            unrelated=1.0 / float(np.sum(weights**2)),
+            kinships=(Kinship.none(len(self.stimuli)),),
+        )
+        found = drawn(prior_of(self.sight.working), measured, self.grid, self.blur_cells)
+        maps = {name: found.estimate(place) for place, name in enumerate(self.stimuli)}
+        return StudyEstimate(maps, found.mean)
+
+    @property
+    def viewers(self) -> float:
+        """How many people are expected to have seen a stimulus."""
+        return self.observers * self.most_stimuli / len(self.stimuli)
+
+    def carried(self) -> float:
+        """Return the correlation, beyond the study's mean, that a typical stimulus's map is expected to have.
+
+        It follows from public numbers alone: people, ε, δ, stimuli, weights. How it compares with what simulated
+        studies had is in docs/how-to/publish-a-whole-study.md.
+        """
+        return self._carried_at(self.sigma / (float(np.mean(self.bounds)) * self.viewers))
+
+    def most_stimuli_carried(self) -> int:
+        """Return how many stimuli of equal weight this budget carries, everybody seeing all of them; 0 for none."""
+        low, high = 0, len(self.stimuli)
+        while low + 1 < high:
+            middle = (low + high) // 2
+            if self._equal(middle).carried() >= LEAST_CARRIED:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def epsilon_carried(self) -> float:
+        """Return about which ε would carry these stimuli; infinite where none up to 1,000 does."""
+        low, high = self.epsilon, 1000.0
+        if replace(self, epsilon=high).carried() < LEAST_CARRIED:
+            return math.inf
+        while high / low > 1.02:
+            middle = math.sqrt(low * high)
+            if replace(self, epsilon=middle).carried() >= LEAST_CARRIED:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def _equal(self, count: int) -> StudyPlan:
+        return replace(
+            self, stimuli=self.stimuli[:count], weights=(1.0,) * count, most_stimuli=min(self.most_stimuli, count)
+        )
+
+    def _carried_at(self, noise_a_head: float) -> float:
+        _, features, length = directions_of(self.sight)
+        working = self.sight.working
+        blur = self.blur_cells * working.rows / self.grid.rows, self.blur_cells * working.columns / self.grid.columns
+        known = forecast(prior_of(working), features, self.viewers, noise_a_head * length, blur, TYPICAL)
+        return math.pow(known, CAUTION)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        return {
+            "strategy": self.strategy,
+            "stimuli": dict(zip(self.stimuli, self.weights, strict=True)),
+            "most_stimuli": self.most_stimuli,
+            "observers": self.observers,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbours": str(self.neighbours),
+            "numbers": self.size,
+            "bounds": list(self.bounds),
+            "sigma": self.sigma,
+            "grid": self.grid.to_dict(),
+            "blur_cells": self.blur_cells,
+        }

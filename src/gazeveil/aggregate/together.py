@@ -1,0 +1,405 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Several noisy maps decoded together: first their mean, which is the least noisy of all, then each map around it.
+
+What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unknown gain. Post-processing, in two steps:
+
+1. The mean over maps is one number a feature with little noise. Every mean map of `gazeveil.aggregate.prior` is
+   weighed by its evidence, and a linear estimate averaged over them. A mean over k unrelated maps has hot spots of a
+   k-th of the variance, and the prior is told so.
+2. The maps differ from the mean μ by μ times a smooth field: sharp and wide hot spots, whose two amplitudes are found
+   by the evidence of *all* maps at once. One map alone could not tell weak hot spots from noise; many can. Each map is
+   then μ exp(d/μ), d the linear estimate of its difference: positive, and of mass 1 after division.
+
+Maps that follow one another in time are alike. An orthonormal turn of time (`Kinship`) makes them unrelated again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from gazeveil.aggregate.prior import Prior
+from gazeveil.aggregate.render import render
+from gazeveil.gaze.geometry import FloatArray
+
+SHARP_DEG, WIDE_DEG = 1.5, 5.0
+SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+WIDE = (0.0, 0.06, 0.12, 0.25, 0.5, 1.0)
+"""Relative variances that sharp and wide hot spots may have around the mean."""
+
+MEAN_HOT_SPOTS = ((0.25, 5.0), (1.0, 2.0), (4.0, 1.5))
+"""Relative variance and length of the hot spots of a single map; a mean over k maps has a k-th of the variance."""
+
+GAINS = (0.15, 0.2, 0.27, 0.35, 0.45, 0.6, 0.75, 0.95)
+_GAIN_SPREAD = 0.15
+"""How much gains of single maps differ from that of the mean, relative to it."""
+
+_TYPICAL = 0.25
+_AMPLITUDE_SPREAD = 1.5
+"""Where amplitudes lie before anything is measured: around 0.25, within a factor of e^1.5 two times in three."""
+
+_LOOKS = 5.0
+_NEGLIGIBLE = 1e-2
+_RARE = 1e-3
+_WEIGHTS_ANSWER = 1.3
+"""The weights of the models answer to noise too. What is stated for the mean is widened by so much, as measured."""
+
+_FLOOR = 1e-3
+"""The least that a cell of the mean map has, as a part of an even map."""
+
+
+Blur = tuple[float, float]
+"""Standard deviations of the point-spread function down and across, in cells."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinship:
+    """How maps are related: in the turned maps U'ρ they are not, and each has a variance and a gain of its own.
+
+    Attributes:
+        turn: U, orthonormal, a column a turned map.
+        variances: The prior variance of each turned map, relative to that of unrelated maps.
+        gains: What measuring multiplied each turned map by, besides g.
+    """
+
+    turn: FloatArray
+    variances: FloatArray
+    gains: FloatArray
+
+    @staticmethod
+    def none(count: int) -> Kinship:
+        """Return that of unrelated maps."""
+        return Kinship(np.eye(count), np.ones(count), np.ones(count))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What is decoded, and the public facts about it.
+
+    Attributes:
+        numbers: z, one row a map, one column a feature.
+        noise_sd: Standard deviation of each map's noise; all equal where maps are related.
+        features: W, one row a cell, one column a feature.
+        observers: How many people are averaged.
+        weights: What the mean weighs each map by; they add up to 1.
+        unrelated: How many unrelated maps the mean is worth.
+        kinships: How the maps may be related; weighed by evidence.
+    """
+
+    numbers: FloatArray
+    noise_sd: FloatArray
+    features: FloatArray
+    observers: float
+    weights: FloatArray
+    unrelated: float
+    kinships: tuple[Kinship, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecodedTogether:
+    """Maps on the working grid, a row a map. Maps are not yet blurred; error bars are those of blurred maps.
+
+    Attributes:
+        maps: The maps, each of mass 1.
+        noise_sd: The standard deviation that the privacy noise gives each cell of each blurred map.
+        data_share: Of each map, how much of what sets it apart from the mean is data rather than prior.
+        mean: Their mean, of mass 1.
+        mean_noise_sd: The standard deviation that the privacy noise gives each cell of the blurred mean.
+        mean_data_share: How much of the mean is data rather than prior.
+        gain: The gain that was found.
+        amplitudes: The relative variances of sharp and wide hot spots that were found likeliest.
+    """
+
+    maps: FloatArray
+    noise_sd: FloatArray
+    data_share: FloatArray
+    mean: FloatArray
+    mean_noise_sd: FloatArray
+    mean_data_share: float
+    gain: float
+    amplitudes: tuple[float, float]
+
+
+def decode_together(prior: Prior, measured: Measured, blur: Blur) -> DecodedTogether:
+    """Return the mean map and the single maps that the measured numbers suggest."""
+    center = decode_mean(prior, measured, blur)
+    around = _Around(prior, measured, center)
+    weights, scales = around.evidence()
+    maps, noise_sd, share = around.estimate(weights, scales, blur)
+    return DecodedTogether(
+        maps=maps,
+        noise_sd=noise_sd,
+        data_share=share,
+        mean=center.map,
+        mean_noise_sd=center.noise_sd,
+        mean_data_share=center.data_share,
+        gain=center.gain,
+        amplitudes=scales[int(np.argmax(weights.sum(axis=0)))],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Center:
+    """The mean map, of mass 1 and above 0, its gain, the noise of its blurred picture, and how much of it is data."""
+
+    map: FloatArray
+    gain: float
+    noise_sd: FloatArray
+    data_share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _MeanModel:
+    """One mean map with one kind of hot spots, turned so that what z says about it falls apart into single numbers.
+
+    Attributes:
+        mean: The mean map.
+        hot_spots: Variance and length of what differs from it.
+        vectors: What turns z.
+        miss: What the mean map does not explain of the turned z, a row a gain.
+        spread: The variance of that, a row a gain.
+        chance: How likely each gain is with this model, as a logarithm.
+    """
+
+    mean: FloatArray
+    hot_spots: tuple[float, float]
+    vectors: FloatArray
+    miss: FloatArray
+    spread: FloatArray
+    chance: FloatArray
+
+
+def decode_mean(prior: Prior, measured: Measured, blur: Blur) -> Center:
+    """Return the mean over all maps."""
+    numbers = measured.weights @ measured.numbers
+    variance = float(np.sum((measured.weights * measured.noise_sd) ** 2))
+    hot_spots = [(relative / measured.unrelated, length) for relative, length in MEAN_HOT_SPOTS]
+    models = [
+        _mean_model(measured, prior, mean, weight, kind, numbers, variance)
+        for mean, weight in zip(prior.means, prior.weights, strict=True)
+        for kind in hot_spots
+    ]
+    logs = np.array([model.chance for model in models])
+    chances = np.exp(logs - logs.max())
+    chances[chances.sum(axis=1) < _RARE * chances.sum()] = 0.0
+    chances /= chances.sum()
+    gains = np.array(GAINS)
+    open_ = {kind: _open_variance(prior, prior.mean, (kind,), blur) for kind in hot_spots}
+    found, squares, noise, left = np.zeros(prior.grid.size), 0.0, np.zeros(prior.grid.size), 0.0
+    for chance, model in zip(chances, models, strict=True):
+        if not chance.any():
+            continue
+        reach = prior.covariance_times(model.mean, model.hot_spots, measured.features) @ model.vectors
+        pull = gains[:, None] / model.spread
+        maps = model.mean + (pull * model.miss) @ reach.T
+        found += chance @ maps
+        seen = _blurred(prior, reach, blur) ** 2
+        squares += float(chance @ np.sum(_blurred(prior, maps.T, blur) ** 2, axis=0))
+        noise += variance * seen @ (chance @ pull**2)
+        left += float(chance.sum() * open_[model.hot_spots] - chance @ (gains[:, None] * pull) @ seen.sum(axis=0))
+    after = max(squares - float(np.sum(_blurred(prior, found[:, None], blur) ** 2)), 0.0) + max(left, 0.0)
+    away = _blurred(prior, (prior.means - prior.mean).T, blur)
+    before = float(np.sum(prior.weights * np.sum(away**2, axis=0)) + np.mean(list(open_.values())))
+    share = 1.0 - after / before if before > 0 else 0.0
+    found = np.maximum(found, _FLOOR / prior.grid.size)
+    gain = float(chances.sum(axis=0) @ gains)
+    return Center(found / found.sum(), gain, _WEIGHTS_ANSWER * np.sqrt(noise), min(max(share, 0.0), 1.0))
+
+
+def _mean_model(
+    measured: Measured,
+    prior: Prior,
+    mean: FloatArray,
+    weight: float,
+    hot_spots: tuple[float, float],
+    numbers: FloatArray,
+    variance: float,
+) -> _MeanModel:
+    features, gains = measured.features, np.array(GAINS)[:, None]
+    draw = _single_look(features, mean) / (_LOOKS * measured.observers * measured.unrelated)
+    hot = features.T @ prior.covariance_times(mean, hot_spots, features)
+    values, vectors = np.linalg.eigh(hot + draw)
+    spread = gains**2 * np.maximum(values, 0.0) + variance
+    miss = numbers @ vectors - gains * (mean @ features @ vectors)
+    chance = math.log(weight) - 0.5 * np.sum(miss**2 / spread + np.log(spread), axis=1)
+    return _MeanModel(mean, hot_spots, vectors, miss, spread, chance)
+
+
+def _open_variance(prior: Prior, mean: FloatArray, hot_spots: Sequence[tuple[float, float]], blur: Blur) -> float:
+    """Return the variance of blurred maps around a mean before anything is measured, added over cells.
+
+    The trace of H C H' for C of `Prior.covariance_times`, H the blur: with h the rows of H, each weighed by the mean
+    and less its share of the whole, that is the sum of h' exp(-d²/2l²) h.
+    """
+    blurs = _blurred(prior, np.eye(prior.grid.size), blur).T  # a column a blurred cell
+    weighed = mean[:, None] * (blurs - mean @ blurs)
+    return float(sum(size * np.sum(weighed * prior.correlated(weighed, at)) for size, at in hot_spots if size > 0))
+
+
+@dataclass(slots=True, eq=False)
+class _Around:
+    """The linear model of single maps around their mean."""
+
+    prior: Prior
+    measured: Measured
+    center: Center
+    _sharp: FloatArray = field(init=False)
+    _wide: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        mean, features = self.center.map, self.measured.features
+        self._sharp = self.prior.covariance_times(mean, (1.0, SHARP_DEG), features)
+        self._wide = self.prior.covariance_times(mean, (1.0, WIDE_DEG), features)
+
+    def evidence(self) -> tuple[FloatArray, list[tuple[float, float]]]:
+        """Return the weight of each kinship (rows) and pair of amplitudes (columns), and the pairs."""
+        scales = list(product(SHARP, WIDE))
+        logs = np.tile(
+            [_log_chance(sharp) + _log_chance(wide) for sharp, wide in scales], (len(self.measured.kinships), 1)
+        )
+        for j, scale in enumerate(scales):
+            for variance, which in self._by_noise():
+                values, whiten, _ = self._spectrum(scale, variance)
+                for i, kinship in enumerate(self.measured.kinships):
+                    turned = self._turned(kinship)[which] @ whiten.T
+                    signal = self.center.gain**2 * (kinship.variances * kinship.gains**2)[which]
+                    spread = 1.0 + signal[:, None] * values
+                    logs[i, j] -= 0.5 * float(np.sum(turned**2 / spread + np.log(spread)))
+        weights = np.exp(logs - logs.max())
+        return weights / weights.sum(), scales
+
+    def estimate(
+        self, weights: FloatArray, scales: list[tuple[float, float]], blur: Blur
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the maps, the standard deviation of their noise once blurred, and the share of data."""
+        mean = self.center.map
+        shift = np.zeros((len(self.measured.numbers), len(mean)))
+        for j in np.flatnonzero(weights.max(axis=0) >= _NEGLIGIBLE).tolist():
+            shift += self._shift(weights[:, j], scales[j])
+        shift /= weights[:, weights.max(axis=0) >= _NEGLIGIBLE].sum()
+        maps = mean * np.exp(shift / mean - np.max(shift / mean, axis=1, keepdims=True))
+        maps /= maps.sum(axis=1, keepdims=True)
+        kinship, scale = divmod(int(np.argmax(weights)), len(scales))
+        noise, share = self._errors(self.measured.kinships[kinship], scales[scale], maps, blur)
+        return maps, noise, share
+
+    def _shift(self, weights: FloatArray, scale: tuple[float, float]) -> FloatArray:
+        """Return the expected difference of each map from the mean, weighed over kinships and added up."""
+        shift = np.zeros((len(self.measured.numbers), len(self.center.map)))
+        for variance, which in self._by_noise():
+            values, whiten, reach = self._spectrum(scale, variance)
+            pulled = np.zeros((len(shift), len(values)))
+            for weight, kinship in zip(weights, self.measured.kinships, strict=True):
+                turned = self._turned(kinship) @ whiten.T
+                pulled += weight * (kinship.turn @ (turned * self._pull(kinship, values)))
+            shift[which] = pulled[which] @ reach.T
+        return shift
+
+    def _errors(
+        self, kinship: Kinship, scale: tuple[float, float], maps: FloatArray, blur: Blur
+    ) -> tuple[FloatArray, FloatArray]:
+        mean, shape = self.center.map, self.prior.grid.shape
+        noise, share = np.empty((len(maps), *shape)), np.zeros(len(maps))
+        squares = kinship.turn**2
+        before = _open_variance(self.prior, mean, tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True)), blur)
+        for variance, which in self._by_noise():
+            values, whiten, reach = self._spectrum(scale, variance)
+            pull = self._pull(kinship, values)
+            answer = squares[which] @ pull**2 * (variance * np.sum(whiten**2, axis=1))
+            seen = np.sum(_blurred(self.prior, reach, blur) ** 2, axis=0)
+            closed = squares[which] @ (pull * (self.center.gain * kinship.variances * kinship.gains)[:, None]) @ seen
+            if before > 0:
+                share[which] = np.clip(closed / (before * (squares[which] @ kinship.variances)), 0.0, 1.0)
+            for place, own in zip(np.flatnonzero(which), answer, strict=True):
+                slope = maps[place] / mean
+                moved = slope[:, None] * (
+                    reach - maps[place] @ (slope[:, None] * reach) / max(slope @ maps[place], 1e-300)
+                )
+                spread = np.sum(_blurred(self.prior, moved, blur) ** 2 * own, axis=1)
+                of_mean = render(slope.reshape(shape), blur).ravel() * self.center.noise_sd
+                noise[place] = np.sqrt(spread + of_mean**2).reshape(shape)
+        return noise, share
+
+    def _spectrum(self, scale: tuple[float, float], variance: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the signal's variances against noise of variance 1, what turns z so, and how cells follow it."""
+        sharp, wide = scale
+        reach = sharp * self._sharp + wide * self._wide
+        root = np.linalg.inv(np.linalg.cholesky(self._noise(variance)))
+        values, vectors = np.linalg.eigh(root @ (self.measured.features.T @ reach) @ root.T)
+        whiten = vectors.T @ root
+        return np.maximum(values, 0.0), whiten, reach @ whiten.T
+
+    def _noise(self, variance: float) -> FloatArray:
+        """Return the covariance of what z has besides the map: privacy noise, the draw of people, its own gain."""
+        features, mean, gain = self.measured.features, self.center.map, self.center.gain
+        seen = mean @ features
+        draw = gain**2 * _single_look(features, mean) / (_LOOKS * self.measured.observers)
+        return np.asarray(variance * np.eye(len(seen)) + draw + (_GAIN_SPREAD * gain) ** 2 * np.outer(seen, seen))
+
+    def _pull(self, kinship: Kinship, values: FloatArray) -> FloatArray:
+        """Return how strongly each turned map follows each whitened number."""
+        own = (self.center.gain * kinship.gains)[:, None]
+        open_ = kinship.variances[:, None]
+        return np.asarray(own * open_ / (1.0 + own**2 * open_ * values))
+
+    def _turned(self, kinship: Kinship) -> FloatArray:
+        """Return what was measured, less what the mean map explains, turned."""
+        mean_gains = kinship.turn.T @ np.ones(len(kinship.turn)) * kinship.gains
+        expected = self.center.gain * np.outer(mean_gains, self.center.map @ self.measured.features)
+        return np.asarray(kinship.turn.T @ self.measured.numbers - expected)
+
+    def _by_noise(self) -> list[tuple[float, FloatArray]]:
+        """Return the variances of noise that there are, and which maps have each."""
+        variances = self.measured.noise_sd**2
+        return [(float(value), variances == value) for value in np.unique(variances)]
+
+
+def forecast(
+    prior: Prior,
+    features: FloatArray,
+    observers: float,
+    noise_sd: float,
+    blur: Blur,
+    typical: tuple[float, float, float],
+) -> float:
+    """Return how well single maps would follow what sets them apart from their mean, were all but the maps known.
+
+    The square root of the share of variance that data close: a correlation.
+
+    Args:
+        prior: The prior.
+        features: What is measured, one row a cell.
+        observers: How many people are averaged.
+        noise_sd: Standard deviation of the noise of each number.
+        blur: The blur of the maps.
+        typical: The gain, and the amplitudes of sharp and wide hot spots, of a typical study.
+    """
+    gain, *scale = typical
+    count = np.ones(1)
+    numbers = np.zeros((1, features.shape[1]))
+    measured = Measured(numbers, noise_sd * count, features, observers, count, 1.0, (Kinship.none(1),))
+    around = _Around(prior, measured, Center(prior.mean, gain, np.zeros(prior.grid.size), 0.0))
+    _, share = around._errors(Kinship.none(1), (scale[0], scale[1]), prior.mean[None], blur)
+    return math.sqrt(float(share[0]))
+
+
+def _log_chance(amplitude: float) -> float:
+    """Return how likely an amplitude is before anything is measured, as a logarithm; none counts as the smallest."""
+    return -0.5 * (math.log(max(amplitude, WIDE[1]) / _TYPICAL) / _AMPLITUDE_SPREAD) ** 2
+
+
+def _single_look(features: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return the covariance of the features of one look, drawn from a map."""
+    seen = mean @ features
+    return np.asarray(features.T @ (mean[:, None] * features) - np.outer(seen, seen))
+
+
+def _blurred(prior: Prior, columns: FloatArray, blur: Blur) -> FloatArray:
+    """Return columns, one row a cell, each blurred as a map."""
+    stack = np.ascontiguousarray(columns.T).reshape(-1, *prior.grid.shape)
+    return np.ascontiguousarray(render(stack, blur).reshape(-1, prior.grid.size).T)
