@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gazeveil.cli import _study_features
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError
 
@@ -230,3 +231,8 @@ def _folder(given: Path | None, name: str) -> Path:
             if folder.is_dir():
                 return folder
     raise InputError(f"no folder data/{name} here or above", hint="say where the data are with --data")
+
+
+app.command(epilog="Example: `gazeveil reproduce bozkir --people 6 --seconds 120 --every 40 --out bozkir`")(
+    _study_features.bozkir
+)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from gazeveil.cli import _study_features
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError
 
@@ -126,3 +127,8 @@ def _numbers(text: str, kind: Callable[[str], Number], option: str) -> tuple[Num
         return tuple(kind(part) for part in text.split(","))
     except ValueError:
         raise OptionError(f"{option} takes numbers with commas between them, not {text!r}") from None
+
+
+app.command("features", epilog="Example: `gazeveil study features --people 20 --seconds 120 --out usefulness`")(
+    _study_features.study_features
+)

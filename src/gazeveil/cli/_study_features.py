@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil study features`` and ``gazeveil reproduce bozkir``: feature series judged."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.errors import OptionError
+from gazeveil.files import replacing
+
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and pictures.")]
+
+
+def study_features(
+    data: Annotated[str, typer.Option("--data", help="`simulated`, or the EyeTribe runs' Parquet file.")] = "simulated",
+    people: Annotated[int, typer.Option("--people", min=6, help="Simulated private readers.")] = 100,
+    seconds: Annotated[float, typer.Option("--seconds", min=60, help="How long each document is read.")] = 300.0,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of noise.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise.")] = 1,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Errors of private feature series, product by product, beside the paper's mechanisms and the public mean."""
+    from gazeveil.study.feature_people import eyetribe_people, readers  # noqa: PLC0415  (loads the compiled parts)
+    from gazeveil.study.feature_usefulness import run  # noqa: PLC0415
+    from gazeveil.study.group_series import picture  # noqa: PLC0415
+
+    with progress("simulating and extracting", quiet=as_json):
+        if data == "simulated":
+            who = readers(private=people, public=max(6, people * 2 // 5), seconds=seconds)
+        else:
+            who = eyetribe_people(Path(data))
+    with progress("releasing", quiet=as_json) as tell:
+        cells = run(who, repeats=repeats, seed=seed, tell=tell)
+    sizes = [size for size in (20, 50, 100) if size <= min(len(series) for series in who.private.values())]
+    seen = picture(who, "saccades_per_s", sizes=sizes, seed=seed) if len(who.private) > 1 and sizes else None
+    told: dict[str, Any] = {"data": who.name, "cells": [asdict(cell) for cell in cells]}
+    if seen is not None:
+        told["visible_differences"] = seen.pairs
+        told["signs_right"] = [{"people": n, "epsilon": e, "share": share} for (n, e), share in seen.signs.items()]
+    if out is not None:
+        from gazeveil.study import _feature_plots as plots  # noqa: PLC0415
+
+        files = {"usefulness.png": plots.usefulness(cells)}
+        if seen is not None:
+            files["group-series.png"] = plots.groups(seen.truths, seen.released, seen.feature, 0.5)
+        told["files"] = _write(out, files, told)
+    if as_json:
+        print_json(told)
+        return
+    epsilons = sorted({cell.epsilon for cell in cells})
+    by_row: dict[tuple[str, str], dict[float, str]] = {}
+    for cell in cells:
+        expected = "" if cell.expected is None else f" ({cell.expected:.3f})"
+        by_row.setdefault((cell.product, cell.method), {})[cell.epsilon] = f"{cell.error:.3f}{expected}"
+    print_table(
+        f"{who.name}: error as a part of the declared range (in brackets, what was told beforehand)",
+        ["product", "method", *(f"ε = {epsilon:g}" for epsilon in epsilons)],
+        [[product, method, *(row[e] for e in epsilons)] for (product, method), row in by_row.items()],
+    )
+    for row in told.get("signs_right", []):
+        print(
+            f"{row['people']} people, ε = {row['epsilon']:g}: the sign of {row['share']:.0%} of the visible "
+            "differences between documents is right"
+        )
+
+
+def bozkir(
+    people: Annotated[int, typer.Option("--people", min=4, help="How many simulated readers.")] = 20,
+    seconds: Annotated[float, typer.Option("--seconds", min=90, help="How long each document is read.")] = 600.0,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Noisy runs in the search for bins.")] = 5,
+    every: Annotated[int, typer.Option("--every", min=1, help="Classifiers see every so-manieth window.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise.")] = 1,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Private eye-movement features of readers (Bozkir et al. 2020): figures 1 to 4 on simulated readers."""
+    from gazeveil.study.bozkir_figures import AUTHORS, run  # noqa: PLC0415
+
+    with progress("noising and classifying", quiet=as_json) as tell:
+        figures = run(people=people, seconds=seconds, runs=runs, every=every, seed=seed, tell=tell)
+    told = figures.to_dict()
+    if out is not None:
+        from gazeveil.study import _feature_plots as plots  # noqa: PLC0415
+
+        files = {
+            "figure-1.png": plots.correlations(figures),
+            "figure-2.png": plots.errors(figures),
+            "figure-3.png": plots.accuracies(figures, voted=True),
+            "figure-4.png": plots.accuracies(figures, voted=False),
+        }
+        told["files"] = _write(out, files, told)
+    if as_json:
+        print_json({"paper": "Bozkir et al. 2020", **told})
+        return
+    print_table(
+        "figure 2: error at the ε that is stated, and what it really is for a person under declared ranges (comic)",
+        ["method", "stated ε", "true ε", "NMSE", "error of range"],
+        [
+            [row["method"], row["stated_epsilon"], row["true_epsilon"] or "none", f"{row['nmse']:.2g}",
+             f"{row['range_error']:.3f}"]
+            for row in figures.errors
+            if row["document"] == "comic"
+        ],
+    )  # fmt: skip
+    print_table(
+        "what the authors published for their readers of a comic: NMSE at an ε of .01, .1 and 1 a feature",
+        ["method", ".48", "4.8", "48"],
+        [[name, *(f"{value:.1e}" for value in values)] for name, values in AUTHORS.items()],
+    )
+    print_table(
+        "figures 3 and 4: told by majority vote (and from single windows)",
+        ["method", "stated ε", "document", "group", "person: nearest", "svm", "forest"],
+        [
+            [row["method"], row["epsilon"] or "–",
+             *(f"{row[what]['voted']:.2f} ({row[what]['windows']:.2f})"
+               for what in ("document", "group", "person, nearest", "person, svm", "person, forest"))]
+            for row in figures.accuracies
+        ],
+    )  # fmt: skip
+    for name, (series, rises) in figures.factors.items():
+        print(f"{name}: ε′/ε is {series:.1f} for the series and {rises:.1f} for its differences")
+    print("simulated readers, not the paper's: levels differ, orderings may be compared")
+
+
+def _write(out: Path, pictures: dict[str, bytes], told: dict[str, Any]) -> list[str]:
+    import json  # noqa: PLC0415
+
+    if out.exists() and not out.is_dir():
+        raise OptionError(f"{out} is not a folder")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, picture in pictures.items():
+        with replacing(out / name, overwrite=True) as file:
+            file.write_bytes(picture)
+    with replacing(out / "numbers.json", overwrite=True) as file:
+        file.write_text(json.dumps(told, indent=1, default=str) + "\n", encoding="utf-8")
+    return [*pictures, "numbers.json"]
