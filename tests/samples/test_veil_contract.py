@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import os
+import pickle
 import tomllib
 from dataclasses import fields
 from typing import Any
@@ -245,7 +248,7 @@ def test_a_closed_veil_stays_closed(name: str) -> None:
 
 
 @each
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_state_is_refused(name: str, data: st.DataObject) -> None:
     mechanism, (t, x, y) = example(name), stream(SCREEN, 120)
@@ -275,7 +278,7 @@ coordinates = st.floats() | st.floats(0, 1280)
 
 
 @each
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(samples=st.lists(st.tuples(times, coordinates, coordinates), min_size=1, max_size=40))
 def test_any_stream_of_floats_is_survived_and_the_same_both_ways(name: str, samples: list[Any]) -> None:
     t, x, y = (np.array(column, dtype=np.float64) for column in zip(*samples, strict=True))
@@ -315,6 +318,10 @@ def test_points_in_a_room_are_veiled_or_refused(name: str) -> None:
             example(name, room)
         return
     mechanism = example(name, room)
+    with pytest.raises(OptionError, match="3 axes"):
+        mechanism.start(NoiseSource.seeded(7)).step(0.0, 1.0, 2.0)
+    with pytest.raises(OptionError, match="2 axes"):
+        example(name).start(NoiseSource.seeded(7)).step3(0.0, 1.0, 2.0, 3.0)
     rng = np.random.default_rng(3)
     t, points = np.arange(200) / 100, rng.uniform(-600, 900, (3, 200))
     points[1, 40:50] = np.nan
@@ -345,3 +352,53 @@ def test_a_window_shorter_than_a_sample_is_refused_or_kept(name: str) -> None:
     live = stepped(mechanism.start(NoiseSource.seeded(7)), t, x, y)
     assert same(live, mechanism.start(NoiseSource.seeded(7)).run(t, x, y))
     assert not np.isnan(live).any()
+
+
+@pytest.mark.parametrize("name", PROMISING)
+def test_a_radius_that_changes_with_every_sample_is_survived(name: str) -> None:
+    mechanism, (t, x, y) = example(name), stream(SCREEN, 300)
+    veil: Any = mechanism.start(NoiseSource.seeded(7))
+    for n, sample in enumerate(zip(t.tolist(), x.tolist(), y.tolist(), strict=True)):
+        if mechanism.guarantee.proven:
+            veil.change(sample[0], radius=60 + n % 5)
+        assert not np.isnan(veil.step(*sample)).any()
+    assert not veil.shut
+
+
+@each
+def test_what_a_stream_remembers_does_not_grow(name: str) -> None:
+    veil = example(name).start(NoiseSource.seeded(7))
+    t, x, y = stream(SCREEN, 4000)
+    sizes = []
+    for part in np.array_split(np.arange(4000), 4):
+        veil.run(t[part], x[part], y[part])
+        sizes.append(len(veil.to_bytes()))
+    assert max(sizes[1:]) <= max(sizes[0], sizes[1])
+
+
+@each
+def test_a_veil_cannot_be_copied(name: str) -> None:
+    veil = example(name).start(NoiseSource.seeded(7))
+    for copying in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(OptionError, match="to_bytes"):
+            copying(veil)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_cannot_use_the_veils_of_its_parent() -> None:
+    veils = [example(name).start(NoiseSource.secure()) for name in NAMES]
+    for veil in veils:
+        veil.step(0.0, 10.0, 10.0)
+    child = os.fork()
+    if child == 0:
+        shut = 0
+        for veil in veils:
+            try:
+                veil.step(0.1, 10.0, 10.0)
+            except VeilShut:
+                shut += 1
+        os._exit(0 if shut == len(veils) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    for veil in veils:
+        veil.step(0.1, 10.0, 10.0)

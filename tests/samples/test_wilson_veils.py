@@ -201,12 +201,27 @@ def test_equal_fixations_all_last_equally_long() -> None:
     assert shown_stretches(shown, t) == [0.2] * 6
 
 
-def test_output_is_the_same_however_long_the_last_fixation_is() -> None:
-    short, long = fixations([0.4, 0.5, 0.5]), fixations([0.4, 0.5, 1.5])
-    mechanism = EqualFixations(SPHERE, show=0.2, settle=0.1, between="hold")
-    count = len(short[0])
-    one, two = (mechanism.start(NoiseSource.seeded(1)).run(*gaze)[0] for gaze in (short, long))
-    assert np.array_equal(one, two[:count], equal_nan=True)
+@pytest.mark.parametrize("between", ["nothing", "hold"])
+@pytest.mark.parametrize("show", [0.05, 0.2, 0.7])
+def test_output_is_the_same_however_long_fixations_last(between: str, show: float) -> None:
+    """Fixations settle at the same times in the same places; how long they last, and what comes between, differs."""
+    rng = np.random.default_rng(9)
+    rate, slot = 200, 100  # a fixation begins every half second
+    mechanism, outputs = EqualFixations(SPHERE, show=show, settle=0.1, between=between), []
+    for _ in range(4):
+        x = rng.uniform(-80, 80, 20 * slot)  # an eye that never settles
+        for n in range(20):
+            x[n * slot : n * slot + int(rng.integers(22, slot))] = 10.0 * (n % 7)
+        outputs.append(mechanism.start(NoiseSource.seeded(1)).run(np.arange(len(x)) / rate, x, np.zeros(len(x)))[0])
+    assert all(np.array_equal(outputs[0], other, equal_nan=True) for other in outputs[1:])
+    assert len(set(outputs[0][~np.isnan(outputs[0])])) >= 5
+
+
+def test_one_that_settles_while_another_is_shown_waits_its_turn() -> None:
+    t, x, y = fixations([0.3, 0.15, 0.8])
+    shown, _ = EqualFixations(SPHERE, show=0.25, settle=0.1).start(NoiseSource.seeded(1)).run(t, x, y)
+    runs = [float(value) for value, before in zip(shown[1:], shown[:-1], strict=True) if value != before]
+    assert [value for value in runs if not math.isnan(value)] == [0.0, 10.0, 20.0]
 
 
 def test_saccades_and_short_stops_are_not_shown() -> None:

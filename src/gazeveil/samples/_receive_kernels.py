@@ -7,6 +7,9 @@ that change. Each begins with the places named here; what a veil needs beyond co
 
 Missing gaze has one rule: the veil goes on with the last gaze that it saw, with the centre of the space before any.
 So a gap is not seen as a gap; every sample has a point.
+
+The kernels of the veils call these functions. numba's cache does not notice a change of a called function in another
+file: whoever changes this file removes the ``__pycache__`` folders of `samples`.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Kernels(NamedTuple):
 class CompiledVeil(Veil):
     """One stream through compiled code."""
 
-    __slots__ = ("_clock", "_fixed", "_memory", "_run", "_step")
+    __slots__ = ("_axes", "_clock", "_fixed", "_memory", "_run", "_step")
 
     def __init__(
         self,
@@ -60,6 +60,7 @@ class CompiledVeil(Veil):
         super().__init__(mechanism, noise)
         self._step, self._run = kernels
         space = mechanism.space
+        self._axes = space.axes
         self._fixed = np.array([*_header(space), *fixed])
         self._clock = np.zeros(places.CLOCK + integers, dtype=np.int64)
         self._memory = np.zeros(places.MEMORY + floats)
@@ -67,6 +68,8 @@ class CompiledVeil(Veil):
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
+        if self._axes != 2:
+            raise self._wrong_axes(2)
         try:
             return self._step(self._fixed, self._clock, self._memory, t, x, y, 0.0)
         except BaseException as error:
@@ -75,6 +78,8 @@ class CompiledVeil(Veil):
 
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
+        if self._axes != 3:
+            raise self._wrong_axes(3)
         try:
             veiled_x, veiled_y = self._step(self._fixed, self._clock, self._memory, t, x, y, z)
         except BaseException as error:
@@ -84,6 +89,8 @@ class CompiledVeil(Veil):
 
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
+        if self._axes != 2:
+            raise self._wrong_axes(2)
         t, x, y = as_samples(t, x, y)
         out_x, out_y = np.empty(len(t)), np.empty(len(t))
         self._through(t, x, y, _NOTHING, out_x, out_y, _NOTHING)
@@ -93,6 +100,8 @@ class CompiledVeil(Veil):
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Take many samples of a space with three axes."""
+        if self._axes != 3:
+            raise self._wrong_axes(3)
         t, x, y, z = as_samples(t, x, y, z)
         out_x, out_y, out_z = np.empty(len(t)), np.empty(len(t)), np.empty(len(t))
         self._through(t, x, y, z, out_x, out_y, out_z)
@@ -161,6 +170,8 @@ class NoisyVeil(CompiledVeil):
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
+        if self._axes != 2:
+            raise self._wrong_axes(2)
         if not self._left:
             self._refill()
         self._left -= 1
@@ -172,6 +183,8 @@ class NoisyVeil(CompiledVeil):
 
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
+        if self._axes != 3:
+            raise self._wrong_axes(3)
         if not self._left:
             self._refill()
         self._left -= 1

@@ -9,11 +9,13 @@ and over arrays (`Veil.run`): equal noise gives equal output, bit for bit, howev
 from __future__ import annotations
 
 import math
+import os
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -123,7 +125,9 @@ class SampleMechanism(ABC):
 class Veil(ABC):
     """One stream behind a mechanism. Not for several threads at once.
 
-    After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out.
+    After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out. A veil cannot be
+    copied or pickled, and in a forked child it is shut: two veils with one history would spend one budget twice, and
+    noise that was drawn ahead would be used twice. `to_bytes` moves a stream.
     """
 
     __slots__ = ("__weakref__", "_shut", "mechanism", "noise")
@@ -132,6 +136,7 @@ class Veil(ABC):
         self.mechanism = mechanism
         self.noise = noise
         self._shut = ""
+        _LIVE.add(self)
 
     @abstractmethod
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
@@ -194,6 +199,12 @@ class Veil(ABC):
         self._drop_noise()
         return pack(self.mechanism, self._state())
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise OptionError(
+            "a veil cannot be copied or pickled: both copies would spend the same budget",
+            hint="move the stream with to_bytes() and mechanism.resume(state, noise)",
+        )
+
     @abstractmethod
     def _state(self) -> Arrays:
         """Return what must survive, by name: lists of float64, int64 or uint8."""
@@ -230,6 +241,18 @@ class Veil(ABC):
             f"this veil's space has {self.mechanism.space.axes} axes, not {axes}",
             hint="step and run are for two, step3 and run3 for three",
         )
+
+
+_LIVE: weakref.WeakSet[Veil] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for veil in list(_LIVE):
+        veil.close("the process was forked, and the stream is the parent's")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 MECHANISMS: Registry[type[SampleMechanism]] = Registry("veil", package="gazeveil.samples.mechanisms")

@@ -72,7 +72,7 @@ class Space(ABC):
         """
         raise GeometryError(
             f"a {self.kind} does not know how large a degree is",
-            hint="give pixels_per_degree, or gaze in degrees",
+            hint="give the screen's size and distance in mm (--size-mm, --distance-mm), or its pixels_per_degree",
         )
 
     def clamp(self, *point: float) -> Point:

@@ -22,7 +22,7 @@ class EqualFixations(SampleMechanism):
     """Show one point for a fixed time per fixation, and nothing, or the same point, until the next.
 
     Gaze that stays within ``radius`` of its running centre for ``settle`` seconds is a fixation; its centre so far is
-    shown for ``show`` seconds. One that is found while another is shown waits, and is lost if it ends meanwhile.
+    shown for ``show`` seconds. One that settles while another is shown waits its turn, and the latest such one gets it.
 
     What it protects: two streams whose fixations settle at the same times in the same places give the same output,
     however long each of them lasts, and whatever the eye did in between. What it does not: where fixations are, how
@@ -69,4 +69,4 @@ class EqualFixations(SampleMechanism):
             round(self.show * 1e6),
             float(self.between == "hold"),
         )
-        return CompiledVeil(self, noise, Kernels(kernels.step, kernels.run), fixed=fixed, integers=6, floats=6)
+        return CompiledVeil(self, noise, Kernels(kernels.step, kernels.run), fixed=fixed, integers=7, floats=9)

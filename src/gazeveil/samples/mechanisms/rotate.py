@@ -193,7 +193,9 @@ class _Rotating(Veil):
         which, share = self.noise.words(2).tolist()
         mechanism = self.mechanism
         index = which * len(mechanism.members) >> 64
-        least, most = round(mechanism.least * 1e6), round(mechanism.most * 1e6)
+        # a microsecond more, because device times are rounded to microseconds
+        least = math.ceil(mechanism.least * 1e6) + 1
+        most = max(least, round(mechanism.most * 1e6))
         self._until = now + least + (share * (most - least + 1) >> 64)
         self._numbers[_WHICH], self._numbers[_UNTIL] = index, self._until
         self._veil = mechanism.members[index].start(self._source(index))
