@@ -219,14 +219,14 @@ def too_little(plan: StudyPlan, carried: float) -> OptionError:
     """Return the warning that comes before anything is spent."""
     count = len(plan.stimuli)
     fewer = plan.most_stimuli_carried()
-    options = [f"ε of about {plan.epsilon_carried():.3g}"]
+    options = [f"an ε of about {plan.epsilon_carried():.3g}", "the mean alone (--mean-only)"]
     if fewer >= 2:
         options.insert(0, f"at most {fewer} stimuli")
     return OptionError(
         f"ε = {plan.epsilon:g} for {count} stimuli and {plan.observers:,} people carries next to nothing that is "
         f"special about a stimulus: expected correlation {carried:.2f} beyond the study's mean, "
         f"at least {LEAST_CARRIED:g} is asked for. Nothing was spent.",
-        hint=f"take {' or an '.join(options)}, or the mean alone (--mean-only); --anyway goes on regardless",
+        hint=f"take {', or '.join(options)}; --anyway goes on regardless",
     )
 
 
