@@ -17,6 +17,7 @@ from gazeveil.aggregate.prior import (
     prior_of,
     working_grid,
 )
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.geometry import normalised, screen
 
 GRID = Grid(16, 12, screen(800, 600))
@@ -34,12 +35,27 @@ def dense_covariance(grid, mean, variance, length):
     return keep_mass @ raw @ keep_mass.T
 
 
-def test_there_are_81_mean_maps_of_mass_1_and_their_weights_add_up():
+def test_there_are_90_mean_maps_of_mass_1_and_their_weights_add_up():
     prior = prior_of(GRID)
-    assert prior.means.shape == (81, GRID.size)
+    assert prior.means.shape == (90, GRID.size)
     assert np.allclose(prior.means.sum(axis=1), 1)
     assert prior.weights.sum() == pytest.approx(1)
-    assert prior.means.min() >= 0.1 / GRID.size
+    assert prior.means.min() >= 0.2 / GRID.size
+    assert prior.pictured == 0
+
+
+def test_a_picture_adds_ten_mean_maps_and_takes_some_of_the_weight():
+    values = np.ones((12, 16))
+    values[3, 4] = 50.0
+    prior = prior_of(GRID, Saliency("one bright spot", values))
+    plain = prior_of(GRID)
+    assert prior.means.shape == (100, GRID.size)
+    assert prior.pictured == 10
+    assert np.array_equal(prior.means[:90], plain.means)
+    assert np.allclose(prior.weights[:90], 0.85 * plain.weights)
+    assert prior.weights.sum() == pytest.approx(1)
+    assert np.allclose(prior.means.sum(axis=1), 1)
+    assert (prior.means[90:].argmax(axis=1) == 3 * 16 + 4).all()
 
 
 def test_the_mean_is_the_same_seen_in_a_mirror():
@@ -89,12 +105,12 @@ def test_the_log_field_has_the_stated_covariance():
     field = log_field(grid, (2.0, 1.5))
     width, height = prior_of(grid).cell_deg
     covariance = field @ field.T
-    assert covariance[0, 0] == pytest.approx(math.log(3) + 0.2)
+    assert covariance[0, 0] == pytest.approx(math.log(3) + 0.3)
     assert covariance[0, 1] == pytest.approx(
-        math.log(3) * math.exp(-(width**2) / 4.5) + 0.2 * math.exp(-(width**2) / 162)
+        math.log(3) * math.exp(-(width**2) / 4.5) + 0.3 * math.exp(-(width**2) / 50)
     )
     assert covariance[0, 8] == pytest.approx(
-        math.log(3) * math.exp(-(height**2) / 4.5) + 0.2 * math.exp(-(height**2) / 162)
+        math.log(3) * math.exp(-(height**2) / 4.5) + 0.3 * math.exp(-(height**2) / 50)
     )
     with pytest.raises(ValueError, match="read-only"):
         field[0, 0] = 1

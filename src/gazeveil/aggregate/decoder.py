@@ -15,19 +15,26 @@ unknown, o a known offset, and noise of known law. Three steps, all post-process
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gazeveil.aggregate._lbfgs import minimise
-from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread, log_field
+from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread, log_field, prior_of
 from gazeveil.aggregate.render import render
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.geometry import FloatArray
 
 _MOST_STEPS = 60
 _NEGLIGIBLE = 1e-3
 _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
+_DAMPINGS, _LEAST_PIVOT = (0.8, 0.4), 0.25
+"""How much of a map's curvature error bars take in.
+
+With all of it they are the exact answer to an infinitely small change of z, which is huge where a hot spot is about to
+appear; noise is not small and smooths this out. With none of it they are too small at hot spots.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,11 +68,13 @@ class Decoded:
         map: The estimate, of mass 1.
         noise_sd: The standard deviation that the privacy noise gives each cell.
         data_share: How much of the variance of the blurred map that the prior leaves open the data has closed.
+        picture_share: How much of the mean map behind the estimate follows a picture.
     """
 
     map: FloatArray
     noise_sd: FloatArray
     data_share: float
+    picture_share: float = 0.0
 
 
 Blur = tuple[float, float]
@@ -79,6 +88,11 @@ class _Spectrum:
     vectors: FloatArray
     values: FloatArray
     expected: FloatArray
+
+    def with_more(self, other: _Spectrum) -> _Spectrum:
+        """Return both sets of mean maps, one after the other."""
+        pairs = ((self.vectors, other.vectors), (self.values, other.values), (self.expected, other.expected))
+        return _Spectrum(*(np.concatenate(pair) for pair in pairs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,27 +110,56 @@ class _Evidence:
     linear: FloatArray
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bend:
+    """How the misfit of a map to z changes.
+
+    Attributes:
+        slope: Its gradient in g times what is seen of the map.
+        by_seen: Its second derivatives in what is seen.
+        by_measured: Minus its derivatives in what is seen (rows) and in z (columns).
+    """
+
+    slope: FloatArray
+    by_seen: FloatArray
+    by_measured: FloatArray
+
+
 class Decoder:
     """Everything about a channel that does not depend on what was measured: made once, used for every map."""
 
-    __slots__ = ("_expected", "_sampling", "_settings", "_spectra", "channel", "prior")
+    __slots__ = ("_sampling", "_settings", "_spectra", "channel", "prior")
 
-    def __init__(self, prior: Prior, channel: Channel) -> None:
+    def __init__(self, prior: Prior, channel: Channel, known: Decoder | None = None) -> None:
+        """Prepare to decode.
+
+        Args:
+            prior: The models.
+            channel: What is measured.
+            known: A decoder of the same channel whose mean maps are the first ones of this prior, to build on.
+        """
         self.prior, self.channel = prior, channel
         self._settings = _settings(channel)
-        self._expected = (prior.means - channel.offset) @ channel.features
-        self._spectra = [self._spectrum(hot_spots) for hot_spots in HOT_SPOTS]
+        first = 0 if known is None else len(known.prior.means)
+        new = replace(prior, means=prior.means[first:], weights=prior.weights[first:])
+        self._spectra = [self._spectrum(new, hot_spots) for hot_spots in HOT_SPOTS]
+        if known is not None:
+            self._spectra = [old.with_more(more) for old, more in zip(known._spectra, self._spectra, strict=True)]
         width = channel.features.shape[1]
         mean = prior.mean
         single = float(np.sum(mean @ channel.features**2) - np.sum((mean @ channel.features) ** 2))
         self._sampling = single / (5.0 * channel.observers * width)
 
-    def _spectrum(self, hot_spots: tuple[float, float]) -> _Spectrum:
+    def of_picture(self, saliency: Saliency) -> Decoder:
+        """Return the decoder of the same channel for a stimulus whose picture is known."""
+        return Decoder(prior_of(self.prior.grid, saliency), self.channel, self)
+
+    def _spectrum(self, prior: Prior, hot_spots: tuple[float, float]) -> _Spectrum:
         channel = self.channel
-        _, covariances = features_spread(self.prior, channel.features, hot_spots, channel.observers)
+        _, covariances = features_spread(prior, channel.features, hot_spots, channel.observers)
         values, vectors = np.linalg.eigh(covariances)
         turned = np.ascontiguousarray(np.swapaxes(vectors, 1, 2))
-        expected = np.matmul(turned, self._expected[:, :, None])[:, :, 0]
+        expected = np.matmul(turned, ((prior.means - channel.offset) @ channel.features)[:, :, None])[:, :, 0]
         return _Spectrum(turned, np.maximum(values, 0.0), expected)
 
     def decode(self, measured: FloatArray, blur: Blur) -> Decoded:
@@ -136,7 +179,8 @@ class Decoder:
         answer = np.zeros((len(mean), len(measured)))
         for k in kinds:
             found, gain = self._likeliest(measured, mean, HOT_SPOTS[k])
-            own_answer, closed = self._linearised(found, gain, HOT_SPOTS[k], blur, mean_answer / mean[:, None])
+            log_answer = mean_answer / mean[:, None]
+            own_answer, closed = self._linearised(measured, found, gain, HOT_SPOTS[k], blur, log_answer)
             shown += by_kind[k] * found
             answer += by_kind[k] * own_answer
             answer += self._blurred(found[:, None], blur) * evidence.answers[k].sum(axis=0)
@@ -144,13 +188,15 @@ class Decoder:
         if self.channel.averages_models:
             positive = np.maximum(evidence.linear, 0.0)
             shown = (shown / shown.sum() + positive / positive.sum()) / 2
-            linear_answer = self._blurred(mean_answer, blur)
+            linear_answer = mean_answer.copy()
             for k in kinds:
-                linear_answer += by_kind[k] * self._linear_answer(mean, HOT_SPOTS[k], blur)
-            answer = (answer + linear_answer) / 2
-        noise_sd = self.channel.noise_sd * np.sqrt(np.sum(answer**2, axis=1))
+                linear_answer += by_kind[k] * self._linear_answer(mean, HOT_SPOTS[k])
+            linear_answer[evidence.linear < 0] = 0.0  # what is cut off there does not answer
+            answer = (answer + self._blurred(linear_answer, blur)) / 2
         shape = self.prior.grid.shape
-        return Decoded(render((shown / shown.sum()).reshape(shape), blur), noise_sd.reshape(shape), share)
+        noise_sd = self.channel.noise_sd * np.sqrt(np.sum(answer**2, axis=1))
+        followed = float(evidence.weights[:, len(self.prior.means) - self.prior.pictured :].sum())
+        return Decoded(render((shown / shown.sum()).reshape(shape), blur), noise_sd.reshape(shape), share, followed)
 
     def _weigh(self, measured: FloatArray) -> _Evidence:
         """Weigh all models by the evidence that z gives them."""
@@ -212,7 +258,7 @@ class Decoder:
                 value, slope = float(miss @ miss) / (2 * variance), miss / variance
             else:
                 scale = channel.radial_scale
-                distance = math.sqrt(float(miss @ miss) + (1e-3 * scale) ** 2)
+                distance = _distance(miss, scale)
                 value, slope = distance / scale, miss / (distance * scale)
             pull = gain * (channel.features @ slope)
             back = found * (pull - float(found @ pull))
@@ -223,33 +269,67 @@ class Decoder:
         return found, gain_of((found - channel.offset) @ channel.features)
 
     def _linearised(
-        self, found: FloatArray, gain: float, hot_spots: tuple[float, float], blur: Blur, log_mean_answer: FloatArray
+        self,
+        measured: FloatArray,
+        found: FloatArray,
+        gain: float,
+        hot_spots: tuple[float, float],
+        blur: Blur,
+        log_mean_answer: FloatArray,
     ) -> tuple[FloatArray, float]:
         """Return how the blurred map answers to z, a column a number, and the share of variance that data closed.
 
-        With G = g W' ∂ρ/∂ξ the estimate of ξ answers to a change of z by (I + G'G/v)⁻¹ G'/v. Before the data the
-        blurred map has covariance B B', B the blurred ∂ρ/∂ξ, and after them B (I + G'G/v)⁻¹ B'. The mean map answers
-        to z as well; what that changes in the features is taken back as far as ξ can.
+        Where the likeliest ξ is, the gradient is zero, and stays so when z changes: so ξ answers by H⁻¹ times how the
+        gradient changes with z, H the second derivatives. The mean map answers to z as well, which moves the gradient
+        too. Before the data the blurred map has covariance B B', B the blurred ∂ρ/∂ξ, and after them, with G = g W'
+        ∂ρ/∂ξ, about B (I + G'G/v)⁻¹ B'.
         """
-        variance = self._variance()
+        features = self.channel.features
         field = log_field(self.prior.grid, hot_spots)
-        slopes = found[:, None] * (field - found @ field)
-        seen = gain * (self.channel.features.T @ slopes)
-        blurred = self._blurred(slopes, blur)
-        # through the smaller side: (I + G'G/v)⁻¹ G'/v = G' (v I + G G')⁻¹
-        crossed = blurred @ seen.T
-        answer: FloatArray = np.asarray(np.linalg.solve(variance * np.eye(len(seen)) + seen @ seen.T, crossed.T).T)
-        before, closed = float(np.sum(blurred**2)), float(np.sum(answer * crossed))
-        moved = found[:, None] * (log_mean_answer - found @ log_mean_answer)
-        total = answer + self._blurred(moved, blur) - answer @ (gain * (self.channel.features.T @ moved))
-        return total, min(max(closed / before, 0.0), 1.0) if before > 0 else 0.0
+        centred = field - found @ field
+        slopes = found[:, None] * centred
+        blurred, seen = self._blurred(slopes, blur), features.T @ slopes
+        bend = self._bend(measured, (found - self.channel.offset) @ features, gain)
+        pull = gain * (features @ bend.slope)
+        lift = found * (pull - float(found @ pull))
+        hessian = np.eye(field.shape[1]) + seen.T @ bend.by_seen @ seen
+        cross = seen.T @ bend.by_measured
+        log_moved = log_mean_answer - found @ log_mean_answer
+        moved = found[:, None] * log_moved
+        cross -= seen.T @ (bend.by_seen @ (features.T @ moved)) + centred.T @ (lift[:, None] * log_moved)
+        answer = blurred @ _solved(hessian, centred.T @ (lift[:, None] * centred), cross) + self._blurred(moved, blur)
+        return answer, self._closed(blurred, gain * seen)
 
-    def _linear_answer(self, mean: FloatArray, hot_spots: tuple[float, float], blur: Blur) -> FloatArray:
-        """Return how the blurred linear estimate around the averaged mean map answers to z."""
+    def _closed(self, blurred: FloatArray, seen: FloatArray) -> float:
+        """Return the share of the blurred map's variance that what is seen closes."""
+        crossed = blurred @ seen.T
+        # through the smaller side: (I + G'G/v)⁻¹ G'/v = G' (v I + G G')⁻¹
+        inner = self._variance() * np.eye(len(seen)) + seen @ seen.T
+        before, closed = float(np.sum(blurred**2)), float(np.sum(np.linalg.solve(inner, crossed.T) * crossed.T))
+        return min(max(closed / before, 0.0), 1.0) if before > 0 else 0.0
+
+    def _bend(self, measured: FloatArray, seen: FloatArray, gain: float) -> _Bend:
+        """Return how the misfit changes with what is seen and with what was measured, at a gain that follows both."""
+        channel, unit = self.channel, np.eye(len(measured))
+        miss = gain * seen - measured
+        if channel.radial_scale is not None:
+            distance = _distance(miss, channel.radial_scale)
+            inner = (unit - np.outer(miss, miss) / distance**2) / (distance * channel.radial_scale)
+            return _Bend(miss / (distance * channel.radial_scale), gain**2 * inner, gain * inner)
+        variance = self._variance()
+        by_seen, by_measured = gain**2 * unit, gain * unit
+        if channel.gains[0] < gain < channel.gains[-1]:
+            along = -(miss + gain * seen)
+            by_seen -= np.outer(along, along) / float(seen @ seen)
+            by_measured += np.outer(along, seen) / float(seen @ seen)
+        return _Bend(miss / variance, by_seen / variance, by_measured / variance)
+
+    def _linear_answer(self, mean: FloatArray, hot_spots: tuple[float, float]) -> FloatArray:
+        """Return how the linear estimate around the averaged mean map answers to z."""
         gain = self.channel.gains[0]
         spread = self.prior.covariance_times(mean, hot_spots, self.channel.features)
         inner = gain**2 * (self.channel.features.T @ spread) + self._variance() * np.eye(spread.shape[1])
-        return self._blurred(np.asarray(gain * np.linalg.solve(inner, spread.T).T), blur)
+        return np.asarray(gain * np.linalg.solve(inner, spread.T).T)
 
     def _variance(self) -> float:
         """Return the variance that a measured number has besides the map: privacy noise and the draw of observers."""
@@ -278,6 +358,23 @@ def gamma_quantiles(shape: float, count: int) -> FloatArray:
     density = np.exp((shape - 1) * np.log(at / shape) - at + shape)
     cumulated = np.cumsum(density)
     return np.interp((np.arange(count) + 0.5) / count, cumulated / cumulated[-1], at)
+
+
+def _distance(miss: FloatArray, scale: float) -> float:
+    """Return how long a miss is, rounded off near zero, where the length has an edge."""
+    return math.sqrt(float(miss @ miss) + (1e-3 * scale) ** 2)
+
+
+def _solved(firm: FloatArray, curvature: FloatArray, right: FloatArray) -> FloatArray:
+    """Return (firm + curvature)⁻¹ right, with as much of the curvature as keeps it well away from a singular matrix."""
+    for damping in _DAMPINGS:
+        whole = firm + damping * curvature
+        try:
+            if float(np.linalg.cholesky(whole).diagonal().min()) ** 2 >= _LEAST_PIVOT:
+                return np.asarray(np.linalg.solve(whole, right))
+        except np.linalg.LinAlgError:
+            continue
+    return np.asarray(np.linalg.solve(firm, right))
 
 
 def _softmax(logs: FloatArray) -> FloatArray:

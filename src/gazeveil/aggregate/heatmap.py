@@ -14,6 +14,7 @@ from typing import Any
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.engine import Engine, Tell, engine_at, silent
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
@@ -29,6 +30,9 @@ LARGE_EPSILON = 10.0
 COUNT_SHARE = 0.125
 """The part of ε that pays for counting the people, where their number is a secret and nobody declared it."""
 
+FOLLOW_PICTURES = ("bumps", "histogram", "modes")
+"""The strategies whose decoder can make use of the stimulus's picture."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateHeatmap:
@@ -42,6 +46,7 @@ class PrivateHeatmap:
         observers: How many people there are, if that is public; needed under add/remove, else counted privately.
         cell_deg: Size of a cell in degrees.
         blur_deg: Standard deviation of the point-spread function in degrees.
+        picture: What the stimulus's own pixels say about gaze, if the decoder may use them: `Saliency.of(pixels)`.
     """
 
     epsilon: float
@@ -51,6 +56,7 @@ class PrivateHeatmap:
     observers: int | None = None
     cell_deg: float = 1.0
     blur_deg: float = 1.1
+    picture: Saliency | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.epsilon) and self.epsilon > 0):
@@ -63,6 +69,11 @@ class PrivateHeatmap:
             raise OptionError(f"observers must be a whole number from 1 up, not {self.observers!r}")
         if self.strategy != "auto":
             STRATEGIES[self.strategy]
+            if self.picture is not None and self.strategy not in FOLLOW_PICTURES:
+                raise OptionError(
+                    f"the strategy {self.strategy!r} makes no use of a picture",
+                    hint=f"leave the picture out, or use auto or one of {', '.join(FOLLOW_PICTURES)}",
+                )
         object.__setattr__(self, "neighbours", Neighbours(self.neighbours))
 
     @property
@@ -90,6 +101,7 @@ class PrivateHeatmap:
             delta=self.delta,
             neighbours=self.neighbours,
             blur_cells=self.blur_deg / self.cell_deg,
+            saliency=self.picture,
         )
         name = choose(task) if self.strategy == "auto" else self.strategy
         return STRATEGIES[name](task)  # type: ignore[call-arg]
@@ -135,7 +147,8 @@ class PrivateHeatmap:
         observers = self._counted(people, noise) if self.counts_privately else public
         strategy = self.plan(geometry, observers)
         promise = self._promise_of(strategy)
-        recipe = {**asdict(self), "neighbours": str(self.neighbours), "strategy": strategy.to_dict()}
+        recipe = {**asdict(replace(self, picture=None)), "neighbours": str(self.neighbours)}
+        recipe |= {"strategy": strategy.to_dict(), "picture": None if self.picture is None else self.picture.digest}
         provenance: dict[str, Any] = {"stimulus": corpus.stimuli[0], "observers": observers}
         release = Release(None, kept_promise(promise, noise), recipe, provenance)
         if ledger is not None:

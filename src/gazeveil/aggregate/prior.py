@@ -3,9 +3,10 @@
 """What is known about gaze before anybody looks: an analytic prior of a handful of public numbers.
 
 A model is a mean map and a covariance. The mean is a broad bump near the middle of the plane over a uniform floor:
-81 of them, by centre and width. The covariance says how strongly and how far hot spots lift a map above its mean:
-three of them. All 243 combinations are weighed by the evidence of what was measured (`gazeveil.aggregate.decoder`).
-Nothing here was learnt from anybody's gaze at release time, so it costs no privacy.
+90 of them, by centre and width. The covariance says how strongly and how far hot spots lift a map above its mean:
+three of them. All 270 combinations are weighed by the evidence of what was measured (`gazeveil.aggregate.decoder`).
+Where the picture is known that was looked at, ten more mean maps are bumps times what the picture's pixels say
+(`gazeveil.aggregate.saliency`). Nothing here was learnt from anybody's gaze at release time, so it costs no privacy.
 
 Lengths are degrees. Where the plane's size in degrees is not known, it is taken to be 32 degrees wide.
 """
@@ -20,6 +21,7 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.geometry import FloatArray
 
 MOST_WORKING_CELLS = 1000
@@ -30,14 +32,17 @@ _TYPICAL_WIDTH_DEG = 32.0
 _TYPICAL_ASPECT = 0.75
 
 _CENTRES_X, _CENTRES_Y = (0.45, 0.5, 0.55), (0.44, 0.5, 0.56)
-_WIDTHS = (0.14, 0.19, 0.26)
-_FLOOR = 0.1
+_WIDTHS = (0.14, 0.19, 0.26, 0.36)
+_SIZES = tuple((width, height) for width in _WIDTHS for height in _WIDTHS if 1 / 1.5 < width / height < 1.5)
+_FLOOR = 0.2
 _OFF_CENTRE_WEIGHT = 0.5
+_PICTURE_WEIGHT = 0.15
+"""How likely it is, before anything is measured, that gaze follows what a picture's pixels say."""
 
-HOT_SPOTS = ((0.5, 2.0), (2.0, 1.5), (8.0, 1.2))
+HOT_SPOTS = ((1.0, 2.5), (4.0, 1.7), (16.0, 1.2))
 """Relative variance of a map around its mean, and the size of hot spots in degrees: from weak and wide to sharp."""
 
-_DRIFT_VARIANCE, _DRIFT_DEG = 0.2, 9.0
+_DRIFT_VARIANCE, _DRIFT_DEG = 0.3, 5.0
 _LARGEST_RANK = 220
 _LOOKS = 5.0
 """How many independent looks one observer's map is worth."""
@@ -52,12 +57,14 @@ class Prior:
         cell_deg: Width and height of a cell in degrees.
         means: The mean maps, one a row, each of mass 1.
         weights: How likely each mean map is before anything is measured.
+        pictured: How many of the mean maps, the last ones, follow a picture.
     """
 
     grid: Grid
     cell_deg: tuple[float, float]
     means: FloatArray
     weights: FloatArray
+    pictured: int = 0
 
     @property
     def mean(self) -> FloatArray:
@@ -88,16 +95,20 @@ class Prior:
 
 
 @lru_cache(maxsize=8)
-def prior_of(grid: Grid) -> Prior:
-    """Return the prior on a grid."""
-    across, down = (np.arange(count) + 0.5 for count in (grid.columns, grid.rows))
+def prior_of(grid: Grid, saliency: Saliency | None = None) -> Prior:
+    """Return the prior on a grid, of a known picture if there is one."""
     means, weights = [], []
-    for x, y, width, height in product(_CENTRES_X, _CENTRES_Y, _WIDTHS, _WIDTHS):
-        bump = np.outer(_bump(down / grid.rows, y, height), _bump(across / grid.columns, x, width)).ravel()
-        means.append((1 - _FLOOR) * bump + _FLOOR / grid.size)
+    for x, y, (width, height) in product(_CENTRES_X, _CENTRES_Y, _SIZES):
+        means.append(_floored(_broad(grid, x, y, width, height)))
         weights.append(math.prod(1.0 if centre == 0.5 else _OFF_CENTRE_WEIGHT for centre in (x, y)))
-    total = np.asarray(weights)
-    return Prior(grid, _cell_degrees(grid), np.asarray(means), total / total.sum())
+    likely = np.asarray(weights) / sum(weights)
+    if saliency is None:
+        return Prior(grid, _cell_degrees(grid), np.asarray(means), likely)
+    drawn = saliency.on(grid)
+    means += [_floored(_broad(grid, 0.5, 0.5, width, height) * drawn) for width, height in _SIZES]
+    shares = np.full(len(_SIZES), _PICTURE_WEIGHT / len(_SIZES))
+    likely = np.concatenate(((1 - _PICTURE_WEIGHT) * likely, shares))
+    return Prior(grid, _cell_degrees(grid), np.asarray(means), likely, len(_SIZES))
 
 
 @lru_cache(maxsize=24)
@@ -173,6 +184,15 @@ def working_grid(grid: Grid) -> Grid:
 def bell(at: FloatArray, around: FloatArray, length: float) -> FloatArray:
     """Return exp(-d²/2l²) of all distances between two sets of points on a line."""
     return np.asarray(np.exp(-0.5 * ((at[:, None] - around[None, :]) / length) ** 2))
+
+
+def _broad(grid: Grid, x: float, y: float, width: float, height: float) -> FloatArray:
+    across, down = ((np.arange(count) + 0.5) / count for count in (grid.columns, grid.rows))
+    return np.outer(_bump(down, y, height), _bump(across, x, width)).ravel()
+
+
+def _floored(mean: FloatArray) -> FloatArray:
+    return np.asarray((1 - _FLOOR) * mean / mean.sum() + _FLOOR / len(mean))
 
 
 def _bump(at: FloatArray, centre: float, width: float) -> FloatArray:

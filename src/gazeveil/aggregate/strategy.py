@@ -18,6 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from gazeveil.aggregate.engine import IntArray, Kernel
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
@@ -37,6 +38,7 @@ class Task:
         delta: The δ that may be spent on it; 0 for pure promises.
         neighbours: How neighbouring data sets differ.
         blur_cells: Standard deviation of the point-spread function of the rendered map, in cells.
+        saliency: What the picture that was looked at says about gaze, if it is known; only tunes the decoder.
     """
 
     grid: Grid
@@ -45,6 +47,7 @@ class Task:
     delta: float = 1e-5
     neighbours: Neighbours = Neighbours.REPLACE_ONE
     blur_cells: float = 1.1
+    saliency: Saliency | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,12 +59,15 @@ class Estimate:
         noise_sd: The standard deviation that the privacy noise alone gives each cell of ``map``.
         prior: What would be shown without any data, on the same scale.
         data_share: How much of the picture is data rather than prior, from 0 to 1.
+        picture_share: How much of the prior behind ``map`` follows the stimulus's own pixels, from 0 to 1; 0 where
+            they were not given.
     """
 
     map: FloatArray
     noise_sd: FloatArray
     prior: FloatArray
     data_share: float
+    picture_share: float = 0.0
 
 
 @runtime_checkable

@@ -4,16 +4,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from gazeveil.aggregate.choice import tells_much
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.heatmap import LARGE_EPSILON, PrivateHeatmap
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli._output import AsJson, command_app, print_json, progress
 from gazeveil.errors import InputError, OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import Neighbours
@@ -36,6 +40,9 @@ def heatmap(
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the picture in degrees.")] = 1.1,
     overlay: Annotated[Path | None, typer.Option("--overlay", help="The stimulus as a PNG, to draw it over.")] = None,
+    saliency: Annotated[
+        Path | None, typer.Option("--saliency", help="The stimulus as a PNG, whose pixels the decoder may use.")
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
     ledger: Annotated[
         str | None, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")
@@ -72,8 +79,10 @@ def heatmap(
         raise InputError(
             f"the corpus has no stimulus {stimulus!r}", hint=f"it has {', '.join(whole.stimuli[:12]) or 'none'}"
         )
-    chosen = whole.select(stimulus=stimulus)
-    picture = None if overlay is None else read_picture(overlay, chosen.geometry)
+    geometry = whole.select(stimulus=stimulus).geometry
+    picture = None if overlay is None else read_picture(overlay, geometry)
+    if saliency is not None:
+        mechanism = replace(mechanism, picture=Saliency.of(read_picture(saliency, geometry)))
     noise = NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
     with progress("summing over observers", quiet=as_json) as tell:
         machine = engine_at(engine)
@@ -84,16 +93,17 @@ def heatmap(
                 release = mechanism.release(
                     whole, stimulus, noise=noise, ledger=book, dataset=dataset, engine=machine, tell=tell
                 )
-    files = write_heatmap(release, chosen.geometry, out, picture=picture)
+    files = write_heatmap(release, geometry, out, picture=picture)
     told: dict[str, Any] = {
         "out": out,
         "files": files,
         "guarantee": release.guarantee.to_dict(),
         "strategy": release.recipe_values()["strategy"],
         "data_share": release.value.data_share,
+        "picture_share": release.value.picture_share,
         "observers": release.provenance["observers"],
         "charged": release.receipt is not None,
-        "warning": _warning(epsilon),
+        "warning": _warning(mechanism, geometry, release.provenance["observers"]),
     }
     if as_json:
         print_json(told)
@@ -101,11 +111,16 @@ def heatmap(
     print(f"wrote {', '.join(path.name for path in files)} to {out}")
     print(f"promise   {release.statement().paragraph()}")
     print(f"data      {release.value.data_share:.0%} of the picture is data, the rest is what gaze is like anywhere")
+    if saliency is not None:
+        print(f"picture   {release.value.picture_share:.0%} of that follows the pixels of {saliency.name}")
     if told["warning"]:
         print(f"warning   {told['warning']}")
 
 
-def _warning(epsilon: float) -> str:
-    if epsilon <= LARGE_EPSILON:
-        return ""
-    return f"an ε of {epsilon:g} promises next to nothing"
+def _warning(mechanism: PrivateHeatmap, geometry: Geometry, observers: int) -> str:
+    """Say what is to be expected of the public numbers."""
+    if mechanism.epsilon > LARGE_EPSILON:
+        return f"an ε of {mechanism.epsilon:g} promises next to nothing"
+    if not tells_much(mechanism.plan(geometry, observers).task):
+        return "with so few people a head's noise hides nearly everything: the map is nearly all prior"
+    return ""

@@ -106,7 +106,8 @@ class Statement:
         """Say how likely the promise is to fail; empty if it cannot or if there is none."""
         if not self.delta or self.delta == 1:
             return ""
-        chance = f"1 in {int(decimal_down(1 / self.delta, 2)):,}"
+        a_float_off = 1 + Fraction(1, 10**15)  # 1e-5 as a float is a little more than one in 100,000
+        chance = f"1 in {int(decimal_down(a_float_off / self.delta, 2)):,}"
         told = ""
         if isinstance(self.guarantee, ZeroConcentratedDP):
             told = (

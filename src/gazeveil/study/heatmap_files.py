@@ -19,12 +19,8 @@ from gazeveil.gaze.geometry import FloatArray, Geometry
 from gazeveil.privacy.release import Release
 from gazeveil.study import plots
 
-CONFIDENCE_SDS = 2.58 * 1.7
-"""Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell.
-
-The factor 1.7 is there because the stated deviations are as small as 0.6 of the true ones at hot spots (measured, see
-docs/concepts/private-heatmaps.md).
-"""
+CONFIDENCE_SDS = 2.58
+"""Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""
 
 
 def write_heatmap(
@@ -52,6 +48,7 @@ def write_heatmap(
             "provenance": dict(release.provenance),
             "receipt": None if release.receipt is None else release.receipt.digest,
             "data_share": estimate.data_share,
+            "picture_share": estimate.picture_share,
             "statement": statement.to_dict(),
         }
         (target / "release.json").write_text(json.dumps(sidecar, indent=2, default=str) + "\n", encoding="utf-8")

@@ -74,13 +74,14 @@ def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
     decoded: Decoded = decoder.decode(measured, blur)
     prior = prior_picture(decoder.prior, blur)
     if working == task.grid:
-        return Estimate(decoded.map, decoded.noise_sd, prior, decoded.data_share)
+        return Estimate(decoded.map, decoded.noise_sd, prior, decoded.data_share, decoded.picture_share)
     area = working.size / task.grid.size
     return Estimate(
         _of_mass_1(_drawn(decoded.map, working, task.grid)),
         area * _drawn(decoded.noise_sd, working, task.grid),
         _of_mass_1(_drawn(prior, working, task.grid)),
         decoded.data_share,
+        decoded.picture_share,
     )
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -148,6 +148,9 @@ def _lattice(span: float) -> FloatArray:
 
 @lru_cache(maxsize=2)
 def _decoder(task: Task) -> tuple[Decoder, FloatArray, float]:
+    if task.saliency is not None:
+        known, turn, length = _decoder(replace(task, saliency=None))
+        return known.of_picture(task.saliency), turn, length
     prior: Prior = prior_of(working_grid(task.grid))
     bumps = _bumps(prior.grid)
     _, _, turn = np.linalg.svd(bumps, full_matrices=False)

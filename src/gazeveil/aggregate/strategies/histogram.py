@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -89,6 +89,9 @@ def coarse_grid(task: Task) -> Grid:
 
 @lru_cache(maxsize=4)
 def _decoder(task: Task) -> tuple[Decoder, float]:
+    if task.saliency is not None:
+        known, length = _decoder(replace(task, saliency=None))
+        return known.of_picture(task.saliency), length
     prior = prior_of(working_grid(task.grid))
     features = overlap(prior.grid, coarse_grid(task))
     length = _normalised.unit(prior, features)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -246,6 +246,8 @@ def _wave(size: int, frequency: int) -> FloatArray:
 
 @lru_cache(maxsize=8)
 def _decoder(task: Task) -> Decoder:
+    if task.saliency is not None:
+        return _decoder(replace(task, saliency=None)).of_picture(task.saliency)
     design = _design(task)
     count = design.modes.shape[1]
     reach = _reach(task) * design.radius / task.observers
