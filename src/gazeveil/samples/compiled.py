@@ -155,13 +155,24 @@ class NoisyVeil(CompiledVeil):
         noise: NoiseSource,
         kernels: Kernels,
         *,
-        draw: Callable[[NoiseSource, int], FloatArray],
+        draw: Callable[[NoiseSource, FloatArray], None],
         per_sample: int,
         fixed: tuple[float, ...] = (),
         integers: int = 0,
         floats: int = 0,
     ) -> None:
-        """Make a veil that draws ``per_sample`` noise values a sample; its first own integer is their position."""
+        """Make a veil whose first own integer is where its noise is.
+
+        Args:
+            mechanism: Whose veil it is.
+            noise: Where the random words come from.
+            kernels: Its compiled functions.
+            draw: Fills an array with noise.
+            per_sample: How many numbers of it a sample takes.
+            fixed: Constants of its own.
+            integers: How many integers it has besides.
+            floats: How many floats it has besides.
+        """
         super().__init__(
             mechanism, noise, kernels, fixed=fixed, integers=1 + integers, floats=floats + BLOCK * per_sample
         )
@@ -220,7 +231,7 @@ class NoisyVeil(CompiledVeil):
                 longer = np.zeros(needed)
                 longer[: self._noise_at] = self._memory[: self._noise_at]
                 self._memory = longer
-            self._memory[self._noise_at : needed] = self._draw(self.noise, samples * self._per_sample)
+            self._draw(self.noise, self._memory[self._noise_at : needed])
         except BaseException as error:
             self._fail(error)
             raise

@@ -18,11 +18,11 @@ LATTICE = FIXED
 @njit(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     receive(fixed, clock, memory, t)
-    step = fixed[LATTICE]
+    step, per_unit = fixed[LATTICE], 1.0 / fixed[LATTICE]  # powers of two: both are exact
     at = clock[NOISE]
     axes = int(fixed[AXES])
     for axis in range(axes):
-        memory[POINT + axis] = math.floor(memory[POINT + axis] / step + 0.5) * step + memory[at + axis]
+        memory[POINT + axis] = math.floor(memory[POINT + axis] * per_unit + 0.5) * step + memory[at + axis]
         memory[at + axis] = 0.0
     clock[NOISE] = at + axes
     send(fixed, memory)

@@ -12,6 +12,7 @@ from numba import njit
 
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples._receive_kernels import (
+    AXES,
     CLOCK,
     FAST,
     FIXED,
@@ -34,9 +35,9 @@ RING = MEMORY + 6
 
 
 @njit(**FAST)
-def _sum_afresh(memory: FloatArray, window: int) -> None:
+def _sum_afresh(memory: FloatArray, window: int, axes: int) -> None:
     """Form both sums from a ring whose oldest sample is the first."""
-    for axis in range(3):
+    for axis in range(axes):
         plain, weighted = 0.0, 0.0
         for i in range(window):
             value = memory[RING + 3 * i + axis]
@@ -50,17 +51,17 @@ def _fill(memory: FloatArray, window: int) -> None:
     for i in range(window):
         for axis in range(3):
             memory[RING + 3 * i + axis] = memory[POINT + axis]
-    _sum_afresh(memory, window)
+    _sum_afresh(memory, window, 3)
 
 
 @njit(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     receive(fixed, clock, memory, t)
-    window = int(fixed[WINDOW])
+    window, axes = int(fixed[WINDOW]), int(fixed[AXES])
     if clock[SEEN] == 1 and fixed[FILLS] > 0.0:
         _fill(memory, window)
     at = clock[AT]
-    for axis in range(3):
+    for axis in range(axes):
         value, place = memory[POINT + axis], RING + 3 * at + axis
         memory[WEIGHTED + axis] += window * value - memory[PLAIN + axis]
         memory[PLAIN + axis] += value - memory[place]
@@ -68,10 +69,10 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
     at += 1
     if at == window:
         at = 0
-        _sum_afresh(memory, window)
+        _sum_afresh(memory, window, axes)
     clock[AT] = at
     total = 0.5 * window * (window + 1.0)
-    for axis in range(3):
+    for axis in range(axes):
         memory[POINT + axis] = memory[WEIGHTED + axis] / total
     send(fixed, memory)
 

@@ -9,7 +9,19 @@ import math
 from numba import njit
 
 from gazeveil.gaze.geometry import FloatArray
-from gazeveil.samples._receive_kernels import FAST, FIXED, PERIOD, POINT, RUN, STEP, IntArray, receive, send, wrapped
+from gazeveil.samples._receive_kernels import (
+    AXES,
+    FAST,
+    FIXED,
+    PERIOD,
+    POINT,
+    RUN,
+    STEP,
+    IntArray,
+    receive,
+    send,
+    wrapped,
+)
 
 CELL = FIXED
 SHIFT = FIXED + 1
@@ -21,7 +33,7 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
     if fixed[PERIOD] > 0.0:  # the grid does not turn with the eye
         memory[POINT] = wrapped(memory[POINT], fixed[PERIOD])
     cell, shift = fixed[CELL], fixed[SHIFT]
-    for axis in range(3):
+    for axis in range(int(fixed[AXES])):
         memory[POINT + axis] = math.floor(memory[POINT + axis] / cell) * cell + shift
     send(fixed, memory)
 

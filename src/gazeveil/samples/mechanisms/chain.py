@@ -20,7 +20,8 @@ from gazeveil.errors import OptionError, StateError
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil
+from gazeveil.samples.compiled import CHUNK
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, as_samples
 from gazeveil.samples.state import Arrays
 
 
@@ -90,25 +91,32 @@ class _Chained(Veil):
 
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
-        try:
-            for veil in self._veils:
-                x, y = veil.run(t, x, y)
-        except BaseException as error:
-            self._fail(error)
-            raise
-        return x, y
+        shown_x, shown_y = self._through(t, x, y)
+        return shown_x, shown_y
 
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Take many samples of a space with three axes."""
+        shown_x, shown_y, shown_z = self._through(t, x, y, z)
+        return shown_x, shown_y, shown_z
+
+    def _through(self, *columns: FloatArray) -> list[FloatArray]:
+        self._check_open()
+        t, *gaze = as_samples(*columns)
+        out = [np.empty(len(t)) for _ in gaze]
         try:
-            for veil in self._veils:
-                x, y, z = veil.run3(t, x, y, z)
+            for at in range(0, len(t), CHUNK):  # so that what passes from veil to veil stays in the cache
+                here = slice(at, at + CHUNK)
+                part: tuple[FloatArray, ...] = tuple(column[here] for column in gaze)
+                for veil in self._veils:
+                    part = veil.run(t[here], *part) if len(part) == 2 else veil.run3(t[here], *part)
+                for column, values in zip(out, part, strict=True):
+                    column[here] = values
         except BaseException as error:
             self._fail(error)
             raise
-        return x, y, z
+        return out
 
     def change(self, t: float, **knob: Any) -> None:
         """Turn the knob of the first member that has one.

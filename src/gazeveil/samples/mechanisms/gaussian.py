@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+import numpy as np
+
 from gazeveil.gaze.geometry import FloatArray
-from gazeveil.noise import NoiseSource, from_lattice, gaussian, lattice_step
+from gazeveil.noise import NoiseSource, gaussian, lattice_step
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import Kernels, NoisyVeil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive
@@ -62,5 +64,5 @@ class GaussianNoise(SampleMechanism):
         )
 
 
-def _draw(sigma: float, step: float, source: NoiseSource, count: int) -> FloatArray:
-    return from_lattice(gaussian(source, sigma, count, step), step)
+def _draw(sigma: float, step: float, source: NoiseSource, out: FloatArray) -> None:
+    np.multiply(gaussian(source, sigma, len(out), step), step, out=out)

@@ -94,5 +94,6 @@ def _uniform(source: NoiseSource, count: int) -> FloatArray:
     return (source.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _weights(spread: float, source: NoiseSource, count: int) -> FloatArray:
-    return 1.0 + spread * (2.0 * _uniform(source, count) - 1.0)
+def _weights(spread: float, source: NoiseSource, out: FloatArray) -> None:
+    np.multiply(_uniform(source, len(out)), 2.0 * spread, out=out)
+    out += 1.0 - spread
