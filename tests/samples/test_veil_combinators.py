@@ -200,3 +200,23 @@ def test_a_rotation_refuses_a_state_with_a_member_it_does_not_have() -> None:
 def test_combinations_that_do_not_fit_are_refused(wrong) -> None:
     with pytest.raises(OptionError):
         wrong()
+
+
+def test_no_window_meets_more_than_two_turns_whatever_the_clock_does() -> None:
+    """With one release a window, a rotation of promises makes at most two, and really makes them."""
+    most = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        steps = rng.choice([0.0, 1e-6, 0.004, 0.02, -0.01, 0.3], 1500, p=[0.1, 0.1, 0.5, 0.2, 0.05, 0.05])
+        t = np.cumsum(steps)
+        x = rng.uniform(0, 1280, 1500)
+        plain = {"epsilon": 3, "window": "0.5", "radius": 60, "filter": False, "ticks": 1, "after_blink": 0.0}
+        member = MECHANISMS["clock"](SCREEN, **plain)
+        rotation = Rotation(SCREEN, members=(member, member), least=0.6, most=0.9)
+        assert rotation.guarantee == GazeStreamDP(6, "0.5", 60)
+        shown = np.asarray(rotation.start(NoiseSource.seeded(seed)).run(t, x, x))
+        moments = np.maximum.accumulate(np.rint(t * 1e6).astype(np.int64))
+        ticks = moments[1:][np.any(np.diff(shown, axis=1) != 0, axis=0)]
+        within = np.searchsorted(ticks, ticks + 500_000, side="right") - np.arange(len(ticks))
+        most = max(most, int(within.max()))
+    assert most == 2
