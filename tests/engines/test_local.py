@@ -22,6 +22,7 @@ from gazeveil import Corpus, Recording, headset, screen, write_corpus
 from gazeveil.aggregate.engine import ENGINES, Columns, IntArray, Kernel, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
+from gazeveil.engines import local
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import FileFormatError, GeometryError, InputError, InternalError, OptionError
 from gazeveil.gaze import corpus_writer
@@ -311,6 +312,23 @@ def test_a_corpus_that_is_replaced_while_it_is_read_gives_nothing(tmp_path: Path
 
     with pytest.raises(InputError, match=r"changed while it was read|expected a Parquet file"):
         LocalEngine(1).sum_over_observers(corpus, CountMap(GRID), tell)
+
+
+def test_batches_end_where_parts_end_if_they_can() -> None:
+    """Six observers of ten rows each: three in the first part, two in the second, one in both of the last two."""
+    observer = np.array([0, 1, 2, 3, 4, 5, 5])
+    part = np.array([0, 0, 0, 1, 1, 2, 3])
+    start = np.array([0, 10, 20, 0, 10, 0, 0])
+    length = np.array([10, 10, 10, 10, 10, 5, 5])
+    runs = local._Runs(observer, part, start, length)
+
+    def batches(most_rows: int) -> list[list[int]]:
+        return [np.unique(batch.observer).tolist() for batch in local._batches(runs, most_rows)]
+
+    assert batches(1) == [[0], [1], [2], [3], [4], [5]]
+    assert batches(20) == [[0, 1], [2], [3, 4], [5]]
+    assert batches(45) == [[0, 1, 2], [3, 4, 5]]  # four fit, but the fourth lies in another part
+    assert batches(1000) == [[0, 1, 2, 3, 4, 5]]
 
 
 def test_the_local_engine_is_found_by_its_address() -> None:
