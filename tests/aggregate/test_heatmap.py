@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from gazeveil import Corpus, Ledger, NoiseSource, PureDP, Recording, screen
+from gazeveil.aggregate.choice import tells_much
 from gazeveil.aggregate.engine import Kernel, Summed, Tell, silent
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
 from gazeveil.privacy.guarantee import ApproxDP, Unproven
 from gazeveil.privacy.unit import Neighbours
@@ -146,3 +148,33 @@ def test_one_observer_and_no_gaze_are_no_special_cases() -> None:
 def test_a_pure_budget_gets_a_pure_promise() -> None:
     release = PrivateHeatmap(epsilon=1.0, delta=0.0, **COARSE).release(a_corpus(), noise=NoiseSource.secure())
     assert release.guarantee == PureDP(1.0)
+
+
+def test_the_picture_goes_into_the_recipe_as_its_hash_and_its_share_is_told() -> None:
+    picture = Saliency.of(np.random.default_rng(1).integers(0, 256, (60, 80, 3)).astype(np.uint8))
+    mechanism = PrivateHeatmap(epsilon=1.0, picture=picture, **COARSE)
+    release = mechanism.release(a_corpus(), noise=NoiseSource.secure())
+    assert release.recipe_values()["picture"] == picture.digest
+    assert 0 < release.value.picture_share < 1
+    plain = PrivateHeatmap(epsilon=1.0, **COARSE).release(a_corpus(), noise=NoiseSource.secure())
+    assert plain.recipe_values()["picture"] is None
+    assert plain.value.picture_share == 0
+    assert release.guarantee == plain.guarantee
+
+
+def test_a_strategy_that_cannot_use_a_picture_says_so() -> None:
+    picture = Saliency.of(np.zeros((60, 80, 3), dtype=np.uint8))
+    with pytest.raises(OptionError, match="no use of a picture"):
+        PrivateHeatmap(epsilon=1.0, strategy="hierarchical", picture=picture)
+
+
+def test_gaussian_noise_keeps_no_pure_promise() -> None:
+    with pytest.raises(OptionError, match="delta 0"):
+        PrivateHeatmap(epsilon=1.0, delta=0.0, strategy="bumps", **COARSE).plan(DESK, 30)
+
+
+@pytest.mark.parametrize(
+    ("people", "epsilon", "delta", "much"), [(1, 1.0, 1e-5, False), (30, 1.0, 1e-5, True), (5, 1.0, 0.0, False)]
+)
+def test_public_numbers_say_whether_a_map_can_tell_much(people: int, epsilon: float, delta: float, much: bool) -> None:
+    assert tells_much(PrivateHeatmap(epsilon=epsilon, delta=delta, **COARSE).plan(DESK, people).task) is much

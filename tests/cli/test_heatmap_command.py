@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil import Recording, screen, write_corpus
+from gazeveil import Ledger, Recording, screen, write_corpus
 from gazeveil.cli.main import run
 
 DESK = screen(1600, 1200, 400, 300, 600)
@@ -83,6 +83,15 @@ def test_the_picture_can_lie_over_the_stimulus(study: Path, tmp_path: Path) -> N
         (["--epsilon", "1", "--stimulus", "a.png", "--ledger", "x.sqlite", "--dataset", "d"], 5, "no ledger"),
         (["--epsilon", "1", "--delta", "0.1", "--stimulus", "a.png", "--no-ledger"], 3, "empty"),
         (["--epsilon", "1", "--strategy", "magic", "--stimulus", "a.png", "--no-ledger"], 3, "magic"),
+        (["--epsilon", "-1", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
+        (["--epsilon", "inf", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
+        (["--epsilon", "1", "--observers", "0", "--stimulus", "a.png", "--no-ledger"], 3, "observers"),
+        (["--epsilon", "1", "--delta", "0", "--strategy", "bumps", "--stimulus", "a.png", "--no-ledger"], 3, "modes"),
+        (
+            ["--epsilon", "1", "--stimulus", "a.png", "--ledger", "postgresql://127.0.0.1:9/none", "--dataset", "d"],
+            5,
+            "127.0.0.1",
+        ),
     ],
 )
 def test_mistakes_get_words_and_nothing_is_written(
@@ -97,3 +106,74 @@ def test_a_large_epsilon_is_warned_about(study: Path, tmp_path: Path, capsys: py
     arguments = ["--stimulus", "a.png", "--epsilon", "20", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
     assert run(["heatmap", str(study), *arguments]) == 0
     assert "next to nothing" in capsys.readouterr().out
+
+
+def folder_of(tmp_path: Path, recordings: list[Recording]) -> str:
+    write_corpus(recordings, tmp_path / "corpus")
+    return str(tmp_path / "corpus")
+
+
+def test_one_observer_gets_a_map_and_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = folder_of(tmp_path, [Recording(np.arange(3.0), np.full(3, 500.0), np.full(3, 400.0), DESK, "p", "a.png")])
+    arguments = ["--stimulus", "a.png", "--epsilon", "1", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
+    assert run(["heatmap", corpus, *arguments]) == 0
+    assert "nearly all prior" in capsys.readouterr().out
+
+
+def test_gaze_off_the_screen_is_no_gaze_and_no_error(tmp_path: Path) -> None:
+    away = [Recording(np.arange(3.0), np.full(3, -900.0), np.full(3, 9e3), DESK, f"p{k}", "a.png") for k in range(4)]
+    arguments = ["--stimulus", "a.png", "--epsilon", "1", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
+    assert run(["heatmap", folder_of(tmp_path, away), *arguments]) == 0
+    assert np.load(tmp_path / "map" / "heatmap.npz")["map"].sum() == pytest.approx(1)
+
+
+def test_recordings_without_samples_have_no_stimulus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    none = np.zeros(0)
+    corpus = folder_of(tmp_path, [Recording(none, none, none, DESK, f"p{k}", "a.png") for k in range(4)])
+    arguments = ["--stimulus", "a.png", "--epsilon", "1", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
+    assert run(["heatmap", corpus, *arguments]) == 3
+    assert "no stimulus" in capsys.readouterr().err
+    assert not (tmp_path / "map").exists()
+
+
+def test_an_unknown_number_of_people_is_counted_privately(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--stimulus", "a.png", "--epsilon", "1", "--neighbours", "add-remove", "--no-ledger", "--json"]
+    assert run(["heatmap", str(study), *arguments, "--out", str(tmp_path / "map"), *COARSE]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["observers"] >= 1
+    assert told["guarantee"]["neighbours"] == "add-remove"
+
+
+def test_a_place_that_cannot_be_written_costs_nothing(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = str(tmp_path / "ledger.sqlite")
+    assert run(["ledger", "init", "study-7", "--epsilon", "2", "--delta", "1e-4", "--ledger", ledger, "--json"]) == 0
+    (tmp_path / "file").write_text("not a folder")
+    out = ["--out", str(tmp_path / "file" / "map"), "--ledger", ledger, "--dataset", "study-7"]
+    assert run(["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", *out, *COARSE]) != 0
+    assert "cannot write" in capsys.readouterr().err
+    with Ledger.open(ledger) as book:
+        assert book.account("study-7").spent["epsilon"] == 0
+
+
+def test_the_stimulus_may_help_the_decoder(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from matplotlib.image import imsave
+
+    pixels = np.random.default_rng(3).random((60, 80, 3))
+    imsave(tmp_path / "a.png", pixels)
+    imsave(tmp_path / "tall.png", pixels.transpose(1, 0, 2))
+    base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--no-ledger", *COARSE]
+    out = tmp_path / "map"
+    assert run([*base, "--out", str(out), "--saliency", str(tmp_path / "a.png")]) == 0
+    assert "pixels of a.png" in capsys.readouterr().out
+    sidecar = json.loads((out / "release.json").read_text())
+    assert len(sidecar["recipe"]["picture"]) == 64
+    assert 0 < sidecar["picture_share"] < 1
+    for more in (["--saliency", str(tmp_path / "tall.png")], ["--saliency", str(tmp_path / "missing.png")]):
+        assert run([*base, "--out", str(tmp_path / "no"), *more]) == 3
+    hierarchical = ["--strategy", "hierarchical", "--saliency", str(tmp_path / "a.png")]
+    assert run([*base, "--out", str(tmp_path / "no"), *hierarchical]) == 3
+    assert not (tmp_path / "no").exists()

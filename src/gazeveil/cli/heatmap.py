@@ -54,7 +54,7 @@ def heatmap(
     as_json: AsJson = False,
 ) -> None:
     """Release a private heatmap: the map, pictures, error bars, and the promise in words."""
-    from gazeveil.study.heatmap_files import read_picture, write_heatmap  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.study.heatmap_files import check_place, read_picture, write_heatmap  # noqa: PLC0415  (loads the plotting parts)
 
     if (ledger is None) != no_ledger:
         raise OptionError(
@@ -83,6 +83,7 @@ def heatmap(
     picture = None if overlay is None else read_picture(overlay, geometry)
     if saliency is not None:
         mechanism = replace(mechanism, picture=Saliency.of(read_picture(saliency, geometry)))
+    check_place(out)
     noise = NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
     with progress("summing over observers", quiet=as_json) as tell:
         machine = engine_at(engine)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.errors import InputError, MissingExtra
+from gazeveil.errors import InputError, MissingExtra, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze.geometry import FloatArray, Geometry
 from gazeveil.privacy.release import Release
@@ -54,6 +55,22 @@ def write_heatmap(
         (target / "release.json").write_text(json.dumps(sidecar, indent=2, default=str) + "\n", encoding="utf-8")
         names = sorted(path.name for path in target.iterdir())
     return [folder / name for name in names]
+
+
+def check_place(folder: Path) -> None:
+    """Refuse, before anything is spent, what would fail when the files are written.
+
+    Raises:
+        OutputError: If the folder cannot be made.
+        MissingExtra: If nothing can draw the pictures.
+    """
+    plots.canvas(1, 1)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {folder}: {error.strerror or error}", hint="choose another place") from error
+    if not os.access(folder.parent, os.W_OK):
+        raise OutputError(f"cannot write to {folder.parent}", hint="choose another place, or allow writing there")
 
 
 def hot_spots(estimate: Estimate) -> NDArray[np.bool_]:

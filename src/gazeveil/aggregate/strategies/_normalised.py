@@ -11,6 +11,7 @@ from gazeveil.aggregate.engine import IntArray
 from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread
 from gazeveil.aggregate.strategies._common import BOUND, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Task
+from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
@@ -27,7 +28,15 @@ def promise(task: Task) -> Guarantee:
 
 
 def sigma(task: Task) -> float:
-    """Return the standard deviation of the noise on the integers."""
+    """Return the standard deviation of the noise on the integers.
+
+    Raises:
+        OptionError: If δ is 0, which Gaussian noise cannot keep.
+    """
+    if task.delta == 0:
+        raise OptionError(
+            "Gaussian noise keeps no promise with delta 0", hint="allow a small delta, or use the strategy modes"
+        )
     return gaussian_sigma(task.epsilon, task.delta, nonnegative_sensitivity(task.neighbours))
 
 
