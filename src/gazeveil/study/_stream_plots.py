@@ -39,7 +39,7 @@ def over_the_promise(points: Sequence[Point], figure: int, sets: Sequence[Mappin
             axes.set_xlabel("ε")
         row[0].set_ylabel(_LABELS[figure])
     plot.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
-    return png(plot, dpi=80)
+    return png(plot, dpi=68)
 
 
 def veils_compared(points: Sequence[Point], figure: int, sets: Sequence[Mapping[str, Any]]) -> bytes:
@@ -63,7 +63,7 @@ def veils_compared(points: Sequence[Point], figure: int, sets: Sequence[Mapping[
             axes.set_xlabel("ε")
         row[0].set_ylabel(_LABELS[figure])
     plot.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
-    return png(plot, dpi=80)
+    return png(plot, dpi=68)
 
 
 def hits_over_strength(rows: Sequence[Retention]) -> bytes:
@@ -84,7 +84,7 @@ def hits_over_strength(rows: Sequence[Retention]) -> bytes:
         axes.set_xlabel(SWEEPS[veil].symbol)
         axes.set_ylim(0, 1.02)
     panels[0][0].set_ylabel("weighted F1 of objects hit")
-    return png(plot, dpi=80)
+    return png(plot, dpi=68)
 
 
 def _line(axes: Any, points: Sequence[Point], figure: int, colour: str, style: str, label: str) -> None:
