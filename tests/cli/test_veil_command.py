@@ -195,6 +195,23 @@ def test_a_veil_is_paid_for_before_it_leaves(study: Path, tmp_path: Path, capsys
     assert run([*paying[:-2], "--out", str(tmp_path / "two")]) == 3
 
 
+def test_chunks_make_no_difference(tmp_path: Path) -> None:
+    from gazeveil.gaze.formats.base import ReadOptions
+    from gazeveil.gaze.reading import ChunkStream
+
+    rows = [f"{n / 60},{n % 50},{n % 70}" for n in range(500)]
+    (tmp_path / "gaze.csv").write_text("t,x,y\n" + "\n".join(rows) + "\n")
+    shown = []
+    for chunk_rows in (10_000, 64):
+        stream = ChunkStream(tmp_path / "gaze.csv", ReadOptions(geometry=DESK, chunk_rows=chunk_rows))
+        batch = Batch(lambda geometry: preset("gaussian-low", space_of(geometry)), NoiseSource.seeded(2))
+        chunks = list(batch.veil(stream))
+        shown.append(np.concatenate([chunk.samples["x"].to_numpy() for chunk in chunks]))
+        assert batch.recordings == 1
+    assert len(chunks) > 5
+    assert np.array_equal(shown[0], shown[1])
+
+
 def test_a_batch_says_what_it_promises_before_the_first_sample(study: Path) -> None:
     from gazeveil.gaze.reading import ChunkStream
 

@@ -402,3 +402,24 @@ def test_a_forked_child_cannot_use_the_veils_of_its_parent() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     for veil in veils:
         veil.step(0.1, 10.0, 10.0)
+
+
+ODD: list[Any] = [None, True, False, "", "1", "clamp", [], {}, 0, 1, -1, 3, 10**30]
+ODD += [0.0, 0.3, -2.5, 1e308, 5e-324, math.nan, math.inf]
+
+
+@each
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_odd_parameters_are_refused_or_work(name: str, data: st.DataObject) -> None:
+    values = example(name).to_dict()
+    for key in data.draw(st.lists(st.sampled_from(sorted(values.keys() - {"mechanism"})), min_size=1, max_size=2)):
+        values[key] = data.draw(st.sampled_from(ODD))
+    try:
+        mechanism = mechanism_from_dict(values)
+        veil = mechanism.start(NoiseSource.seeded(7))
+    except GazeveilError:
+        return
+    assert mechanism_from_dict(json.loads(json.dumps(mechanism.to_dict()))) == mechanism
+    for n in range(5):
+        veil.step(n / 100, 10.0, 10.0)

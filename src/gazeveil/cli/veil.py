@@ -84,6 +84,10 @@ def veil(
     for target in (out, sidecar_of(out), *([picture] if picture else [])):
         if target.exists() and not overwrite:
             raise OutputError(f"{target} exists already", hint="choose another name, or add --overwrite")
+    if picture is not None:
+        from gazeveil.study.plots import canvas  # noqa: PLC0415
+
+        canvas()  # says what is missing before anything is written
     noise = NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
     streams = source.streams(inputs)
     with ExitStack() as stack:

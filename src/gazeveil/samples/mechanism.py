@@ -306,6 +306,17 @@ def positive(mechanism: SampleMechanism, field: str) -> float:
     return value
 
 
+def truth(mechanism: SampleMechanism, field: str) -> None:
+    """Check a field that must be true or false.
+
+    Raises:
+        OptionError: If it is neither.
+    """
+    value = getattr(mechanism, field)
+    if not isinstance(value, bool):
+        raise OptionError(f"{field} must be true or false, not {value!r}")
+
+
 def as_samples(*columns: Any) -> list[FloatArray]:
     """Return columns of samples as float arrays of one length, without copying where that is possible.
 

@@ -93,6 +93,8 @@ class StreamMechanism(SampleMechanism):
             )
         for name in ("epsilon", "window", "radius"):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
+            if not Fraction(1, 10**9) <= getattr(self, name) <= 10**9:
+                raise OptionError(f"{name} must be between 1e-9 and 1e9, not {getattr(self, name)}")
         if not isinstance(self.filter, bool):
             raise OptionError(f"filter is true or false, not {self.filter!r}")
         _between(self.after_blink, 0.0, 10.0, "after_blink")
@@ -413,5 +415,5 @@ def _past_for(mechanism: StreamMechanism, plan: Plan, before: FloatArray | None 
 
 
 def _between(value: Any, low: float, high: float, name: str) -> None:
-    if not low <= exact(value, name) <= high:
+    if isinstance(value, str) or not low <= exact(value, name) <= high:
         raise OptionError(f"{name} must be between {low:g} and {high:g} seconds, not {value!r}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, gaussian, lattice_step
+from gazeveil.noise._parameters import in_steps
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import Kernels, NoisyVeil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive
@@ -37,7 +38,7 @@ class GaussianNoise(SampleMechanism):
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
         positive(self, "sigma")
-        lattice_step(self.own_sigma)
+        in_steps(self.own_sigma, lattice_step(self.own_sigma), "sigma")
 
     @property
     def own_sigma(self) -> float:

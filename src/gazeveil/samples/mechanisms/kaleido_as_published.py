@@ -96,7 +96,7 @@ class KaleidoAsPublished(StreamMechanism):
         check_tests(self)
         for name in ("h", "rate_hz"):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
-        if self.h <= 1 or not self.l_thresh >= 0 or self.rate_hz > 10_000:
+        if self.h <= 1 or not 0 <= self.l_thresh <= 1e9 or self.rate_hz > 10_000:
             raise OptionError("h must be above 1, l_thresh at least 0, rate_hz at most 10,000")
 
 

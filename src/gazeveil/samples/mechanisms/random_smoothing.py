@@ -15,8 +15,8 @@ from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import BLOCK, Kernels, NoisyVeil
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, number
-from gazeveil.samples.mechanisms.smoothing import check_window
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, number, truth
+from gazeveil.samples.mechanisms.smoothing import checked_window
 
 
 @MECHANISMS.register("random-smoothing")
@@ -42,7 +42,8 @@ class RandomSmoothing(SampleMechanism):
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
-        check_window(self.window)
+        object.__setattr__(self, "window", checked_window(self.window))
+        truth(self, "random_start")
         if not 0 <= number(self, "spread") < 1:
             raise OptionError(f"spread must be at least 0 and below 1, not {self.spread!r}")
 

@@ -43,7 +43,7 @@ class LinearSmoothing(SampleMechanism):
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
-        check_window(self.window)
+        object.__setattr__(self, "window", checked_window(self.window))
         if self.start_with not in STARTS:
             raise OptionError(f"start_with must be {' or '.join(STARTS)}, not {self.start_with!r}")
 
@@ -71,7 +71,9 @@ class _Smoothing(CompiledVeil):
         return bool(0 <= self._clock[6] < self._fixed[10])
 
 
-def check_window(window: int) -> None:
-    """Refuse a window that is not a number of samples."""
-    if whole_number(window, "window", at_least=1) > LONGEST:
-        raise OptionError(f"window must be at most {LONGEST:,} samples, not {window:,}")
+def checked_window(window: int) -> int:
+    """Return a window, or refuse it if it is not a number of samples that can be kept."""
+    samples = whole_number(window, "window", at_least=1)
+    if samples > LONGEST:
+        raise OptionError(f"window must be at most {LONGEST:,} samples, not {samples:,}")
+    return samples

@@ -10,7 +10,7 @@ from typing import ClassVar
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import CompiledVeil, Kernels
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive, truth
 
 POINTS_PER_DEGREE = 2160 / 180
 """The paper's reference grid: 2160 points over 180 degrees."""
@@ -40,6 +40,7 @@ class SpatialGrid(SampleMechanism):
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
         positive(self, "factor")
+        truth(self, "centred")
         self.space.degrees(self.factor)
 
     @property

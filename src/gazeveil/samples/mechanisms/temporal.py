@@ -7,11 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import whole_number
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import CompiledVeil, Kernels
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
+
+MOST = 10**6
 
 
 @MECHANISMS.register("temporal")
@@ -33,7 +36,10 @@ class TemporalHold(SampleMechanism):
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
-        whole_number(self.keep_every, "keep_every", at_least=1)
+        keep_every = whole_number(self.keep_every, "keep_every", at_least=1)
+        if keep_every > MOST:
+            raise OptionError(f"keep_every must be at most {MOST:,} samples, not {keep_every:,}")
+        object.__setattr__(self, "keep_every", keep_every)
 
     @property
     def guarantee(self) -> Guarantee:
