@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Row, seconds
+from benchmarks.harness import Row, busy, seconds
 from benchmarks.peers.environment import AbsentError, python_with, run_script, versions
 from gazeveil import Corpus, Recording, screen, write_corpus
 from gazeveil.aggregate.engine import engine_at
@@ -46,6 +46,7 @@ Maps = NDArray[np.float64]
 
 
 def run() -> list[Row]:
+    others = busy()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         recordings = study()
@@ -55,7 +56,7 @@ def run() -> list[Row]:
         counted, heatmaps = timed(partial(count_release, corpus)), timed(partial(heatmap_release, corpus))
         ours = f"ours CC {agreement(heatmaps[1], truth)}, add/remove, δ = {DELTA:g}"
         plain = f"ours CC {agreement(drawn(counted[1]), truth)}, replace-one"
-        rows = []
+        rows: list[Row] = []
         for title, peer, target in (("diffprivlib", diffprivlib, 1.0), ("Tumult", tumult, 10.0)):
             try:
                 told, theirs, words = peer(recordings, folder, truth)
@@ -63,8 +64,22 @@ def run() -> list[Row]:
                 print(f"({title} left out: {absent})")
                 continue
             rows += [
-                Row("counts, 32x24, pure ε for a person", told, counted[0], theirs, target, note=f"{plain}; {words}"),
-                Row("private heatmap, decoded", told, heatmaps[0], theirs, 0.0, note=f"{ours}; {words}; note only"),
+                Row(
+                    "counts, 32x24, pure ε for a person",
+                    told,
+                    counted[0],
+                    theirs,
+                    target,
+                    note=f"{plain}; {words}{others}",
+                ),
+                Row(
+                    "private heatmap, decoded",
+                    told,
+                    heatmaps[0],
+                    theirs,
+                    0.0,
+                    note=f"{ours}; {words}; note only{others}",
+                ),
             ]
         return rows
 

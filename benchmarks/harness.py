@@ -8,6 +8,7 @@ process and run, so a busy machine slows both; the ratio of the medians is the r
 
 from __future__ import annotations
 
+import os
 import platform
 import statistics
 import time
@@ -17,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
+BUSY_LOAD = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,12 @@ def race(
         if turn < peer_rounds:
             peer_times.append(seconds(peer))
     return summary(our_times), summary(peer_times)
+
+
+def busy() -> str:
+    """Return a remark for a note if others use the machine: then threads gain less, and ratios are worth less."""
+    load = os.getloadavg()[0]
+    return f"; machine busy, load {load:.0f}" if load > BUSY_LOAD else ""
 
 
 def machine() -> dict[str, str]:
