@@ -3,10 +3,12 @@
 """Settings of the papers by name.
 
 ``lphu``, ``mpmu`` and ``hplu`` are Kaleido's (low, medium, high privacy; erratum K11), with our ``clock`` instead of
-its algorithm. The paper takes the radius from the scene; without a scene ours is a public share of the space's width:
-60 and 300 px on a screen 1280 px wide. ``…-low`` and ``…-high`` are Wilson's strengths of section 4; its temporal
-downsampling was not used there, so ``temporal-high`` is the strongest that it measured (K = 30), ``temporal-low`` is
-ours. Names that end in ``-as-published`` also have the paper's bias (W4) and its start from zero (W2).
+its algorithm. The paper takes the radius from the scene. Without a scene ours is public: 60 and 300 px on a screen
+1280 px wide, and in proportion on others; 2.25 and 11.25 degrees where gaze is in degrees.
+
+``…-low`` and ``…-high`` are Wilson's strengths of section 4; its temporal downsampling was not used there, so
+``temporal-high`` is the strongest that it measured (K = 30), ``temporal-low`` is ours. Names that end in
+``-as-published`` also have the paper's bias (W4) and its start from zero (W2).
 """
 
 from __future__ import annotations
@@ -18,33 +20,35 @@ from typing import Any
 
 from gazeveil.errors import UnknownName
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.space import Space
+from gazeveil.samples.space import Space, Sphere
 
-SMALL_RADIUS = 60 / 1280
-LARGE_RADIUS = 300 / 1280
-"""Shares of the width of the space."""
+WIDTH = 1280.0
+PER_DEGREE = 80 / 3
+SMALL, LARGE = 60.0, 300.0
+"""Radii in pixels of a screen so wide, with so many pixels to a degree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A mechanism's name and parameters; ``radius_share`` is its radius as a share of the width."""
+    """A mechanism's name and parameters; ``radius`` is in pixels of a screen `WIDTH` wide."""
 
     mechanism: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    radius_share: float | None = None
+    radius: float | None = None
 
     def mechanism_in(self, space: Space, **changes: Any) -> SampleMechanism:
         """Return the mechanism in a space; ``changes`` win over the preset's own parameters."""
         given = {**self.parameters, **changes}
-        if self.radius_share is not None:
-            given.setdefault("radius", self.radius_share * space.size[0])
+        if self.radius is not None:
+            per_unit = PER_DEGREE if isinstance(space, Sphere) else WIDTH / space.size[0]
+            given.setdefault("radius", self.radius / per_unit)
         return MECHANISMS[self.mechanism](space, **given)
 
 
 PRESETS: dict[str, Preset] = {
-    "lphu": Preset("clock", {"epsilon": 3, "window": "0.5"}, SMALL_RADIUS),
-    "mpmu": Preset("clock", {"epsilon": "1.5", "window": "1.5"}, SMALL_RADIUS),
-    "hplu": Preset("clock", {"epsilon": "0.5", "window": 2}, LARGE_RADIUS),
+    "lphu": Preset("clock", {"epsilon": 3, "window": "0.5"}, SMALL),
+    "mpmu": Preset("clock", {"epsilon": "1.5", "window": "1.5"}, SMALL),
+    "hplu": Preset("clock", {"epsilon": "0.5", "window": 2}, LARGE),
     "gaussian-low": Preset("gaussian", {"sigma": 1.0}),
     "gaussian-high": Preset("gaussian", {"sigma": 3.0}),
     "temporal-low": Preset("temporal", {"keep_every": 5}),
