@@ -4,15 +4,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
+
+if TYPE_CHECKING:
+    from gazeveil.study.feature_usefulness import Cell
 
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and pictures.")]
 
@@ -23,52 +27,75 @@ def study_features(
     seconds: Annotated[float, typer.Option("--seconds", min=60, help="How long each document is read.")] = 300.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of noise.")] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise.")] = 1,
+    epsilons: Annotated[str, typer.Option("--epsilons", help="Which ε, with commas between.")] = "0.5,1,3,10,48",
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Errors of private feature series, product by product, beside the paper's mechanisms and the public mean."""
-    from gazeveil.study.feature_people import eyetribe_people, readers  # noqa: PLC0415  (loads the compiled parts)
+    from gazeveil.study import raw_gaze_promise  # noqa: PLC0415  (loads the compiled parts)
+    from gazeveil.study.feature_people import eyetribe_people, readers  # noqa: PLC0415
     from gazeveil.study.feature_usefulness import run  # noqa: PLC0415
     from gazeveil.study.group_series import picture  # noqa: PLC0415
 
+    chosen = _numbers(epsilons)
     with progress("simulating and extracting", quiet=as_json):
         if data == "simulated":
             who = readers(private=people, public=max(6, people * 2 // 5), seconds=seconds)
+            few = max(6, people * 2 // 5)
+            binned = raw_gaze_promise.reader_bins(few, max(4, few // 2), seconds)
         else:
-            who = eyetribe_people(Path(data))
+            who, binned = eyetribe_people(Path(data)), raw_gaze_promise.eyetribe_bins(Path(data))
     with progress("releasing", quiet=as_json) as tell:
-        cells = run(who, repeats=repeats, seed=seed, tell=tell)
+        cells = run(who, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
+    with progress("hiding raw gaze", quiet=as_json) as tell:
+        raw = raw_gaze_promise.run(binned, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
     sizes = [size for size in (20, 50, 100) if size <= min(len(series) for series in who.private.values())]
     seen = picture(who, "saccades_per_s", sizes=sizes, seed=seed) if len(who.private) > 1 and sizes else None
     told: dict[str, Any] = {"data": who.name, "cells": [asdict(cell) for cell in cells]}
+    told["raw_gaze"] = [asdict(cell) for cell in raw]
     if seen is not None:
         told["visible_differences"] = seen.pairs
         told["signs_right"] = [{"people": n, "epsilon": e, "share": share} for (n, e), share in seen.signs.items()]
     if out is not None:
         from gazeveil.study import _feature_plots as plots  # noqa: PLC0415
 
-        files = {"usefulness.png": plots.usefulness(cells)}
+        files = {"usefulness.png": plots.usefulness(cells), "raw-gaze.png": plots.usefulness(raw)}
         if seen is not None:
             files["group-series.png"] = plots.groups(seen.truths, seen.released, seen.feature, 0.5)
         told["files"] = _write(out, files, told)
     if as_json:
         print_json(told)
         return
+    _print_cells(f"{who.name}: error as a part of the declared range (in brackets, what was told beforehand)", cells)
+    _print_cells(f"{who.name}: means over 30 s under a promise about raw gaze, error as a part of the range", raw)
+    for row in told.get("signs_right", []):
+        print(
+            f"{row['people']} people, ε = {row['epsilon']:g}: the sign of {row['share']:.0%} of the visible "
+            "differences between documents is right"
+        )
+
+
+def _print_cells(title: str, cells: list[Cell]) -> None:
     epsilons = sorted({cell.epsilon for cell in cells})
     by_row: dict[tuple[str, str], dict[float, str]] = {}
     for cell in cells:
         expected = "" if cell.expected is None else f" ({cell.expected:.3f})"
         by_row.setdefault((cell.product, cell.method), {})[cell.epsilon] = f"{cell.error:.3f}{expected}"
     print_table(
-        f"{who.name}: error as a part of the declared range (in brackets, what was told beforehand)",
+        title,
         ["product", "method", *(f"ε = {epsilon:g}" for epsilon in epsilons)],
         [[product, method, *(row[e] for e in epsilons)] for (product, method), row in by_row.items()],
     )
-    for row in told.get("signs_right", []):
-        print(
-            f"{row['people']} people, ε = {row['epsilon']:g}: the sign of {row['share']:.0%} of the visible "
-            "differences between documents is right"
-        )
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        found = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or not all(math.isfinite(number) and number > 0 for number in found):
+        raise OptionError(f"--epsilons takes numbers above 0 with commas between, not {text!r}", hint="for example 1,3")
+    return found
 
 
 def bozkir(
@@ -77,14 +104,18 @@ def bozkir(
     runs: Annotated[int, typer.Option("--runs", min=1, help="Noisy runs in the search for bins.")] = 5,
     every: Annotated[int, typer.Option("--every", min=1, help="Classifiers see every so-manieth window.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the noise.")] = 1,
+    epsilons: Annotated[
+        str, typer.Option("--epsilons", help="Which ε of one feature, with commas between.")
+    ] = "0.01,0.05,0.1,0.5,1",
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     """Private eye-movement features of readers (Bozkir et al. 2020): figures 1 to 4 on simulated readers."""
     from gazeveil.study.bozkir_figures import AUTHORS, run  # noqa: PLC0415
 
+    chosen = _numbers(epsilons)
     with progress("noising and classifying", quiet=as_json) as tell:
-        figures = run(people=people, seconds=seconds, runs=runs, every=every, seed=seed, tell=tell)
+        figures = run(people=people, seconds=seconds, runs=runs, every=every, seed=seed, epsilons=chosen, tell=tell)
     told = figures.to_dict()
     if out is not None:
         from gazeveil.study import _feature_plots as plots  # noqa: PLC0415

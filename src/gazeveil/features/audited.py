@@ -201,7 +201,7 @@ def group(epsilon: float = 1.0, delta: float = 1e-3, people: int = 20) -> Subjec
     """The mean series of a group through few public directions."""
     mechanism = GroupSeries(epsilon=epsilon, delta=delta, people=people, design=toy_design())
     runner = Sphere(mechanism)
-    return Subject(runner.run, mechanism.guarantee, _pairs(None, 2), runner.log_ratio)
+    return Subject(runner.run, mechanism.guarantee, _opposites(mechanism.design, None, 0), runner.log_ratio)
 
 
 @auditable("features-own")
@@ -209,7 +209,8 @@ def own(epsilon: float = 1.0, delta: float = 1e-3, stretch: int = 0) -> Subject:
     """A person's own series through few public directions."""
     mechanism = OwnSeries(epsilon=epsilon, delta=delta, design=toy_design(), stretch=stretch or None)
     runner = Sphere(mechanism)
-    return Subject(runner.run, mechanism.guarantee, _pairs(stretch or None, 2), runner.log_ratio)
+    pairs = _opposites(mechanism.design, mechanism.stretch, mechanism.plan().shapes)
+    return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)
 
 
 @lru_cache(maxsize=1)
@@ -225,6 +226,39 @@ def toy_design() -> Design:
         ]
         tasks.append(np.array(people))
     return learn(tasks, ranges, "waves")
+
+
+def _opposites(design: Design, stretch: int | None, shapes: int) -> tuple[Pair, ...]:
+    """Return series on opposite sides of the ball that they are clipped to: along directions of the design.
+
+    Series from one end of the ranges to the other are no worse: they may lie across the directions that are released.
+    """
+    if stretch is None:
+        shape, component = design.directions
+        waves = [
+            (design.time[k], int(p), f"direction {j + 1}")
+            for j, (k, p) in enumerate(zip(shape, component, strict=True))
+        ][:3]
+    else:
+        waves = [
+            (_worst_wave(design.time[:shapes], start, stretch), 0, f"steps {start + 1} to {start + stretch}")
+            for start in sorted({0, (design.steps - stretch) // 2, design.steps - stretch})
+        ]
+    pairs = []
+    for wave, column, words in waves:
+        change = np.outer(wave, design.components[:, column])
+        change *= np.min(np.minimum(design.mean, 1 - design.mean)) / np.abs(change).max()
+        pairs.append(Pair(design.mean - change, design.mean + change, f"opposite series along {words}"))
+    return tuple(pairs)
+
+
+def _worst_wave(time: FloatArray, start: int, stretch: int) -> FloatArray:
+    """Return the changes of ±1 within a stretch, and none outside, that the shapes over time see best."""
+    inside = slice(start, start + stretch)
+    worst = np.linalg.svd(time[:, inside])[2][0]
+    wave = np.zeros(time.shape[1])
+    wave[inside] = np.where(worst >= 0, 1.0, -1.0)
+    return wave
 
 
 def _published(name: str, epsilon: float, **options: Any) -> Subject:

@@ -9,7 +9,7 @@ printed beside it, and sound releases are shown at the same number as an honest,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -129,7 +129,7 @@ def readers(people: int = 20, seconds: float = 600.0, seed: int = PRIVATE_SEED, 
 
 def run(
     *, people: int = 20, seconds: float = 600.0, runs: int = 5, every: int = 10, seed: int = 1,
-    tell: Tell = lambda done, total: None,
+    epsilons: Sequence[float] = EPSILONS, tell: Tell = lambda done, total: None,
 ) -> Figures:  # fmt: skip
     """Return all figures' numbers.
 
@@ -139,11 +139,12 @@ def run(
         runs: Noisy runs in which the number of bins is searched; the article uses 100.
         every: Which windows classifiers see; the article uses every tenth.
         seed: Of the noise.
+        epsilons: Of one feature.
         tell: Told the progress.
     """
     noise = NoiseSource.seeded(seed)
     private, public = readers(people, seconds), readers(people, seconds, public=True)
-    todo = len(EPSILONS) * (len(METHODS) * len(private.names) + len(METHODS) + 2) + 4
+    todo = len(epsilons) * (len(METHODS) * len(private.names) + len(METHODS) + 2) + 4
     done = 0
 
     def step() -> None:
@@ -154,7 +155,7 @@ def run(
     correlations, factors = _correlations(private)
     step()
     errors, noisy = [], {}
-    for epsilon in EPSILONS:
+    for epsilon in epsilons:
         for name, chunk in METHODS:
             rows, series = _published(private, name, chunk, epsilon, runs, noise, step)
             errors += rows
@@ -168,7 +169,7 @@ def run(
     design = learn(
         [public.series[public.documents == kind] for kind in range(len(public.names))], ranges, "public readers"
     )
-    for epsilon in EPSILONS:
+    for epsilon in epsilons:
         total = 48 * epsilon
         steps, features = private.series.shape[1:]
         sound = SERIES_MECHANISMS["fpa"](epsilon=total, steps=steps, features=features)
@@ -261,7 +262,10 @@ def _classified(title: str, epsilon: float | None, series: FloatArray, private: 
     told: dict[str, Accuracy] = {
         "document": leave_one_person_out(series, private.documents, private.people, every),
         "group": leave_one_person_out(series, private.groups, private.people, every),
-        **{f"person, {learner}": identify(series, private.people, learner, every) for learner in LEARNERS},
+        **{
+            f"person, {learner}": identify(series, private.people, private.documents, learner, every)
+            for learner in LEARNERS
+        },
     }
     return {"method": title, "epsilon": epsilon, **{name: asdict(accuracy) for name, accuracy in told.items()}}
 

@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from gazeveil.features.basis import HAAR
 from gazeveil.features.declared import declared_ranges
 from gazeveil.features.design import Design
 from gazeveil.features.extract import extract_corpus
@@ -44,6 +45,7 @@ class People:
         name: What it is called.
         ranges: The declared ranges.
         design: Learnt from the public half.
+        wavelets: The same with Haar wavelets over time instead of cosines.
         public: The public half's series, person by step by feature, from 0 to 1.
         private: The private half's, by task.
         groups: Which of two groups the private people of a task belong to, where that is known.
@@ -52,6 +54,7 @@ class People:
     name: str
     ranges: Ranges
     design: Design
+    wavelets: Design
     public: np.ndarray
     private: dict[str, np.ndarray]
     groups: tuple[str, ...]
@@ -83,14 +86,14 @@ def readers(private: int = 100, public: int = 40, seconds: float = 600.0, names:
     first = panel_of(outside, ranges, steps)
     fill = first.values.mean(axis=(0, 1))
     open_half = panel_of(outside, ranges, steps, fill)
-    design = learn(list(_by_task(open_half).values()), ranges, f"{public} simulated readers of five other documents")
+    tasks, source = list(_by_task(open_half).values()), f"{public} simulated readers of five other documents"
+    design, wavelets = learn(tasks, ranges, source), learn(tasks, ranges, source, HAAR)
     panel = panel_of(inside, ranges, steps, design.mean)
     study = ReadingStudy(private, seconds, seed=PRIVATE_SEED)
     groups = study.groups()
     some = [key.observer for key, task in zip(panel.keys, panel.tasks, strict=True) if task == panel.tasks[0]]
-    return People(
-        "simulated readers", ranges, design, open_half.values, _by_task(panel), tuple(groups[who] for who in some)
-    )
+    group_of = tuple(groups[who] for who in some)
+    return People("simulated readers", ranges, design, wavelets, open_half.values, _by_task(panel), group_of)
 
 
 def eyetribe_people(path: Path, names: tuple[str, ...] = CHOSEN) -> People:
@@ -105,8 +108,9 @@ def eyetribe_people(path: Path, names: tuple[str, ...] = CHOSEN) -> People:
     even = np.arange(len(first.keys)) % 2 == 0
     fill = first.values[even].mean(axis=(0, 1))
     panel = panel_of(table, ranges, steps, fill)
-    design = learn([panel.values[even]], ranges, "EyeTribe runs, every second person")
-    return People("EyeTribe runs", ranges, design, panel.values[even], {"attention": panel.values[~even]}, ())
+    public, source = panel.values[even], "EyeTribe runs, every second person"
+    design, wavelets = learn([public], ranges, source), learn([public], ranges, source, HAAR)
+    return People("EyeTribe runs", ranges, design, wavelets, public, {"attention": panel.values[~even]}, ())
 
 
 def _table(study: ReadingStudy) -> FeatureTable:
