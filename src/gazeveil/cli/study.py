@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from gazeveil.cli import _study_features
+from gazeveil.cli import _study_features, _study_veils
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError
 
@@ -131,4 +131,7 @@ def _numbers(text: str, kind: Callable[[str], Number], option: str) -> tuple[Num
 
 app.command("features", epilog="Example: `gazeveil study features --people 20 --seconds 120 --out usefulness`")(
     _study_features.study_features
+)
+app.command("veils", epilog="Example: `gazeveil study veils --presets lphu,gaussian-low --quick`")(
+    _study_veils.study_veils
 )

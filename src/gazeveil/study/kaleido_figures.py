@@ -33,7 +33,7 @@ from gazeveil.study.stream_grid import Point, Setting, Tell, measure, settings
 
 FIGURES: Final[Mapping[int, str]] = {13: "rmse", 15: "cc"}
 QUICK_REPEATS, QUICK_RECORDINGS = 5, 6
-_BESIDE: Final = (("clock, 0.25 s late", COLUMNS.index("clock")),)
+_BESIDE: Final = tuple((f"clock, {late} s late", COLUMNS.index("clock")) for late in ("0.1", "0.25"))
 """Veils that the study has no column for, and the column they are set against."""
 
 

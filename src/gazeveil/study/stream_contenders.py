@@ -91,6 +91,7 @@ CONTENDERS: Final[Mapping[str, Registered]] = MappingProxyType(
         "budget distribution": _of("distribution"),
         "clock, no filter": _of("clock", filter=False),
         "clock": _of("clock"),
+        "clock, 0.1 s late": _of("clock", late=0.1, lag=0.1),
         "clock, 0.25 s late": _of("clock", late=0.25, lag=0.25),
     }
 )
