@@ -377,10 +377,23 @@ def test_what_a_stream_remembers_does_not_grow(name: str) -> None:
 
 
 @each
+def test_a_stream_that_was_handed_over_goes_on_elsewhere_only(name: str) -> None:
+    mechanism, (t, x, y) = example(name), stream(SCREEN, 120)
+    veil = mechanism.start(NoiseSource.seeded(7))
+    veil.run(t[:60], x[:60], y[:60])
+    before = veil.to_bytes()
+    state = veil.hand_over()
+    assert state == before
+    with pytest.raises(VeilShut, match="handed over"):
+        veil.step(float(t[60]), 10.0, 10.0)
+    mechanism.resume(state, NoiseSource.seeded(7)).run(t[60:], x[60:], y[60:])
+
+
+@each
 def test_a_veil_cannot_be_copied(name: str) -> None:
     veil = example(name).start(NoiseSource.seeded(7))
     for copying in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(OptionError, match="to_bytes"):
+        with pytest.raises(OptionError, match="hand_over"):
             copying(veil)
 
 

@@ -127,7 +127,7 @@ class Veil(ABC):
 
     After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out. A veil cannot be
     copied or pickled, and in a forked child it is shut: two veils with one history would spend one budget twice, and
-    noise that was drawn ahead would be used twice. `to_bytes` moves a stream.
+    noise that was drawn ahead would be used twice. `hand_over` moves a stream.
     """
 
     __slots__ = ("__weakref__", "_shut", "mechanism", "noise")
@@ -199,10 +199,20 @@ class Veil(ABC):
         self._drop_noise()
         return pack(self.mechanism, self._state())
 
+    def hand_over(self) -> bytes:
+        """Return the state and shut this veil: the safe way to move a stream, because only one can go on.
+
+        Raises:
+            VeilShut: If the veil is shut.
+        """
+        state = self.to_bytes()
+        self.close("the stream was handed over")
+        return state
+
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise OptionError(
             "a veil cannot be copied or pickled: both copies would spend the same budget",
-            hint="move the stream with to_bytes() and mechanism.resume(state, noise)",
+            hint="move the stream with hand_over() and mechanism.resume(state, noise)",
         )
 
     @abstractmethod
