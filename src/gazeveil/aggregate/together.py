@@ -29,8 +29,8 @@ from gazeveil.gaze.geometry import FloatArray
 
 SHARP_DEG, WIDE_DEG = 1.5, 5.0
 SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-WIDE = (0.0, 0.06, 0.12, 0.25, 0.5, 1.0)
-"""Relative variances that sharp and wide hot spots may have around the mean."""
+WIDE = (0.25, 0.5, 1.0)
+"""Relative variances that sharp and wide hot spots may have around the mean. Wide ones are never none: maps differ."""
 
 MEAN_HOT_SPOTS = ((0.25, 5.0), (1.0, 2.0), (4.0, 1.5))
 """Relative variance and length of the hot spots of a single map; a mean over k maps has a k-th of the variance."""
@@ -40,8 +40,8 @@ _GAIN_SPREAD = 0.15
 """How much gains of single maps differ from that of the mean, relative to it."""
 
 _TYPICAL = 0.25
-_AMPLITUDE_SPREAD = 1.5
-"""Where amplitudes lie before anything is measured: around 0.25, within a factor of e^1.5 two times in three."""
+_AMPLITUDE_SPREAD, _LEAST = 1.0, 0.06
+"""Where amplitudes lie before anything is measured: around 0.25, within a factor of e two times in three."""
 
 _LOOKS = 5.0
 _NEGLIGIBLE = 1e-2
@@ -390,7 +390,7 @@ def forecast(
 
 def _log_chance(amplitude: float) -> float:
     """Return how likely an amplitude is before anything is measured, as a logarithm; none counts as the smallest."""
-    return -0.5 * (math.log(max(amplitude, WIDE[1]) / _TYPICAL) / _AMPLITUDE_SPREAD) ** 2
+    return -0.5 * (math.log(max(amplitude, _LEAST) / _TYPICAL) / _AMPLITUDE_SPREAD) ** 2
 
 
 def _single_look(features: FloatArray, mean: FloatArray) -> FloatArray:

@@ -64,6 +64,7 @@ def heatmaps(
 ) -> None:
     """Release the private heatmaps of many stimuli together: maps, error bars, their mean, and the promise."""
     from gazeveil.study import study_files  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.study.heatmap_files import check_place  # noqa: PLC0415
 
     if not dry_run:
         check_spending(out, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
@@ -97,6 +98,7 @@ def heatmaps(
         else:
             print("Nothing was spent: this was a dry run.")
         return
+    check_place(out)
     with opened(ledger) as book, progress("summing over observers", quiet=as_json) as tell:
         release = mechanism.release(
             whole,

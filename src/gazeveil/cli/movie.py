@@ -55,7 +55,7 @@ def movie(
     as_json: AsJson = False,
 ) -> None:
     """Release a private dynamic heatmap: a map for each stretch of time, videos, error bars, and the promise."""
-    from gazeveil.study.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.study.heatmap_files import check_place, read_picture  # noqa: PLC0415  (loads the plotting parts)
     from gazeveil.study.study_files import write_movie  # noqa: PLC0415
 
     check_spending(out, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
@@ -79,6 +79,7 @@ def movie(
         )
     geometry = whole.select(stimulus=stimulus).geometry
     picture = None if overlay is None else read_picture(overlay, geometry)
+    check_place(out)
     with opened(ledger) as book, progress("summing over observers", quiet=as_json) as tell:
         release = mechanism.release(
             whole, stimulus, noise=noise_of(seed), ledger=book, dataset=dataset, engine=engine_at(engine), tell=tell
