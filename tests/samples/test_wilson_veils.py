@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gazeveil import NoiseSource, Unproven
-from gazeveil.errors import GeometryError, OptionError, UnknownName
+from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName, VeilShut
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere
 from gazeveil.samples.inverse import undo_smoothing
@@ -278,3 +278,15 @@ def test_parameters_out_of_range_are_refused(wrong) -> None:
 def test_degrees_need_a_screen_that_knows_them(name: str) -> None:
     with pytest.raises(GeometryError, match="degree"):
         MECHANISMS[name](Screen(1920, 1080))
+
+
+@pytest.mark.parametrize("mechanism", [GaussianNoise(SPHERE), RandomSmoothing(SPHERE)], ids=lambda m: m.name)
+def test_without_noise_no_point_comes_out(mechanism: SampleMechanism) -> None:
+    """As when two threads share a veil, which they must not: it shuts instead of reading beyond its noise."""
+    veil = mechanism.start(NoiseSource.seeded(1))
+    veil.step(0.0, 1.0, 1.0)
+    veil._clock[6] = len(veil._memory)  # type: ignore[attr-defined]
+    with pytest.raises(InputError):
+        veil.step(0.1, 1.0, 1.0)
+    with pytest.raises(VeilShut):
+        veil.step(0.2, 1.0, 1.0)

@@ -21,6 +21,8 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
     step, per_unit = fixed[LATTICE], 1.0 / fixed[LATTICE]  # powers of two: both are exact
     at = clock[NOISE]
     axes = int(fixed[AXES])
+    if at + axes > len(memory):  # two threads at once: better no point than one without noise
+        raise ValueError("no noise left")
     for axis in range(axes):
         memory[POINT + axis] = math.floor(memory[POINT + axis] * per_unit + 0.5) * step + memory[at + axis]
         memory[at + axis] = 0.0

@@ -63,9 +63,11 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
         if fixed[FILLS] > 0.0:
             _fill(memory, window)
         _sum_afresh(memory, window)
-    weight = memory[clock[NOISE]]
-    memory[clock[NOISE]] = 0.0
-    clock[NOISE] += 1
+    noise = clock[NOISE]
+    if noise >= len(memory):  # two threads at once: better no point than one without noise
+        raise ValueError("no noise left")
+    weight, memory[noise] = memory[noise], 0.0
+    clock[NOISE] = noise + 1
     at = clock[AT]
     for column in range(COLUMNS):
         value = weight * memory[POINT + column] if column < 3 else weight
