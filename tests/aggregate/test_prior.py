@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.prior import (
+    FAINT_HOT_SPOTS,
     HOT_SPOTS,
     MOST_WORKING_CELLS,
     features_spread,
@@ -130,3 +132,10 @@ def test_the_working_grid_is_never_large(columns, rows):
     assert 1 <= working.size <= MOST_WORKING_CELLS + 200
     if grid.size <= MOST_WORKING_CELLS:
         assert working == grid
+
+
+def test_the_moments_follow_the_kinds_of_hot_spots_of_the_prior():
+    grid = Grid(6, 5, screen(800, 600))
+    _, strong, _ = mixture_moments(prior_of(grid))
+    _, faint, _ = mixture_moments(replace(prior_of(grid), hot_spots=FAINT_HOT_SPOTS))
+    assert faint.trace() < strong.trace()

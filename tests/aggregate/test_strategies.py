@@ -313,5 +313,7 @@ def test_the_choice_follows_public_numbers():
     assert effective_observers(replace(TASK, neighbours=Neighbours.ADD_REMOVE)) == pytest.approx(42.43, rel=1e-3)
     assert effective_observers(replace(TASK, epsilon=3.0)) > 60
     assert choose(replace(TASK, observers=15)) == "modes"
+    assert choose(replace(TASK, observers=24)) == "modes"
+    assert choose(replace(TASK, observers=25)) == "bumps"
     assert choose(replace(TASK, observers=50)) == "bumps"
     assert choose(replace(TASK, observers=50, epsilon=0.25)) == "modes"

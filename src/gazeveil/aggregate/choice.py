@@ -16,7 +16,7 @@ FEW = 25.0
 LEAST = 10.0
 """Below so many effective observers a map is nearly all prior."""
 
-_REFERENCE = 3.7305
+_REFERENCE = 3.73064
 """The multiplier of Gaussian noise at ε = 1, δ = 10⁻⁵, where an observer counts as one."""
 
 

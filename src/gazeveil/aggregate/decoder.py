@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gazeveil.aggregate._lbfgs import minimise
-from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread, log_field, prior_of
+from gazeveil.aggregate.prior import Prior, features_spread, log_field, prior_of
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.geometry import FloatArray
@@ -142,7 +142,7 @@ class Decoder:
         self._settings = _settings(channel)
         first = 0 if known is None else len(known.prior.means)
         new = replace(prior, means=prior.means[first:], weights=prior.weights[first:])
-        self._spectra = [self._spectrum(new, hot_spots) for hot_spots in HOT_SPOTS]
+        self._spectra = [self._spectrum(new, hot_spots) for hot_spots in prior.hot_spots]
         if known is not None:
             self._spectra = [old.with_more(more) for old, more in zip(known._spectra, self._spectra, strict=True)]
         width = channel.features.shape[1]
@@ -152,7 +152,7 @@ class Decoder:
 
     def of_picture(self, saliency: Saliency) -> Decoder:
         """Return the decoder of the same channel for a stimulus whose picture is known."""
-        return Decoder(prior_of(self.prior.grid, saliency), self.channel, self)
+        return Decoder(replace(prior_of(self.prior.grid, saliency), hot_spots=self.prior.hot_spots), self.channel, self)
 
     def _spectrum(self, prior: Prior, hot_spots: tuple[float, float]) -> _Spectrum:
         channel = self.channel
@@ -173,14 +173,14 @@ class Decoder:
         by_kind = evidence.weights.sum(axis=1)
         mean = evidence.weights.sum(axis=0) @ self.prior.means
         mean_answer = self.prior.means.T @ evidence.answers.sum(axis=0)
-        kinds = [k for k in range(len(HOT_SPOTS)) if by_kind[k] >= _NEGLIGIBLE]
+        kinds = [k for k in range(len(self.prior.hot_spots)) if by_kind[k] >= _NEGLIGIBLE]
         by_kind = by_kind / by_kind[kinds].sum()
         shown, share = np.zeros_like(mean), 0.0
         answer = np.zeros((len(mean), len(measured)))
         for k in kinds:
-            found, gain = self._likeliest(measured, mean, HOT_SPOTS[k])
+            found, gain = self._likeliest(measured, mean, self.prior.hot_spots[k])
             log_answer = mean_answer / mean[:, None]
-            own_answer, closed = self._linearised(measured, found, gain, HOT_SPOTS[k], blur, log_answer)
+            own_answer, closed = self._linearised(measured, found, gain, self.prior.hot_spots[k], blur, log_answer)
             shown += by_kind[k] * found
             answer += by_kind[k] * own_answer
             answer += self._blurred(found[:, None], blur) * evidence.answers[k].sum(axis=0)
@@ -190,7 +190,7 @@ class Decoder:
             shown = (shown / shown.sum() + positive / positive.sum()) / 2
             linear_answer = mean_answer.copy()
             for k in kinds:
-                linear_answer += by_kind[k] * self._linear_answer(mean, HOT_SPOTS[k])
+                linear_answer += by_kind[k] * self._linear_answer(mean, self.prior.hot_spots[k])
             linear_answer[evidence.linear < 0] = 0.0  # what is cut off there does not answer
             answer = (answer + self._blurred(linear_answer, blur)) / 2
         shape = self.prior.grid.shape
@@ -201,7 +201,7 @@ class Decoder:
     def _weigh(self, measured: FloatArray) -> _Evidence:
         """Weigh all models by the evidence that z gives them."""
         turned = [spectrum.vectors @ measured for spectrum in self._spectra]
-        logs = np.empty((len(HOT_SPOTS), len(self._settings), len(self.prior.means)))
+        logs = np.empty((len(self.prior.hot_spots), len(self._settings), len(self.prior.means)))
         for k, spectrum in enumerate(self._spectra):
             for j, (gain, variance) in enumerate(self._settings):
                 spread = gain**2 * spectrum.values + variance
@@ -213,7 +213,7 @@ class Decoder:
         weights = each.sum(axis=1)
         linear = np.asarray(weights.sum(axis=0) @ self.prior.means)
         slopes = np.empty((*weights.shape, len(measured)))
-        for k, hot_spots in enumerate(HOT_SPOTS):
+        for k, hot_spots in enumerate(self.prior.hot_spots):
             spectrum = self._spectra[k]
             slope, pull = np.zeros_like(turned[k]), np.zeros_like(turned[k])
             for j, (gain, variance) in enumerate(self._settings):

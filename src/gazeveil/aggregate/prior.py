@@ -42,6 +42,9 @@ _PICTURE_WEIGHT = 0.15
 HOT_SPOTS = ((1.0, 2.5), (4.0, 1.7), (16.0, 1.2))
 """Relative variance of a map around its mean, and the size of hot spots in degrees: from weak and wide to sharp."""
 
+FAINT_HOT_SPOTS = ((0.5, 3.0), (2.0, 2.0), (8.0, 1.5))
+"""The same where little can be seen: what stands out less and is wider is all that a handful of numbers can show."""
+
 _DRIFT_VARIANCE, _DRIFT_DEG = 0.3, 5.0
 _LARGEST_RANK = 220
 _LOOKS = 5.0
@@ -58,6 +61,7 @@ class Prior:
         means: The mean maps, one a row, each of mass 1.
         weights: How likely each mean map is before anything is measured.
         pictured: How many of the mean maps, the last ones, follow a picture.
+        hot_spots: The kinds of hot spots, each as likely as the others.
     """
 
     grid: Grid
@@ -65,6 +69,7 @@ class Prior:
     means: FloatArray
     weights: FloatArray
     pictured: int = 0
+    hot_spots: tuple[tuple[float, float], ...] = HOT_SPOTS
 
     @property
     def mean(self) -> FloatArray:
@@ -137,13 +142,13 @@ def mixture_moments(prior: Prior) -> tuple[FloatArray, FloatArray, FloatArray]:
     second = weighted.T @ means
     unit = np.eye(prior.grid.size)
     hot = np.zeros_like(second)
-    for variance, length in HOT_SPOTS:
+    for variance, length in prior.hot_spots:
         kernel = prior.correlated(unit, length)
         spread = means * (means @ kernel)  # row sums of mean mean' kernel, a row a model
         cross = weighted.T @ spread
         total = spread.sum(axis=1)
         projected = kernel * second - cross - cross.T + (weighted * total[:, None]).T @ means
-        hot += variance * projected / len(HOT_SPOTS)
+        hot += variance * projected / len(prior.hot_spots)
     between = hot + second - np.outer(mean, mean)
     within = (np.diag(mean) - second - hot / 2) / _LOOKS
     return mean, between, within

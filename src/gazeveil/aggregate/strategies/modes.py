@@ -20,7 +20,7 @@ from gazeveil.aggregate.decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns, IntArray
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, add_features
-from gazeveil.aggregate.prior import mixture_moments, prior_of, working_grid
+from gazeveil.aggregate.prior import FAINT_HOT_SPOTS, Prior, mixture_moments, prior_of, working_grid
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import (
     BOUND,
@@ -227,10 +227,14 @@ def _whitened(columns: FloatArray, metric: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(root, columns.T).T)
 
 
+def _prior(grid: Grid) -> Prior:
+    return replace(prior_of(grid), hot_spots=FAINT_HOT_SPOTS)
+
+
 @lru_cache(maxsize=4)
 def _moments(grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the prior's mean and covariances, and the slow waves that modes are made of, a column each."""
-    mean, between, within = mixture_moments(prior_of(grid))
+    mean, between, within = mixture_moments(_prior(grid))
     waves = [
         np.outer(_wave(grid.rows, down), _wave(grid.columns, across)).ravel()
         for across in range(min(_WAVES_ACROSS, grid.columns))
@@ -261,4 +265,4 @@ def _decoder(task: Task) -> Decoder:
         radial_scale=reach / float(task.epsilon) if radial else None,
         averages_models=True,
     )
-    return Decoder(prior_of(design.grid), channel)
+    return Decoder(_prior(design.grid), channel)
