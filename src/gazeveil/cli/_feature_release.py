@@ -286,6 +286,12 @@ def _report(
                 "raw_gaze": receipt,
                 "series": len(job.panel.keys),
                 "people": len(job.panel.observers),
+                "not_to_publish": {
+                    "clipped": {name: count for name, count in job.panel.clipped.counts.items() if count},
+                    "filled": job.panel.filled,
+                    "cut": job.panel.cut,
+                    "absent": job.panel.absent,
+                },
             }
         )
         return

@@ -99,6 +99,10 @@ class GroupSeries:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", probability(self.delta, "delta"))
         object.__setattr__(self, "people", whole_number(self.people, "people", at_least=1))
+        if self.people < 2:
+            raise OptionError(
+                "a group has at least two people", hint="one person's own series is another product: low-rank"
+            )
         if exact(self.delta) * self.people >= 1:
             raise OptionError(
                 f"delta {float(exact(self.delta)):g} is no smaller than one in {self.people:,} people",

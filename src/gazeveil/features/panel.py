@@ -39,6 +39,7 @@ class Panel:
         lengths: How many steps each series had.
         clipped: How many values lay outside their declared range.
         filled: How many values were filled with the public value.
+        absent: Features that no series has anywhere, such as those of a pupil that was not recorded.
     """
 
     values: FloatArray
@@ -48,6 +49,7 @@ class Panel:
     lengths: tuple[int, ...]
     clipped: Clipped
     filled: int
+    absent: tuple[str, ...] = ()
 
     @property
     def observers(self) -> list[str]:
@@ -57,11 +59,16 @@ class Panel:
     def told(self) -> str:
         """Say what was clipped, filled and cut: for who holds the data, not for publication."""
         steps = self.values.shape[1]
-        cut = sum(length > steps for length in self.lengths)
+        absent = f"; {', '.join(self.absent)}: in no series, so all public values" if self.absent else ""
         return (
             f"{self.clipped}; {self.filled:,} of {self.values.size:,} values were filled with the public value; "
-            f"{cut:,} of {len(self.lengths):,} series were longer than {steps:,} steps and cut"
+            f"{self.cut:,} of {len(self.lengths):,} series were longer than {steps:,} steps and cut{absent}"
         )
+
+    @property
+    def cut(self) -> int:
+        """How many series were longer than the public length."""
+        return sum(length > self.values.shape[1] for length in self.lengths)
 
 
 def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray | None = None) -> Panel:
@@ -74,7 +81,7 @@ def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray |
         fill: The public value of every feature, from 0 to 1; the middle of the range if not given.
 
     Raises:
-        InputError: If the table has no rows, or lacks a feature.
+        InputError: If the table has no rows, lacks a feature, or has no usable value at all.
     """
     if not len(table):
         raise InputError("the table has no series")
@@ -89,6 +96,12 @@ def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray |
         values[row, : len(some)] = np.where(np.isfinite(some), some, np.nan)
     scaled, clipped = ranges.to_unit(values)
     missing = np.isnan(scaled)
+    absent = np.asarray(missing.all(axis=(0, 1)))
+    if absent.all():
+        raise InputError(
+            f"the table has no usable value of {', '.join(ranges.names[:5])}{', …' if len(ranges) > 5 else ''}",
+            hint="see `gazeveil features describe`: the tracker may have lost the eyes, or recorded no pupil",
+        )
     return Panel(
         np.where(missing, public, scaled),
         tuple(series.key for series in found),
@@ -97,6 +110,7 @@ def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray |
         tuple(len(series.values) for series in found),
         clipped,
         int(missing.sum()),
+        tuple(name for name, gone in zip(ranges.names, absent, strict=True) if gone),
     )
 
 

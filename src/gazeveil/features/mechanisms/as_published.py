@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.errors import OptionError
+from gazeveil.errors import InputError, OptionError
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.series import SERIES_MECHANISMS, STEP, FloatArray, checked
@@ -65,8 +65,14 @@ class AsPublished(ChunkedSeries):
         return np.clip(self.unclipped(values, noise), 0.0, 1.0)
 
     def unclipped(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
-        """Return noisy series as the article evaluates them: values may lie far outside their ranges."""
+        """Return noisy series as the article evaluates them: values may lie far outside their ranges.
+
+        Raises:
+            InputError: If there is one person only, whom nothing could tell how much noise to draw.
+        """
         table = np.ascontiguousarray(checked(values, self.steps, self.features).swapaxes(1, 2))
+        if self.measures_people and len(table) < 2:
+            raise InputError("as published, noise is as wide as people differ: that takes at least two of them")
         return self.read([self._published(part, noise) for part in self._parts(table)]).swapaxes(1, 2)
 
     def read(self, measured: list[FloatArray]) -> FloatArray:
