@@ -52,6 +52,17 @@ def test_all_sound_contenders_make_the_same_promise() -> None:
     assert len(promises) == 1
 
 
+def test_only_the_scales_are_corrected_whatever_the_defaults_become() -> None:
+    corrected, published = (
+        CONTENDERS[name].at(SPACE, Setting(60, 1, 2), 90).to_dict()
+        for name in ("kaleido, scales corrected", "kaleido as published")
+    )
+    assert (corrected["test_share"], corrected["t_skip"], corrected["floor"]) == ("0.1", "0.05", "0")
+    assert (published["h"], published["t_skip"], published["rate_hz"]) == ("10", "0.05", "90")
+    assert corrected["l_thresh"] * np.hypot(1280, 720) == pytest.approx(published["l_thresh"])
+    assert not corrected["filter"]
+
+
 def test_clock_is_best_among_those_that_answer_at_once(points: list[Point]) -> None:
     """On average over eight promises; a wide margin, six people and three repeats."""
     clock = np.mean(of(points, "clock"))

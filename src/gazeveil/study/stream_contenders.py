@@ -80,10 +80,14 @@ def _of(mechanism: str, *, late: float = 0.0, **options: Any) -> Registered:
 CONTENDERS: Final[Mapping[str, Registered]] = MappingProxyType(
     {
         "kaleido as published": Registered(
-            "kaleido-as-published", (("l_thresh", _PUBLISHED_THRESHOLD_PX),), counts_samples=True
+            "kaleido-as-published",
+            (("l_thresh", _PUBLISHED_THRESHOLD_PX), ("h", 10), ("t_skip", "0.05")),
+            counts_samples=True,
         ),
         "kaleido, scales corrected": Registered(
-            "kaleido", (("filter", False), ("floor", 0)), threshold_px=_PUBLISHED_THRESHOLD_PX
+            "kaleido",
+            (("filter", False), ("floor", 0), ("test_share", "0.1"), ("t_skip", "0.05")),
+            threshold_px=_PUBLISHED_THRESHOLD_PX,
         ),
         "kaleido, tuned": _of("kaleido"),
         "sparse vector": _of("sparse-vector"),
