@@ -178,7 +178,8 @@ def test_promises_that_make_no_sense_are_refused(name: str, wrong: dict[str, Any
     ("name", "wrong"),
     [
         ("clock", {"ticks": -1}), ("clock", {"ticks": 2000}), ("clock", {"lag": 0.6}),
-        ("clock", {"lag": 0.1, "filter": False}), ("kaleido", {"t_skip": 0}), ("kaleido", {"floor": "0.6"}),
+        ("clock", {"lag": 0.1, "filter": False}), ("kaleido", {"t_skip": -1}),
+        ("kaleido-as-published", {"t_skip": 0}), ("kaleido", {"floor": "0.6"}),
         ("kaleido", {"test_share": 1}), ("kaleido", {"l_thresh": 2}), ("kaleido", {"radius": 1e-3}),
         ("kaleido-as-published", {"h": 1}), ("sparse-vector", {"releases": 0}), ("sparse-vector", {"test_share": 0}),
         ("distribution", {"noises": -1}), ("absorption", {"t_skip": 11}),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
@@ -21,11 +22,12 @@ class Absorption(Slotted):
     """Budget absorption: every slot has a share; a release takes it, those skipped before, and locks as many after."""
 
     name: ClassVar[str] = "absorption"
+    test_share: Fraction = Fraction(3, 20)
 
     def plan(self) -> Plan:
         """Return what tests and releases may cost."""
         rule = self._rule()
-        spacing, slots, cost = tests_in(rule, self.t_skip, self.test_share)
+        spacing, slots, cost = tests_in(rule, self.t_skip or self.window * Fraction(17, 50), self.test_share)
         releases = Rule(rule.cap - slots * cost, rule.window_us)
         share = releases.cap // slots
         if share < 1:

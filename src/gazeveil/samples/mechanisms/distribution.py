@@ -28,12 +28,12 @@ class Distribution(Slotted):
     """
 
     name: ClassVar[str] = "distribution"
-    floor: Fraction = Fraction(1, 5)
+    floor: Fraction = Fraction(1, 10)
 
     def plan(self) -> Plan:
         """Return what tests and releases may cost."""
         rule = self._rule()
-        spacing, tests, cost = tests_in(rule, self.t_skip, self.test_share)
+        spacing, tests, cost = tests_in(rule, self.t_skip or self.window / 10, self.test_share)
         releases = Rule(rule.cap - tests * cost, rule.window_us)
         least = math.ceil(max(self.floor, LEAST_SHARE) * rule.cap)
         if least > releases.cap // 2:

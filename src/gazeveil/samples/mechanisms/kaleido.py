@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import above_zero, exact
+from gazeveil.privacy.exact import at_least_zero, exact
 from gazeveil.samples.ledger import Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.stream import Plan, StreamMechanism, grain_of
@@ -29,24 +29,26 @@ LEAST_SHARE = Fraction(1, 4096)
 class Kaleido(StreamMechanism):
     """A private test of distance every ``t_skip`` seconds; where it says far, a noisy point with half of what is left.
 
+    The defaults were tuned on simulated gaze.
+
     Attributes:
         test_share: The share of a window's budget that all its tests get; 1 / h in the paper.
-        t_skip: The least time between two tests, in seconds.
+        t_skip: The least time between two tests, in seconds; 0 takes a tenth of the window.
         l_thresh: How far gaze must be from the latest output to be worth publishing, as a share of the space's
             diagonal. Public.
         floor: The least share of a window's budget that a release may get; below it nothing is published (K8).
     """
 
     name: ClassVar[str] = "kaleido"
-    test_share: Fraction = Fraction(1, 10)
-    t_skip: Fraction = Fraction(1, 20)
-    l_thresh: float = 0.1
-    floor: Fraction = Fraction(1, 10)
+    test_share: Fraction = Fraction(1, 20)
+    t_skip: Fraction = Fraction(0)
+    l_thresh: float = 0.05
+    floor: Fraction = Fraction(1, 20)
 
     def plan(self) -> Plan:
         """Return what tests and releases may cost."""
         rule = self._rule()
-        spacing, tests, cost = tests_in(rule, self.t_skip, self.test_share)
+        spacing, tests, cost = tests_in(rule, self.t_skip or self.window / 10, self.test_share)
         releases = Rule(rule.cap - tests * cost, rule.window_us)
         least = math.ceil(max(self.floor, LEAST_SHARE) * rule.cap)
         own = (0.0, float(cost), self.l_thresh * math.hypot(*self.space.size), 0.0, float(least))
@@ -86,9 +88,10 @@ def tests_in(rule: Rule, t_skip: Fraction, share: Fraction) -> tuple[int, int, i
 
 def check_tests(mechanism: StreamMechanism) -> None:
     """Check the time between tests, and that the radius is far above the grain that distances are rounded to."""
-    object.__setattr__(mechanism, "t_skip", above_zero(mechanism.t_skip, "t_skip"))  # type: ignore[attr-defined]
-    if not Fraction(1, 1000) <= mechanism.t_skip <= 10:  # type: ignore[attr-defined]
-        raise OptionError("t_skip must be between 0.001 and 10 seconds")
+    t_skip = at_least_zero(mechanism.t_skip, "t_skip")  # type: ignore[attr-defined]
+    object.__setattr__(mechanism, "t_skip", t_skip)
+    if t_skip and not Fraction(1, 1000) <= t_skip <= 10:
+        raise OptionError(f"t_skip must be between 0.001 and 10 seconds, not {float(t_skip):g}")
     if mechanism.radius < 2048 * Fraction(grain_of(mechanism.space.size)):
         raise OptionError(
             f"radius must be at least {2048 * grain_of(mechanism.space.size):g} here, so that distances can be tested"

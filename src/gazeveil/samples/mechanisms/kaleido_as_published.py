@@ -96,8 +96,8 @@ class KaleidoAsPublished(StreamMechanism):
         check_tests(self)
         for name in ("h", "rate_hz"):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
-        if self.h <= 1 or not 0 <= self.l_thresh <= 1e9 or self.rate_hz > 10_000:
-            raise OptionError("h must be above 1, l_thresh at least 0, rate_hz at most 10,000")
+        if not self.t_skip or self.h <= 1 or not 0 <= self.l_thresh <= 1e9 or self.rate_hz > 10_000:
+            raise OptionError("t_skip must be above 0, h above 1, l_thresh at least 0, rate_hz at most 10,000")
 
 
 class _Unaccounted(StreamVeil):
