@@ -54,7 +54,7 @@ def test_a_picture_adds_ten_mean_maps_and_takes_some_of_the_weight():
     assert prior.means.shape == (100, GRID.size)
     assert prior.pictured == 10
     assert np.array_equal(prior.means[:90], plain.means)
-    assert np.allclose(prior.weights[:90], 0.85 * plain.weights)
+    assert np.allclose(prior.weights[:90], 0.9 * plain.weights)
     assert prior.weights.sum() == pytest.approx(1)
     assert np.allclose(prior.means.sum(axis=1), 1)
     assert (prior.means[90:].argmax(axis=1) == 3 * 16 + 4).all()

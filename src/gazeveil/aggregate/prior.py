@@ -36,7 +36,7 @@ _WIDTHS = (0.14, 0.19, 0.26, 0.36)
 _SIZES = tuple((width, height) for width in _WIDTHS for height in _WIDTHS if 1 / 1.5 < width / height < 1.5)
 _FLOOR = 0.2
 _OFF_CENTRE_WEIGHT = 0.5
-_PICTURE_WEIGHT = 0.15
+_PICTURE_WEIGHT = 0.1
 """How likely it is, before anything is measured, that gaze follows what a picture's pixels say."""
 
 HOT_SPOTS = ((1.0, 2.5), (4.0, 1.7), (16.0, 1.2))
