@@ -141,7 +141,7 @@ def test_turns_do_not_depend_on_gaze() -> None:
     for veil, gaze in zip(veils, (X, np.full(3000, np.nan)), strict=True):
         for n in range(0, 3000, 100):
             veil.run(T[n : n + 100], gaze[n : n + 100], Y[n : n + 100])
-    assert veils[0]._numbers[:3].tolist() == veils[1]._numbers[:3].tolist()  # type: ignore[attr-defined]
+    assert veils[0]._numbers[:5].tolist() == veils[1]._numbers[:5].tolist()  # type: ignore[attr-defined]
 
 
 def test_a_rotation_of_one_promise_keeps_twice_of_it() -> None:
@@ -180,7 +180,7 @@ def test_a_rotation_refuses_a_state_with_a_member_it_does_not_have() -> None:
     rotation = Rotation(SCREEN, members=(HOLD, SMOOTH))
     veil = rotation.start(NoiseSource.seeded(5))
     veil.step(0.0, 1.0, 1.0)
-    veil._numbers[0] = 2  # type: ignore[attr-defined]
+    veil._numbers[3] = 2  # type: ignore[attr-defined]
     with pytest.raises(StateError):
         rotation.resume(veil.to_bytes(), NoiseSource.seeded(5))
 

@@ -126,7 +126,7 @@ class WindowOfGaze(ProtectedUnit):
     Attributes:
         seconds: How long the window is.
         radius: How far each point may have been from where it was.
-        unit: What the radius is measured in: px, deg or norm.
+        unit: What the radius is measured in: px, deg or norm; m, cm or mm for points in a room.
     """
 
     kind: ClassVar[str] = "window-of-gaze"
@@ -135,8 +135,8 @@ class WindowOfGaze(ProtectedUnit):
     unit: str
 
     def __init__(self, seconds: Number, radius: Number, unit: str = "px") -> None:
-        if unit not in ("px", "deg", "norm"):
-            raise OptionError(f"the unit of a radius is px, deg or norm, not {unit!r}")
+        if unit not in _SPACE:
+            raise OptionError(f"the unit of a radius is px, deg, norm, m, cm or mm, not {unit!r}")
         object.__setattr__(self, "seconds", above_zero(seconds, "seconds"))
         object.__setattr__(self, "radius", above_zero(radius, "radius"))
         object.__setattr__(self, "unit", str(unit))
@@ -214,7 +214,7 @@ class FeatureSeries(ProtectedUnit):
 UNITS: dict[str, type[ProtectedUnit]] = {
     unit.kind: unit for unit in (Observer, OneRecording, StretchOfGaze, WindowOfGaze, FeatureSeries)
 }
-_SPACE = {"px": "px", "deg": "degrees", "norm": "of the screen's size"}
+_SPACE = {"px": "px", "deg": "degrees", "norm": "of the screen's size", "m": "m", "cm": "cm", "mm": "mm"}
 
 
 def unit_from_dict(values: Mapping[str, Any]) -> ProtectedUnit:

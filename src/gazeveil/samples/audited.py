@@ -5,3 +5,4 @@
 from __future__ import annotations
 
 from gazeveil.samples import _stream_audits as _streams  # noqa: F401
+from gazeveil.samples import _tick_audits as _ticks  # noqa: F401

@@ -15,14 +15,15 @@ from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.release import kept_promise
-from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, as_samples, positive
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, as_samples, positive
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
+from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
 
 # places in the veil's integers
-_WHICH, _UNTIL, _PREVIOUS, _SEEN, _RAN_BACK = range(5)
-_FAULTS = 5
-_PLACES = 8
+_WHICH, _UNTIL = PLACES, PLACES + 1
+_FAULTS = PLACES + 2
+_PLACES = PLACES + 5
 
 
 @MECHANISMS.register("rotate")
@@ -92,7 +93,8 @@ class _Rotating(Veil):
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         try:
-            now = self._moment(t)
+            self._check_open()
+            now = moment(self._numbers, t)
             return self._turn(now).step(now * 1e-6, x, y)
         except BaseException as error:
             self._fail(error)
@@ -101,7 +103,8 @@ class _Rotating(Veil):
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         try:
-            now = self._moment(t)
+            self._check_open()
+            now = moment(self._numbers, t)
             return self._turn(now).step3(now * 1e-6, x, y, z)
         except BaseException as error:
             self._fail(error)
@@ -124,7 +127,7 @@ class _Rotating(Veil):
         """What was odd about the stream so far."""
         past = self._numbers[_FAULTS:].tolist()
         present = Faults() if self._veil is None else self._veil.faults
-        return Faults(int(self._numbers[_RAN_BACK]), *(one + two for one, two in zip(past, present[1:], strict=True)))
+        return Faults(int(self._numbers[RAN_BACK]), *(one + two for one, two in zip(past, present[1:], strict=True)))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -136,7 +139,7 @@ class _Rotating(Veil):
         t, *gaze = as_samples(*columns)
         out = [np.empty(len(t)) for _ in gaze]
         try:
-            now = self._moments(t)
+            now = moments(self._numbers, t)
             at = 0
             while at < len(now):
                 veil = self._turn(int(now[at]))
@@ -150,38 +153,6 @@ class _Rotating(Veil):
             self._fail(error)
             raise
         return out
-
-    def _moment(self, t: float) -> int:
-        """Return the time in µs, never before the last one."""
-        if self._shut:
-            self._check_open()
-        if not abs(t) <= LATEST:
-            raise ValueError("not a time")
-        now, numbers = round(t * 1e6), self._numbers
-        previous = numbers.item(_PREVIOUS)
-        if now < previous and numbers.item(_SEEN):
-            numbers[_RAN_BACK] += 1
-            return previous
-        numbers[_PREVIOUS] = now
-        numbers[_SEEN] = 1
-        return now
-
-    def _moments(self, t: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        if not np.all(np.abs(t) <= LATEST):
-            raise ValueError("not a time")
-        now = np.rint(t * 1e6).astype(np.int64)
-        if not len(now):
-            return now
-        numbers = self._numbers
-        if numbers[_SEEN]:
-            kept = np.maximum.accumulate(np.maximum(now, numbers[_PREVIOUS]))
-            before = np.concatenate([[numbers[_PREVIOUS]], kept[:-1]])
-        else:
-            kept = np.maximum.accumulate(now)
-            before = np.concatenate([now[:1], kept[:-1]])
-        numbers[_RAN_BACK] += np.count_nonzero(now < before)
-        numbers[_PREVIOUS], numbers[_SEEN] = kept[-1], 1
-        return kept
 
     def _turn(self, now: int) -> Veil:
         """Return the veil whose turn it is; draw another when the last one's time is up."""
@@ -213,7 +184,11 @@ class _Rotating(Veil):
         if arrays.keys() != {"numbers", "veil"} or numbers is None or numbers.shape != (_PLACES,):
             raise StateError("the state is not that of a rotation", hint="start a new stream")
         index = int(numbers[_WHICH])
-        if numbers.dtype != np.int64 or not 0 <= index < len(self.mechanism.members) or (numbers[_RAN_BACK:] < 0).any():
+        if (
+            numbers.dtype != np.int64
+            or not 0 <= index < len(self.mechanism.members)
+            or (numbers[SEEN:PLACES] < 0).any()
+        ):
             raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
         self._numbers = numbers.copy()
         if len(arrays["veil"]):

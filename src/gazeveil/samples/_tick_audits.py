@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Held ticks before the auditor: a window of points in a room, moved by the radius, on clocks that are kind or not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.audit.events.base import FloatArray, Outputs
+from gazeveil.privacy.audit.neighbours.pair import Pair
+from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.samples.mechanisms.held_ticks import HeldTicks
+from gazeveil.samples.space import Room
+
+_ROOM = Room((-20000.0,) * 3, (20000.0,) * 3)
+"""So large that no noisy point meets its edge."""
+_RATE = 40.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """A stream of points, and which of its samples get a release."""
+
+    t: FloatArray
+    points: FloatArray
+    released: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """A mechanism, started anew for every trial; an output is all that was released."""
+
+    mechanism: HeldTicks
+
+    def run(self, data: Points, noise: NoiseSource, trials: int) -> Outputs:
+        """Return the released points, one trial a row; a release that another clock has and this one has not is 0."""
+        rows = np.zeros((trials, 3 * self.mechanism.ticks))
+        for row in rows:
+            shown = np.stack(self.mechanism.start(noise).run3(data.t, *data.points))
+            row[: 3 * len(data.released)] = shown[:, data.released].T.ravel()
+        return rows
+
+    def log_ratio(self, outputs: Outputs, first: Points, second: Points) -> FloatArray:
+        """Return the log ratio of the two densities."""
+        return (self._apart(outputs, second) - self._apart(outputs, first)) / float(self.mechanism.scale)
+
+    def _apart(self, outputs: Outputs, data: Points) -> FloatArray:
+        count = len(data.released)
+        there = outputs[:, : 3 * count].reshape(len(outputs), count, 3)
+        return np.asarray(np.linalg.norm(there - data.points[:, data.released].T, axis=2).sum(axis=1))
+
+
+@auditable("held-ticks")
+def held_ticks(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
+    """Noisy points of a room on a public clock, over windows of gaze that are moved."""
+    mechanism = HeldTicks(
+        _ROOM, epsilon=Fraction(epsilon), window=Fraction(window), radius=Fraction(radius), ticks=ticks
+    )
+    stream = Ticks(mechanism)
+    return Subject(stream.run, mechanism.guarantee, _pairs(mechanism), stream.log_ratio)
+
+
+def _pairs(mechanism: HeldTicks) -> tuple[Pair, ...]:
+    """Return closed windows in which every point is moved by the radius, in a direction along no axis."""
+    seconds, aside = float(mechanism.window), float(mechanism.radius) / math.sqrt(3.0)
+    even = np.arange(0.0, seconds + 1e-9, 1.0 / _RATE)
+    clocks = {
+        "on an even clock": even,
+        "in a burst at ten times the rate": np.arange(0.0, seconds + 1e-9, 0.1 / _RATE),
+        "on a clock that stutters": np.sort(np.concatenate([even, even[::3], even[::5] + 1e-6])),
+    }
+    pairs = []
+    for words, clock in clocks.items():
+        t = clock[clock <= seconds]
+        there = np.zeros((3, len(t)))
+        shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run3(t, *there))
+        released = np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=0.0) != 0, axis=0))
+        # aside is rounded down, so that three of them make no more than the radius
+        moved = there + math.nextafter(aside * (1.0 - 1e-15), 0.0)
+        pairs.append(Pair(Points(t, there, released), Points(t, moved, released), f"a window moved aside, {words}"))
+    return tuple(pairs)

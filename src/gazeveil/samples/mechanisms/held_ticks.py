@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Noisy points on a public clock, held in between: Kaleido's promise in two and in three dimensions.
+
+In two dimensions this is `clock` without its filter and its knob; use that. It is here for points in a room, which have
+no other veil with a promise. Proof: docs/proofs/held-ticks.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.errors import OptionError, StateError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource, add_radial, lattice_step
+from gazeveil.noise._parameters import in_steps
+from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
+from gazeveil.privacy.exact import above_zero, whole_number
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, as_samples
+from gazeveil.samples.space import wrapped
+from gazeveil.samples.state import Arrays, fit
+from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, IntArray, moment, moments
+
+MOST_TICKS = 64
+NEVER = -(1 << 62)
+_MISSING, _NOT_FINITE = PLACES, PLACES + 1
+
+
+@MECHANISMS.register("held-ticks")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldTicks(SampleMechanism):
+    """Release a noisy point a few times a window, by the clock alone, and hold it until the next.
+
+    Where gaze is missing when a point is due, the first sample with gaze after it is taken. Before the first point the
+    centre of the space is shown.
+
+    Attributes:
+        epsilon: The privacy loss that a window may have.
+        window: How long a window is, in seconds.
+        radius: How far each point of it may have been, in the unit of the space.
+        ticks: How many points share a window's budget.
+    """
+
+    name: ClassVar[str] = "held-ticks"
+
+    epsilon: Fraction
+    window: Fraction
+    radius: Fraction
+    ticks: int = 1
+
+    def __post_init__(self) -> None:
+        SampleMechanism.__post_init__(self)
+        for name in ("epsilon", "window", "radius"):
+            value = above_zero(getattr(self, name), name)
+            if not Fraction(1, 10**9) <= value <= 10**9:
+                raise OptionError(f"{name} must be between 1e-9 and 1e9, not {value}")
+            object.__setattr__(self, name, value)
+        ticks = whole_number(self.ticks, "ticks", at_least=1)
+        if ticks > MOST_TICKS:
+            raise OptionError(f"ticks must be at most {MOST_TICKS}, not {ticks}")
+        object.__setattr__(self, "ticks", ticks)
+        farthest = max(abs(edge) for edge in (*self.space.low, *self.space.high))
+        if farthest / self.spacing > FARTHEST:
+            raise OptionError("the noise is too fine for a space so large", hint="a larger radius or a smaller ε")
+        in_steps(self.scale, self.spacing, "the scale of the noise")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Kaleido's promise."""
+        return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise: a point that moves by the radius costs a tick's share of ε."""
+        return self.ticks * self.radius / self.epsilon
+
+    @property
+    def spacing(self) -> float:
+        """The step of the lattice that noisy points lie on."""
+        return lattice_step(self.scale)
+
+    def start(self, noise: NoiseSource) -> Veil:
+        """Return a veil for a new stream."""
+        return _Ticking(self, noise)
+
+
+class _Ticking(Veil):
+    """When the latest points were released, and the point that is held."""
+
+    __slots__ = (
+        "_apart",
+        "_between",
+        "_held",
+        "_numbers",
+        "_out",
+        "_part",
+        "_radial",
+        "_recent",
+        "_scale",
+        "_spacing",
+        "_steps",
+    )
+
+    mechanism: HeldTicks
+
+    def __init__(self, mechanism: HeldTicks, noise: NoiseSource) -> None:
+        from gazeveil.noise._refine_kernels import radial  # noqa: PLC0415  (numba loads on use)
+
+        super().__init__(mechanism, noise)
+        # a closed window, and a microsecond more because times are rounded
+        self._apart = math.floor(mechanism.window * 10**6) + 1
+        self._between = self._apart // mechanism.ticks
+        self._numbers = np.zeros(PLACES + 2, np.int64)
+        self._recent = [NEVER] * mechanism.ticks
+        self._held: tuple[float, ...] = mechanism.space.centre
+        self._radial, self._spacing = radial, mechanism.spacing
+        self._steps = in_steps(mechanism.scale, self._spacing, "the scale of the noise")
+        self._scale = float(self._steps)
+        self._part, self._out = np.zeros((1, mechanism.space.axes)), np.zeros((1, mechanism.space.axes), np.int64)
+
+    def step(self, t: float, x: float, y: float) -> tuple[float, float]:
+        """Take one sample and return the veiled point at once."""
+        if len(self._held) != 2:
+            raise self._wrong_axes(2)
+        shown_x, shown_y = self._take(t, x, y)
+        return shown_x, shown_y
+
+    def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
+        """Take one sample of a space with three axes."""
+        if len(self._held) != 3:
+            raise self._wrong_axes(3)
+        shown_x, shown_y, shown_z = self._take(t, x, y, z)
+        return shown_x, shown_y, shown_z
+
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take many samples at once; the same as stepping through them."""
+        if len(self._held) != 2:
+            raise self._wrong_axes(2)
+        shown_x, shown_y = self._through(t, x, y)
+        return shown_x, shown_y
+
+    def run3(
+        self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Take many samples of a space with three axes."""
+        if len(self._held) != 3:
+            raise self._wrong_axes(3)
+        shown_x, shown_y, shown_z = self._through(t, x, y, z)
+        return shown_x, shown_y, shown_z
+
+    @property
+    def faults(self) -> Faults:
+        """What was odd about the stream so far."""
+        return Faults(*(int(self._numbers[place]) for place in (RAN_BACK, _MISSING, _NOT_FINITE)))
+
+    def _take(self, t: float, *point: float) -> tuple[float, ...]:
+        if self._shut:
+            self._check_open()
+        try:
+            now = moment(self._numbers, t)
+            if not all(map(math.isfinite, point)):
+                self._numbers[_MISSING if any(map(math.isnan, point)) else _NOT_FINITE] += 1
+            elif now >= self._due():
+                self._held = self._noisy(self.mechanism.space.clamp(*point))
+                self._recent = [*self._recent[1:], now]
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return self._held
+
+    def _due(self) -> int:
+        """Return the first moment of the next point: the last but so many must have left the closed window."""
+        return max(self._recent[0] + self._apart + 1, self._recent[-1] + self._between)
+
+    def _noisy(self, point: tuple[float, ...]) -> tuple[float, ...]:
+        """Return one point as `add_radial` would, with less ado."""
+        spacing, part, out = self._spacing, self._part, self._out
+        whole = [round(value / spacing) for value in point]
+        for axis, value in enumerate(point):
+            part[0, axis] = value / spacing - whole[axis]
+        words = self.noise.words(words_per_point(len(point)))
+        if self._radial(words, self._scale, part, 0.0, out):
+            out[0] = settle_point(self.noise, words.tolist(), self._steps, part[0].tolist())
+        part[:] = 0.0
+        return self._back(*((drawn + near) * spacing for drawn, near in zip(out[0].tolist(), whole, strict=True)))
+
+    def _back(self, *point: float) -> tuple[float, ...]:
+        period = self.mechanism.space.period
+        return (wrapped(point[0], period), *point[1:]) if period else point
+
+    def _through(self, *columns: FloatArray) -> list[FloatArray]:
+        self._check_open()
+        try:
+            t, *gaze = as_samples(*columns)
+            now, points = moments(self._numbers, t), np.stack(gaze, axis=1)
+            there = np.isfinite(points).all(axis=1)
+            missing = np.isnan(points).any(axis=1)
+            self._numbers[_MISSING] += np.count_nonzero(missing)
+            self._numbers[_NOT_FINITE] += np.count_nonzero(~there & ~missing)
+            chosen = self._tick_at(now, np.flatnonzero(there))
+            shown = [self._held]
+            if chosen:
+                space = self.mechanism.space
+                inside = [space.clamp(*point) for point in points[chosen].tolist()]
+                noisy = add_radial(self.noise, np.array(inside), self.mechanism.scale, self.mechanism.spacing)
+                shown += [self._back(*point) for point in noisy.tolist()]
+            self._held = shown[-1]
+        except BaseException as error:
+            self._fail(error)
+            raise
+        which = np.searchsorted(np.array(chosen, dtype=np.int64), np.arange(len(now)), side="right")
+        return [np.array(column)[which] for column in zip(*shown, strict=True)]
+
+    def _tick_at(self, now: IntArray, there: NDArray[np.intp]) -> list[int]:
+        """Return the samples at which a point is due; they follow from the clock and from what is missing alone."""
+        moments_there, chosen = now[there], []
+        at = 0
+        while (at := max(at, int(np.searchsorted(moments_there, self._due())))) < len(there):
+            self._recent = [*self._recent[1:], int(moments_there[at])]
+            chosen.append(int(there[at]))
+            at += 1
+        return chosen
+
+    def _state(self) -> Arrays:
+        return {
+            "numbers": self._numbers,
+            "recent": np.array(self._recent, dtype=np.int64),
+            "held": np.array(self._held, dtype=np.float64),
+        }
+
+    def _restore(self, arrays: Arrays) -> None:
+        own = self._state()
+        fit(arrays, own)
+        recent = own["recent"].tolist()
+        if (own["numbers"][SEEN:] < 0).any() or recent != sorted(recent) or not np.isfinite(own["held"]).all():
+            self.close("its state did not fit")
+            raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
+        self._recent = recent
+        self._held = tuple(own["held"].tolist())
+
+    def _forget(self) -> None:
+        self._held = self.mechanism.space.centre
