@@ -29,7 +29,7 @@ from gazeveil.gaze.geometry import FloatArray
 
 SHARP_DEG, WIDE_DEG = 1.5, 5.0
 SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-WIDE = (0.25, 0.5, 1.0)
+WIDE = (0.5, 1.0)
 """Relative variances that sharp and wide hot spots may have around the mean. Wide ones are never none: maps differ."""
 
 MEAN_HOT_SPOTS = ((0.25, 5.0), (1.0, 2.0), (4.0, 1.5))

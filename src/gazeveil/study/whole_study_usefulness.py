@@ -292,7 +292,7 @@ def main(quick: bool) -> None:
     scenes = view_scenes(40, 12) if quick else view_scenes(160, 60)
     for count in (12,) if quick else (12, 60):
         for people in (30,) if quick else (30, 100):
-            sys.stdout.write(study_table(scenes, (count,), (people,), (0,)) + "\n\n")
+            sys.stdout.write(study_table(scenes, (count,), (people,), (0,) if quick else (0, 1, 2)) + "\n\n")
             sys.stdout.flush()
     films = [view_film(40)] if quick else [view_film(300, seed) for seed in (5, 6)]
     for people in (30,) if quick else (30, 100, 300):
