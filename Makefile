@@ -4,13 +4,14 @@
 # make demo    simulate a small study and open the report in demo/report.html
 # make test    lint, types and tests
 # make bench   speed, as ratios to named peers; writes benchmarks/results
+# make usefulness  how good private heatmaps are, into the documentation
 # make docs    build the documentation into site/
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit bench docs clean
+.PHONY: setup demo test lint types unit bench usefulness docs clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -51,6 +52,9 @@ $(VENV)/.bench: $(VENV)/.installed
 
 bench: setup $(VENV)/.bench $(VENV)/.spark
 	$(BIN)/python -m benchmarks
+
+usefulness: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.usefulness
 
 docs: setup
 	$(BIN)/mkdocs build --strict

@@ -22,6 +22,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.simulate.study import Study
 from gazeveil.study import _heatmap_methods as methods
 from gazeveil.study import _heatmap_report as report
+from gazeveil.study._heatmap_plots import usefulness_plot
 from gazeveil.study._heatmap_recipe import _few_modes, _many_bumps, recipe
 from gazeveil.study._heatmap_scenes import PLANE, Gallery, Scene, Split, Viewer, of_corpus, osie, simulated, spread
 from gazeveil.study.heatmap_usefulness import Found, Plan, Score, beyond, compare, refreshed
@@ -208,6 +209,12 @@ def test_results_come_back_from_their_file(gallery: Gallery, tmp_path: Path) -> 
     assert report.note(again) == report.note(found)
     assert "*" in report.note(found), "30 of 20 people are not real people"
     assert again.row("grid", 30, 3.0).cc.mean == pytest.approx(found.row("grid", 30, 3.0).cc.mean, rel=1e-4)
+
+
+def test_a_single_number_of_people_and_a_single_scene_can_be_drawn(gallery: Gallery) -> None:
+    alone = replace(gallery, scenes=gallery.scenes[:1])
+    assert usefulness_plot(compare(alone, Plan(observers=(15,), methods=("prior", "grid")))).startswith(b"\x89PNG")
+    assert usefulness_plot(compare(gallery, Plan(observers=(15,), methods=("prior", "ours")))).startswith(b"\x89PNG")
 
 
 def test_a_gain_is_taken_scene_by_scene(gallery: Gallery) -> None:

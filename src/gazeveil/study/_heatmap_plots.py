@@ -32,6 +32,9 @@ def usefulness_plot(found: Found) -> bytes:
     """Draw the three measures over the number of people, one line a method, at the first ε."""
     figure, axes = canvas(12, 4.4, columns=3, sharex=True)
     for panel, (measure, title) in zip(axes, _TITLES.items(), strict=True):
+        panel.set_xscale("log")  # with its limits first, or a single number of people has no width to be drawn in
+        panel.set_xlim(min(found.plan.observers) / 1.2, max(found.plan.observers) * 1.2)
+        panel.set_ylim(-0.12, 1.02)
         for name, method in found.plan.chosen().items():
             colour, line = _LOOKS.get(name, (GREY, "-."))
             scores = [getattr(found.row(name, count), measure) for count in found.plan.observers]
@@ -46,10 +49,8 @@ def usefulness_plot(found: Found) -> bytes:
                 markersize=3,
                 label=method.title.replace("`", ""),
             )
-        panel.set_xscale("log")
         panel.set_xticks(found.plan.observers, [str(count) for count in found.plan.observers])
         panel.minorticks_off()
-        panel.set_ylim(-0.02, 1.02)
         panel.set_xlabel("people")
         panel.set_title(title)
         panel.grid(alpha=0.3)
