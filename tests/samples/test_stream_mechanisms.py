@@ -137,6 +137,16 @@ def test_clock_runs_on_a_sphere_across_the_seam() -> None:
     assert np.abs(pitch).max() <= 90.0
 
 
+def test_a_direction_has_one_output_whichever_way_it_is_written() -> None:
+    mechanism = made("clock", space=Sphere(), epsilon=2, radius=5)
+    t = np.arange(300) / 100
+    written = [np.full(300, yaw) for yaw in (180.0, -180.0, 540.0)]
+    shown = [mechanism.start(NoiseSource.seeded(9)).run(t, yaw, np.zeros(300)) for yaw in written]
+    assert np.array_equal(shown[0], shown[1])
+    assert np.array_equal(shown[0], shown[2])
+    assert len(np.unique(shown[0][0])) > 3
+
+
 def test_three_coordinates_are_refused_with_a_way_out() -> None:
     with pytest.raises(OptionError, match="two coordinates") as refused:
         made("clock", space=Room((0, 0, 0), (1, 1, 1)))

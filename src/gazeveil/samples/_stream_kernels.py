@@ -78,13 +78,22 @@ def usable(clock: IntArray, plan: FloatArray, now: int, x: float, y: float) -> b
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _once_around(steps: int, plan: FloatArray) -> int:
+    """Return lattice steps within one turn, where the space wraps: exactly, so that nothing tells how often round."""
+    if plan[gaze.TURN] > 0.0:
+        turn = int(plan[gaze.TURN] / plan[SPACING])
+        return (steps + turn // 2) % turn - turn // 2
+    return steps
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def noisy_point(
     clock: IntArray, plan: FloatArray, words: WordArray, skipped: int, loss: int, x: float, y: float
 ) -> tuple[int, float, float]:
     """Return gaze, clamped to the space, plus planar Laplace noise that costs this loss, from the words after some."""
     spacing = plan[SPACING]
     if clock[POINT_IS_SET]:
-        return DONE, clock[POINT_X] * spacing, clock[POINT_Y] * spacing
+        return DONE, _once_around(clock[POINT_X], plan) * spacing, clock[POINT_Y] * spacing
     at = clock[WORD] + skipped
     if at + 3 > len(words):
         return MORE_WORDS, 0.0, 0.0
@@ -93,7 +102,7 @@ def noisy_point(
     if i == UNDECIDED:
         clock[ASKED_WORD], clock[ASKED_LOSS] = at, loss
         return SETTLE_POINT, 0.0, 0.0
-    return DONE, i * spacing, j * spacing
+    return DONE, _once_around(i, plan) * spacing, j * spacing
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
