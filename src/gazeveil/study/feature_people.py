@@ -86,22 +86,19 @@ def readers(private: int = 100, public: int = 40, seconds: float = 600.0, names:
     first = panel_of(outside, ranges, steps)
     fill = first.values.mean(axis=(0, 1))
     open_half = panel_of(outside, ranges, steps, fill)
-    tasks, source = list(_by_task(open_half).values()), f"{public} simulated readers of five other documents"
+    tasks, source = list(by_task(open_half).values()), f"{public} simulated readers of five other documents"
     design, wavelets = learn(tasks, ranges, source), learn(tasks, ranges, source, HAAR)
     panel = panel_of(inside, ranges, steps, design.mean)
     study = ReadingStudy(private, seconds, seed=PRIVATE_SEED)
     groups = study.groups()
     some = [key.observer for key, task in zip(panel.keys, panel.tasks, strict=True) if task == panel.tasks[0]]
     group_of = tuple(groups[who] for who in some)
-    return People("simulated readers", ranges, design, wavelets, open_half.values, _by_task(panel), group_of)
+    return People("simulated readers", ranges, design, wavelets, open_half.values, by_task(panel), group_of)
 
 
 def eyetribe_people(path: Path, names: tuple[str, ...] = CHOSEN) -> People:
     """Return everybody's first EyeTribe run: every second person is public, the others private."""
-    first_runs: dict[str, Recording] = {}
-    for recording in eyetribe(path):
-        first_runs.setdefault(recording.observer, recording)
-    table = extract_corpus(Corpus.of(first_runs.values())).table
+    table = extract_corpus(Corpus.of(first_runs(path))).table
     ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(names)
     steps = int(np.median([len(series.values) for series in table.series()]))
     first = panel_of(table, ranges, steps)
@@ -113,13 +110,22 @@ def eyetribe_people(path: Path, names: tuple[str, ...] = CHOSEN) -> People:
     return People("EyeTribe runs", ranges, design, wavelets, public, {"attention": panel.values[~even]}, ())
 
 
-def _table(study: ReadingStudy) -> FeatureTable:
-    return extract_corpus(Corpus.of(study.recordings()), groups=study.groups()).table
+def first_runs(path: Path) -> list[Recording]:
+    """Return everybody's first EyeTribe run."""
+    found: dict[str, Recording] = {}
+    for recording in eyetribe(path):
+        found.setdefault(recording.observer, recording)
+    return list(found.values())
 
 
-def _by_task(panel: Panel) -> dict[str, np.ndarray]:
+def by_task(panel: Panel) -> dict[str, np.ndarray]:
+    """Return the series of every task, by name."""
     tasks = np.array(panel.tasks)
     return {task: panel.values[tasks == task] for task in sorted(set(panel.tasks))}
+
+
+def _table(study: ReadingStudy) -> FeatureTable:
+    return extract_corpus(Corpus.of(study.recordings()), groups=study.groups()).table
 
 
 def _between(name: str, first: Document, second: Document, share: float) -> Document:

@@ -74,7 +74,7 @@ def run(
     seed: int = 1,
     tell: Tell = lambda done, total: None,
 ) -> list[Cell]:
-    """Return the table for one data set."""
+    """Return the table for one data set; groups are of the given sizes, or of everybody if there are fewer people."""
     noise = NoiseSource.seeded(seed)
     jobs = list(_jobs(people, epsilons, sizes, repeats))
     cells = []
@@ -101,15 +101,15 @@ def _jobs(
             yield _low_rank_job(people, product, OURS, epsilon, hidden, jointly, repeats)
             yield _low_rank_job(people, product, WAVELETS, epsilon, hidden, jointly, repeats)
             yield _floor_job(people, product, epsilon)
-    for size in sizes:
-        if size <= min(len(series) for series in people.private.values()):
-            for epsilon in epsilons:
-                product = f"mean of {size} people, {features} features"
-                for name, chunk in FAMILY:
-                    yield _group_family_job(people, product, name, chunk, epsilon, size, repeats)
-                yield _group_job(people, product, OURS, epsilon, size, repeats)
-                yield _group_job(people, product, WAVELETS, epsilon, size, repeats)
-                yield _group_floor_job(people, product, epsilon, size)
+    most = min(len(series) for series in people.private.values())
+    for size in [size for size in sizes if size <= most] or [most]:
+        for epsilon in epsilons:
+            product = f"mean of {size} people, {features} features"
+            for name, chunk in FAMILY:
+                yield _group_family_job(people, product, name, chunk, epsilon, size, repeats)
+            yield _group_job(people, product, OURS, epsilon, size, repeats)
+            yield _group_job(people, product, WAVELETS, epsilon, size, repeats)
+            yield _group_floor_job(people, product, epsilon, size)
 
 
 def made(name: str, chunk: int, **options: Any) -> SeriesMechanism:

@@ -23,15 +23,15 @@ from gazeveil.features.design import Design
 from gazeveil.features.fourier import FloatArray
 from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries, RawGaze
-from gazeveil.features.panel import Panel, panel_of
+from gazeveil.features.panel import panel_of
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
-from gazeveil.study.feature_data import EYETRIBE_PUPIL, eyetribe
-from gazeveil.study.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
+from gazeveil.study.feature_data import EYETRIBE_PUPIL
+from gazeveil.study.feature_people import PRIVATE_SEED, PUBLIC_SEED, by_task, first_runs, other_documents
 from gazeveil.study.feature_usefulness import DELTA, EPSILONS, FLOOR, Cell
 
 HIDDEN: Final = (0.5, 2.0, 10.0, 30.0)
@@ -75,17 +75,15 @@ def reader_bins(private: int = 40, public: int = 20, seconds: float = 300.0) -> 
     fill = panel_of(outside, ranges, count).values.mean(axis=(0, 1))
     return BinPeople(
         "simulated readers", rules, ranges,
-        _by_task(panel_of(outside, ranges, count, fill)), _by_task(panel_of(inside, ranges, count, fill)),
+        tuple(by_task(panel_of(outside, ranges, count, fill)).values()),
+        tuple(by_task(panel_of(inside, ranges, count, fill)).values()),
     )  # fmt: skip
 
 
 def eyetribe_bins(path: Path) -> BinPeople:
     """Return the bins of everybody's first EyeTribe run: every second person is public, the others private."""
-    first_runs: dict[str, Recording] = {}
-    for recording in eyetribe(path):
-        first_runs.setdefault(recording.observer, recording)
     rules = BinRules()
-    table = _bins(first_runs.values(), rules)
+    table = _bins(first_runs(path), rules)
     ranges = bin_ranges(rules, EYETRIBE_PUPIL).only(ADDITIVE)
     count = int(np.median([len(series.values) for series in table.series()]))
     even = np.arange(len(list(table.series()))) % 2 == 0
@@ -192,8 +190,3 @@ def _root(squares: FloatArray) -> tuple[float, float]:
 
 def _bins(recordings: Iterable[Recording], rules: BinRules) -> FeatureTable:
     return extract_bin_corpus(Corpus.of(recordings), rules=rules).table
-
-
-def _by_task(panel: Panel) -> tuple[FloatArray, ...]:
-    tasks = np.array(panel.tasks)
-    return tuple(panel.values[tasks == task] for task in sorted(set(panel.tasks)))
