@@ -337,3 +337,21 @@ def test_the_belief_and_its_aoi_follow_what_was_released() -> None:
     assert veil.likeliest_aoi(1.0, boxes) == 1
     with pytest.raises(OptionError):
         made("clock", filter=False).start(NoiseSource.seeded(1)).belief(0.0)
+
+
+def test_a_radius_that_changes_with_every_sample_is_kept_up_with() -> None:
+    veil = made("clock").start(NoiseSource.seeded(1))
+    for i in range(60):
+        veil.change(i / 60, radius=60 + i % 2)
+        x, y = veil.step(i / 60, 300.0, 300.0)
+        assert 0 <= x <= 1280
+        assert 0 <= y <= 720
+    assert veil.promise.radius == 61
+    assert len(spends(veil._books)) >= 2
+
+
+def test_a_window_shorter_than_a_sample_releases_at_most_once_a_sample() -> None:
+    veil = made("clock", window="0.002", ticks=1).start(NoiseSource.seeded(1))
+    for i in range(50):
+        veil.step(i / 60, 300.0, 300.0)
+    assert len(spends(veil._books)) == 50

@@ -42,7 +42,7 @@ def forget(belief: FloatArray, model: FloatArray) -> None:
         belief[at + MM] = model[VAR_M + axis]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def wrapped(difference: float, turn: float) -> float:
     """Return a difference on a circle, between minus and plus half a turn; any difference if there is no circle."""
     if turn > 0.0:
@@ -50,7 +50,7 @@ def wrapped(difference: float, turn: float) -> float:
     return difference
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def inside(value: float, model: FloatArray, axis: int) -> float:
     """Clamp a coordinate to the space, or wrap it."""
     if axis == 0 and model[TURN] > 0.0:
@@ -58,7 +58,7 @@ def inside(value: float, model: FloatArray, axis: int) -> float:
     return float(min(max(value, model[LOW + axis]), model[HIGH + axis]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def predicted(belief: FloatArray, model: FloatArray, elapsed: float) -> tuple[float, float]:
     """Return where gaze is thought to be, so many microseconds after the latest tick."""
     fast, slow = math.exp(-elapsed / model[TAU]), math.exp(-elapsed / model[SLOW])

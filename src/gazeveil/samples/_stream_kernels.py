@@ -59,19 +59,19 @@ _ONE = np.uint64(1)
 _ETA = 2.0**-53
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def moment(clock: IntArray, t: float) -> int:
     """Return the time in microseconds, never before the latest one; the caller has checked that it is a time."""
     return int(max(np.int64(np.rint(t * 1e6)), clock[NOW]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def is_time(t: float) -> bool:
     """Whether this can be a time at all."""
     return abs(t) <= _LATEST
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def usable(clock: IntArray, plan: FloatArray, now: int, x: float, y: float) -> bool:
     """Whether gaze is there, and no longer disturbed by a blink. Which samples are missing is public."""
     return bool(np.isfinite(x) and np.isfinite(y) and now - clock[BLINK] >= plan[AFTER_BLINK])
@@ -133,7 +133,7 @@ def used(clock: IntArray, words: WordArray, count: int) -> None:
     clock[POINT_IS_SET] = clock[TEST_IS_SET] = clock[TEST_IS_SET + 2] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
     """Take note of a sample: its time, and what was wrong with it."""
     if clock[NOW] == NEVER:
@@ -164,7 +164,7 @@ def released(
     clock[TICKS] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
     """Return where gaze is thought to be now: a function of what was released."""
     if plan[FILTER] > 0.0:
@@ -175,7 +175,7 @@ def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) ->
     return belief[gaze.U], belief[gaze.AXIS + gaze.U]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def shown(clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
     """Return what goes out for a sample: the estimate of now, or with a lag the better one of a while ago."""
     if plan[LAG] > 0.0:
