@@ -96,7 +96,8 @@ def test_every_file_is_short_enough_to_hold_one_idea() -> None:
 
 def test_every_file_says_its_licence() -> None:
     root = PACKAGE.parents[1]
-    files = [*FILES, *(root / "tests").rglob("*.py"), *(root / "benchmarks").rglob("*.py")]
+    found = [*FILES, *(root / "tests").rglob("*.py"), *(root / "benchmarks").rglob("*.py")]
+    files = [path for path in found if not any(part.startswith(".") for part in path.relative_to(root).parts)]
     header = ["# SPDX-FileCopyrightText: 2026 The gazeveil authors", "# SPDX-License-Identifier: Apache-2.0"]
     assert [path for path in files if path.read_text().splitlines()[:2] != header] == []
 
