@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gazeveil import Recording, headset, write_corpus
 from gazeveil.cli.main import run
 from gazeveil.features.bins import extract_bin_corpus
 from gazeveil.features.extract import extract_corpus
@@ -124,12 +125,16 @@ class TestBadInput:
         assert release(blind, tmp_path / "s.parquet", *asked, "--features", "pupil_mean_of_means") == 3
         assert "no usable value of pupil_mean_of_means" in capsys.readouterr().err
 
-    def test_a_frozen_tracker_has_nothing_to_release(
-        self, tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    def test_a_constant_signal_is_a_frozen_tracker_and_has_nothing_to_release(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        frozen = changed(tables, tmp_path / "t.parquet", usable=pl.lit(value=False))
-        asked = ["--mechanism", "fpa", "--epsilon", "1", "--steps", str(STEPS)]
-        assert release(frozen, tmp_path / "r.parquet", *asked) == 3
+        t = np.arange(0, 40, 1 / 30)
+        still = [Recording(t, 0 * t, 0 * t, headset(), f"p{i}", stimulus="comic", pupil=0 * t + 3) for i in range(3)]
+        write_corpus(still, tmp_path / "study")
+        assert run(["features", "extract", str(tmp_path / "study"), "--out", str(tmp_path / "t.parquet")]) == 0
+        assert ", 0 usable, to" in capsys.readouterr().out
+        asked = ["--mechanism", "fpa", "--epsilon", "1", "--steps", "20"]
+        assert release(tmp_path / "t.parquet", tmp_path / "r.parquet", *asked) == 3
         assert "no usable value" in capsys.readouterr().err
 
     def test_runs_of_missing_values_are_filled_and_counted(

@@ -81,6 +81,17 @@ class TestPanels:
         with pytest.raises(InputError, match="no series"):
             panel_of(empty, RANGES, 20)
 
+    def test_a_table_without_any_usable_value_is_refused_and_an_absent_feature_is_told(self) -> None:
+        given = table({"a": 20, "b": 20})
+        frozen = FeatureTable(given.rows.with_columns(usable=pl.lit(value=False)), INFO)
+        with pytest.raises(InputError, match="no usable value of rate, size"):
+            panel_of(frozen, RANGES, 20)
+        blind = FeatureTable(given.rows.with_columns(size=pl.lit(float("nan"))), INFO)
+        panel = panel_of(blind, RANGES, 20)
+        assert panel.absent == ("size",)
+        assert "size: in no series" in panel.told()
+        assert np.all(panel.values[..., 1] == 0.5)
+
     def test_people_with_many_series_count_once_in_a_group(self) -> None:
         both = FeatureTable.concat([table({"a": 20, "b": 20}), table({"a": 20}, seed=1, session="2")])
         names, values = mean_per_person(panel_of(both, RANGES, 20))

@@ -199,6 +199,10 @@ class TestGroups:
         with pytest.raises(PrivacyError, match="30 people, not 29"):
             GroupSeries(epsilon=1, people=30, design=design()).estimate(people(29, 8, 1), NoiseSource.seeded(1))
 
+    def test_one_person_is_no_group(self) -> None:
+        with pytest.raises(OptionError, match="at least two people"):
+            GroupSeries(epsilon=1, people=1, design=design())
+
     def test_a_delta_of_one_in_the_number_of_people_is_refused(self) -> None:
         with pytest.raises(OptionError, match="no smaller than one in"):
             GroupSeries(epsilon=1, people=30, design=design(), delta=0.05)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazeveil.errors import OptionError
+from gazeveil.errors import InputError, OptionError
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.mechanisms.as_published import AsPublished, best_kept
@@ -34,7 +34,7 @@ def made(name: str, **options: Any) -> SeriesMechanism:
 def people(count: int = 4, steps: int = 100, features: int = 3, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     walk = np.cumsum(rng.normal(size=(count, steps, features)), axis=1) / np.sqrt(steps)
-    return np.clip(0.5 + 0.2 * walk, 0.0, 1.0)
+    return np.asarray(np.clip(0.5 + 0.2 * walk, 0.0, 1.0))
 
 
 @pytest.mark.parametrize("name", SERIES_MECHANISMS.names())
@@ -264,6 +264,11 @@ class TestAsPublished:
         values = people()
         noisy = made("dc-fpa-as-published", chunk=20).perturb(values, NoiseSource.seeded(1))
         assert np.array_equal(noisy[:, ::20], values[:, ::20])
+
+    @pytest.mark.parametrize("name", PUBLISHED)
+    def test_one_person_alone_has_nobody_to_differ_from(self, name: str) -> None:
+        with pytest.raises(InputError, match="at least two"):
+            made(name).perturb(people(count=1), NoiseSource.seeded(1))
 
     def test_the_search_for_the_best_number_of_bins_looks_at_the_data(self) -> None:
         values = people(count=6, features=1)
