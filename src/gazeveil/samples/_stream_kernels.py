@@ -23,13 +23,15 @@ DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)
 """What a kernel answers; anything but `DONE` leaves the state as it was."""
 
 NOW, TICK, TICKS, TEST, BLINK, ORIGIN, WORD, BACK, MISSING, INFINITE = range(10)
-"""The clock: latest time, latest release and how many, latest test, latest missing sample, first time, next word, and
-how many samples ran back in time, were missing, or were infinite."""
+"""The clock: latest time, latest release and how many, latest test, latest sample of a blink, first time, next word,
+and how many samples ran back in time, were missing, or were infinite."""
 POINT_IS_SET, POINT_X, POINT_Y, TEST_IS_SET, TEST_VALUE = range(10, 15)
 """Noise that was settled outside; there may be two tests, one after the other."""
 ASKED_WORD, ASKED_LOSS, ASKED_TIMES = range(17, 20)
 """Which noise is to be settled: at which word, for what loss, and at how many times the scale."""
-OWN = 20
+GONE = 20
+"""Since when gaze has been missing."""
+OWN = 21
 """From here on a mechanism keeps what is its own."""
 CLOCK_WIDTH = 26
 
@@ -43,6 +45,8 @@ GRAIN = gaze.MODEL_WIDTH + 6
 PLAN_OWN = gaze.MODEL_WIDTH + 7
 PLAN_WIDTH = PLAN_OWN + 8
 
+BLINK_US = 75_000
+"""Gaze that is missing for so long is a blink; for less, the tracker has lost it for a moment."""
 LOSS_UNIT = float(1 << 30)
 TEST_UNIT = float((1 << 30) + (1 << 20))
 """What a distance costs when it is rounded to the grain: docs/proofs/gaze-stream.md."""
@@ -143,7 +147,11 @@ def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
     clock[NOW] = now
     if not (np.isfinite(x) and np.isfinite(y)):
         clock[INFINITE if np.isinf(x) or np.isinf(y) else MISSING] += 1
-        clock[BLINK] = now
+        clock[GONE] = now if clock[GONE] == NEVER else clock[GONE]
+        if now - clock[GONE] >= BLINK_US:
+            clock[BLINK] = now
+    else:
+        clock[GONE] = NEVER
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -75,7 +75,8 @@ class StreamMechanism(SampleMechanism):
         window: How long a window is, in seconds.
         radius: How far each point of it may have been, in the unit of the space.
         filter: Whether a Kalman filter makes the output out of the noisy points; if not, the latest one is held.
-        after_blink: For how long after missing gaze nothing is released, in seconds: gaze is disturbed then.
+        after_blink: For how long after a blink, that is, gaze missing for 75 ms or more, nothing is released, in
+            seconds: gaze is disturbed then.
     """
 
     epsilon: Fraction
@@ -155,7 +156,7 @@ class StreamVeil(Veil):
         self._run: Callable[..., tuple[int, int]] = kernels.run
         self._now = mechanism
         self._clock = np.zeros(k.CLOCK_WIDTH, np.int64)
-        self._clock[[k.NOW, k.TICK, k.TEST, k.BLINK]] = k.NEVER
+        self._clock[[k.NOW, k.TICK, k.TEST, k.BLINK, k.GONE]] = k.NEVER
         self._words = np.zeros(_WORDS, np.uint64)
         self._clock[k.WORD] = _WORDS
         plan = mechanism.plan()
