@@ -22,6 +22,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
 from gazeveil.study.feature_classes import identify, leave_one_person_out
 from gazeveil.study.feature_people import People, eyetribe_people, other_documents, readers
+from gazeveil.study.feature_recognition import run as recognise
 from gazeveil.study.feature_usefulness import FLOOR, OURS, best_kept, for_mean, made, run
 from gazeveil.study.group_series import picture
 from gazeveil.study.raw_gaze_promise import BINS_FIRST, OVERLAPPING, means_over_windows, reader_bins, steps_touched
@@ -136,6 +137,15 @@ def test_eyetribe_people_are_split_in_halves() -> None:
     people = eyetribe_people(EYETRIBE)
     assert len(people.private["attention"]) >= 12
     assert abs(len(people.public) - len(people.private["attention"])) <= 1
+
+
+@pytest.mark.skipif(not EYETRIBE.is_file(), reason="the EyeTribe runs are not here")
+def test_people_are_recognised_in_raw_runs_far_more_often_than_in_released_ones() -> None:
+    rows = recognise(EYETRIBE, epsilons=(1.0,), every=60)
+    by_method = {row["method"]: row for row in rows}
+    chance = by_method["raw"]["svm"]["chance"]
+    assert by_method["raw"]["nearest"]["voted"] > 6 * chance
+    assert by_method["low-rank (ours), whole person"]["nearest"]["voted"] < 4 * chance
 
 
 def test_the_command_prints_and_draws(tmp_path: Path) -> None:

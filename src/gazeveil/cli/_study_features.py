@@ -53,6 +53,11 @@ def study_features(
     seen = picture(who, "saccades_per_s", sizes=sizes, seed=seed) if len(who.private) > 1 and sizes else None
     told: dict[str, Any] = {"data": who.name, "cells": [asdict(cell) for cell in cells]}
     told["raw_gaze"] = [asdict(cell) for cell in raw]
+    if data != "simulated":
+        from gazeveil.study.feature_recognition import run as recognise  # noqa: PLC0415
+
+        with progress("recognising people", quiet=as_json) as tell:
+            told["recognised"] = recognise(Path(data), epsilons=chosen, seed=seed, tell=tell)
     if seen is not None:
         told["visible_differences"] = seen.pairs
         told["signs_right"] = [{"people": n, "epsilon": e, "share": share} for (n, e), share in seen.signs.items()]
@@ -68,6 +73,17 @@ def study_features(
         return
     _print_cells(f"{who.name}: error as a part of the declared range (in brackets, what was told beforehand)", cells)
     _print_cells(f"{who.name}: means over 30 s under a promise about raw gaze, error as a part of the range", raw)
+    if "recognised" in told:
+        print_table(
+            "people recognised in a run that was left out, by majority vote (and from single windows)",
+            ["series", "ε", "nearest", "svm", "forest", "chance"],
+            [
+                [row["method"], row["epsilon"] or "–",
+                 *(f"{row[how]['voted']:.2f} ({row[how]['windows']:.2f})" for how in ("nearest", "svm", "forest")),
+                 f"{row['svm']['chance']:.2f}"]
+                for row in told["recognised"]
+            ],
+        )  # fmt: skip
     for row in told.get("signs_right", []):
         print(
             f"{row['people']} people, ε = {row['epsilon']:g}: the sign of {row['share']:.0%} of the visible "
