@@ -25,7 +25,7 @@ from gazeveil.study import _heatmap_report as report
 from gazeveil.study._heatmap_plots import usefulness_plot
 from gazeveil.study._heatmap_recipe import _few_modes, _many_bumps, recipe
 from gazeveil.study._heatmap_scenes import PLANE, Gallery, Scene, Split, Viewer, of_corpus, osie, simulated, spread
-from gazeveil.study.heatmap_usefulness import Found, Plan, Score, beyond, compare, refreshed
+from gazeveil.study.heatmap_usefulness import Found, Plan, Score, _noise_of_all, beyond, compare, refreshed
 from gazeveil.utility.maps import correlation, residual_correlation
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie" / "fixations.parquet"
@@ -145,16 +145,22 @@ def test_an_oracle_shows_the_best_variant(gallery: Gallery) -> None:
     plan = Plan(observers=(20,), methods=("liu",))
     best = compare(gallery, plan).row("liu", 20)
     people, task = gallery.scenes[0].drawn(20, 0, 0), task_of(20)
-    noise = NoiseSource.seeded(0).spawn("s0/20/1.0/0")
+    noise = _noise_of_all(0, "s0/20/1.0/0")["liu", best.variant]
     again = methods.METHODS["liu"].ways[best.variant](people, task, noise)
     whole = methods.truth([one.rows() for one in gallery.scenes[0].viewers], task)
     assert best.by_scene[0][0] == pytest.approx(correlation(again, whole))
 
 
+def test_a_method_gets_the_same_numbers_whichever_others_are_measured(gallery: Gallery) -> None:
+    alone = compare(gallery, Plan(observers=(20,), methods=("hierarchical",)))
+    among = compare(gallery, Plan(observers=(20,), methods=("prior", "grid", "hierarchical")))
+    assert alone.row("hierarchical", 20) == among.row("hierarchical", 20)
+
+
 def test_ours_is_what_the_front_door_releases(gallery: Gallery) -> None:
     people, task = gallery.scenes[0].drawn(15, 0, 0), task_of(15)
     strategy = PrivateHeatmap(epsilon=1.0).plan(SMALL, 15)
-    total = sum(strategy.kernel()(rows) for rows in people)
+    total = np.sum([strategy.kernel()(rows) for rows in people], axis=0)
     expected = strategy.decode(strategy.measure(total, NoiseSource.seeded(3))).map
     assert np.array_equal(methods.METHODS["ours"].ways["auto"](people, task, NoiseSource.seeded(3)), expected)
 

@@ -230,16 +230,13 @@ _Scores = dict[tuple[str, str], tuple[float, ...]]
 def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Plan) -> _Scores:
     whole = truth([viewer.rows() for viewer in scene.viewers], task)
     priors = prior_alone(task), recipe_prior(task)
-    source = NoiseSource.seeded(plan.seed)
     each: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for repeat in range(plan.repeats):
         people = scene.drawn(task.observers, plan.seed, repeat)
-        label = (
-            f"{scene.name}/{task.observers}/{task.epsilon!r}/{repeat}"  # one noise for all: differences scatter less
-        )
+        noise = _noise_of_all(plan.seed, f"{scene.name}/{task.observers}/{task.epsilon!r}/{repeat}")
         for name, method in methods.items():
             for variant, way in method.ways.items():
-                found = way(people, task, source.spawn(label))
+                found = way(people, task, noise[name, variant])
                 scores = (
                     correlation(found, whole),
                     beyond(found, whole, priors),
@@ -247,6 +244,13 @@ def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Pla
                 )
                 each.setdefault((name, variant), []).append(scores)
     return {key: tuple(np.mean(scores, axis=0).tolist()) for key, scores in each.items()}
+
+
+def _noise_of_all(seed: int, label: str) -> dict[tuple[str, str], NoiseSource]:
+    """Return the noise of every way there is: its own, the same whichever of them are measured."""
+    source = NoiseSource.seeded(seed)
+    known = {**METHODS, **MORE_METHODS}
+    return {(name, variant): source.spawn(label) for name, method in known.items() for variant in method.ways}
 
 
 def beyond(estimate: FloatArray, whole: FloatArray, priors: Sequence[FloatArray]) -> float:
