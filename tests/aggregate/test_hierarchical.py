@@ -124,7 +124,7 @@ def test_numbers_of_another_strategy_are_refused() -> None:
     with pytest.raises(InternalError):
         Hierarchical(TASK).decode(np.zeros(3, dtype=np.int64))
     with pytest.raises(InternalError):
-        Hierarchical(TASK).measure(np.zeros(340), NoiseSource.seeded(1))
+        Hierarchical(TASK).measure(np.zeros(340), NoiseSource.seeded(1))  # type: ignore[arg-type]
 
 
 # --- what is kept ---
@@ -177,7 +177,7 @@ def test_whatever_the_noise_the_map_has_mass_one_and_no_negative_cell(seed: int,
 def test_with_very_many_observers_the_truth_comes_out(decoder: bool) -> None:
     people = crowd(40)
     strategy = Hierarchical(replace(TASK, observers=400_000), decoder=decoder, kept=64)
-    total = sum(strategy.kernel()(rows) for rows in people) * 10_000
+    total = 10_000 * np.sum([strategy.kernel()(rows) for rows in people], axis=0)
     found = strategy.decode(strategy.measure(total, NoiseSource.seeded(3)))
     truth = render(np.mean([dwell(GRID, rows) for rows in people], axis=0).reshape(GRID.shape), TASK.blur_cells)
     assert np.corrcoef(found.map.ravel(), truth.ravel())[0, 1] > 0.97
@@ -186,7 +186,7 @@ def test_with_very_many_observers_the_truth_comes_out(decoder: bool) -> None:
 def test_stated_scatter_is_that_of_fresh_releases() -> None:
     """Root mean squares over cells, from 24 redraws and 40 releases, agree within a factor of 1.5."""
     strategy = Hierarchical(replace(TASK, observers=2000))
-    total = sum(strategy.kernel()(rows) for rows in crowd(40)) * 50
+    total = 50 * np.sum([strategy.kernel()(rows) for rows in crowd(40)], axis=0)
     source = NoiseSource.seeded(5)
     found = [strategy.decode(strategy.measure(total, source)) for _ in range(40)]
     true = np.sqrt(np.mean(np.var([each.map for each in found], axis=0)))

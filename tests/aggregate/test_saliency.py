@@ -41,7 +41,8 @@ def places_of(seed: int) -> NDArray[np.float64]:
 
 def test_what_stands_out_is_salient() -> None:
     values = Saliency.of(a_picture(np.array([(600.0, 150.0)]))).on(GRID).reshape(GRID.shape)
-    assert np.unravel_index(values.argmax(), values.shape) in {(2, 11), (2, 12), (3, 11), (3, 12)}
+    row, column = divmod(int(values.argmax()), values.shape[1])
+    assert (row, column) in {(2, 11), (2, 12), (3, 11), (3, 12)}
     assert values[3, 12] > 5 * np.median(values)
 
 

@@ -27,7 +27,7 @@ from gazeveil.aggregate.strategies._audits import (
     ten_hours,
 )
 from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
-from gazeveil.aggregate.strategy import STRATEGIES, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus_writer import writing_corpus
 from gazeveil.gaze.formats.base import Chunk
@@ -72,12 +72,16 @@ def test_the_auditor_catches_too_little_noise(name):
     assert audit(liar, trials=4000, seed=1, families=SHARP).verdict is Verdict.VIOLATED
 
 
+def strategy_of(name: str) -> Strategy:
+    return STRATEGIES[name](TASK)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("relation", list(Neighbours))
 @pytest.mark.parametrize("name", BUILDERS)
 def test_the_neighbours_are_as_far_apart_as_the_noise_is_made_for_and_no_farther(name, relation):
     """All but `modes`, whose ball no gaze fills, have a pair within 1 % of the sensitivity."""
     sensitivity = (ball_sensitivity if name == "modes" else nonnegative_sensitivity)(relation)
-    far = [distance(pair) for pair in pairs_of(STRATEGIES[name](TASK).kernel(), relation)]
+    far = [distance(pair) for pair in pairs_of(strategy_of(name).kernel(), relation)]
     assert max(far) <= float(sensitivity)
     assert max(far) > (0.5 if name == "modes" else 0.99) * float(sensitivity)
 
@@ -88,7 +92,7 @@ def test_a_full_and_an_empty_recording_are_as_far_apart_as_two_of_liu_maps_can_b
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_releases_in_rows_have_noise_of_their_own_and_are_decoded_one_by_one(name):
-    strategy = STRATEGIES[name](TASK)
+    strategy = strategy_of(name)
     total = np.zeros(strategy.kernel().size, dtype=np.int64)
     rows = strategy.measure(np.tile(total, (500, 1)), NoiseSource.seeded(3))
     one_by_one = np.array([strategy.measure(total, NoiseSource.seeded(seed)) for seed in range(500)])
@@ -118,7 +122,7 @@ class AllOfThem:
 
 def test_ten_hours_at_1000_hz_are_the_integers_that_are_audited_and_as_long_as_anybody_else_s(tmp_path: Path):
     """36 million samples, written and read in pieces."""
-    kernels = tuple(STRATEGIES[name](TASK).kernel() for name in BUILDERS)
+    kernels = tuple(strategy_of(name).kernel() for name in BUILDERS)
     rate = 1000
     with writing_corpus(tmp_path / "study") as writer:
         pattern = ten_hours(rate_hz=1)

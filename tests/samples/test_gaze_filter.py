@@ -27,7 +27,8 @@ def model(turn: float = 0.0) -> np.ndarray:
 def covariance(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
     apart = np.abs(first[:, None] - second[None, :]) / 1e6
     variances = EYES.variances(SIZE)
-    return variances[axis] * np.exp(-apart / EYES.settle) + variances[2 + axis] * np.exp(-apart / EYES.drift)
+    near, slow = np.exp(-apart / EYES.settle), np.exp(-apart / EYES.drift)
+    return np.asarray(variances[axis] * near + variances[2 + axis] * slow)
 
 
 def conditioned(times: np.ndarray, points: np.ndarray, noise: float, at: float) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -145,10 +146,10 @@ SAMPLES = st.lists(
 @pytest.mark.parametrize("name", SOUND)
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(SAMPLES)
-def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, samples: list) -> None:
-    options = {"ticks": 3} if name == "clock" else {"t_skip": "0.02"}
-    mechanism = MECHANISMS[name](SCREEN, epsilon=1, window=0.5, radius=60, **options)
-    veil = mechanism.start(NoiseSource.seeded(5))
+def test_streams_spend_no_more_than_promised_whatever_the_clock_does(name: str, samples: list[Any]) -> None:
+    options: dict[str, Any] = {"ticks": 3} if name == "clock" else {"t_skip": "0.02"}
+    options |= {"epsilon": 1, "window": 0.5, "radius": 60}
+    veil: Any = MECHANISMS[name](SCREEN, **options).start(NoiseSource.seeded(5))
     t, latest = 0.0, -math.inf
     history = History([(-(1 << 62), Rule.of(1, 0.5, 60))])
     seen = [0, 0]
