@@ -177,3 +177,35 @@ def test_the_stimulus_may_help_the_decoder(study: Path, tmp_path: Path, capsys: 
     hierarchical = ["--strategy", "hierarchical", "--saliency", str(tmp_path / "a.png")]
     assert run([*base, "--out", str(tmp_path / "no"), *hierarchical]) == 3
     assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("place", ["study", ".", "study/maps"])
+def test_raw_gaze_is_never_replaced_nor_mixed_with_releases(place: str, study: Path, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    out = ["--out", str(tmp_path / place), "--overwrite", "--no-ledger", *COARSE]
+    assert run(["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", *out]) == 4
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_earlier_release_is_replaced_and_nothing_else(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, ledger = tmp_path / "map", tmp_path / "map" / "ledger.sqlite"
+    base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--out", str(out), "--overwrite", *COARSE]
+    assert run([*base, "--no-ledger"]) == 0
+    assert run([*base, "--no-ledger"]) == 0
+    assert run(["ledger", "init", "d", "--epsilon", "9", "--delta", "1e-3", "--ledger", str(ledger)]) == 0
+    assert run([*base, "--ledger", str(ledger), "--dataset", "d"]) == 4
+    assert "the ledger" in capsys.readouterr().err
+    monkeypatch.chdir(out)
+    assert run([*base, "--no-ledger"]) == 4
+    assert "work in" in capsys.readouterr().err
+    assert ledger.exists()
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    (tmp_path / "note.txt").write_text("a file, not a folder")
+    for other in ("thesis", "note.txt"):
+        base[base.index("--out") + 1] = str(tmp_path / other)
+        assert run([*base, "--no-ledger"]) == 4
+        assert "not an earlier release" in capsys.readouterr().err
+    assert (tmp_path / "thesis" / "chapter.txt").exists()

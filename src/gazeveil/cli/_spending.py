@@ -14,12 +14,14 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 
 
-def check_spending(out: Path, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool) -> None:
+def check_spending(
+    out: Path, corpus: Path, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool
+) -> None:
     """Check that it is said who is charged, and that the folder may be written.
 
     Raises:
         OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
-        OutputError: If the folder exists and may not be replaced.
+        OutputError: If the folder exists and may not be replaced, or is no earlier release, or holds what is needed.
     """
     if (ledger is None) != no_ledger:
         raise OptionError(
@@ -30,6 +32,38 @@ def check_spending(out: Path, ledger: str | None, dataset: str, *, no_ledger: bo
         raise OptionError("--ledger needs --dataset, the data set's name in it")
     if out.exists() and not overwrite:
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_apart(out, corpus, ledger)
+    if out.exists() and not _may_go(out):
+        raise OutputError(
+            f"{out} exists and is not an earlier release, so it is not replaced",
+            hint="choose another name; a release is a folder with a release.json",
+        )
+
+
+def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
+    """Check that what is written takes the place of nothing that is needed, and lies apart from raw gaze.
+
+    Raises:
+        OutputError: If it is, holds or lies in the corpus, or is or holds the ledger or the folder one works in.
+    """
+    place, gaze = out.resolve(), corpus.resolve()
+    if gaze == place or place in gaze.parents or gaze in place.parents:
+        raise OutputError(
+            f"{out} and the corpus {corpus} are not apart", hint="write releases to a place without raw gaze"
+        )
+    kept = {"the folder that you work in": Path.cwd()}
+    if ledger is not None and "://" not in ledger:
+        kept["the ledger"] = Path(ledger).resolve()
+    for name, path in kept.items():
+        if path == place or place in path.parents:
+            raise OutputError(f"{out} would take the place of {name}", hint="choose another name")
+
+
+def _may_go(folder: Path) -> bool:
+    """Return whether a folder is empty or an earlier release; what else somebody keeps is not ours to remove."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return (folder / "release.json").is_file() or not any(folder.iterdir())
 
 
 @contextmanager

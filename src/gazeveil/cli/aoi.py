@@ -16,6 +16,7 @@ import typer
 from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics, GroupComparison, Statistic, read_groups
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._spending import check_apart
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.corpus import Corpus
@@ -85,7 +86,7 @@ def aoi(
     as_json: AsJson = False,
 ) -> None:
     """Release private statistics of areas of interest: dwell, fixations, first fixations, transitions, visit order."""
-    where = None if dry_run else _where(out, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
+    where = None if dry_run else _where(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     if len(set(stimulus)) < len(stimulus):
         raise OptionError("a stimulus is named twice", hint="draw all of its areas in one file")
     if len(areas) != len(stimulus):
@@ -154,13 +155,16 @@ class _Where:
     ledger: str | None
 
 
-def _where(out: Path | None, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool) -> _Where:
+def _where(
+    out: Path | None, corpus: Path, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool
+) -> _Where:
     if out is None:
         raise OptionError("say where to write with --out, or predict the error only with --dry-run")
     if out.suffix.lower() not in {".csv", ".parquet", ".json"}:
         raise OptionError(f"the table goes to a .csv, .parquet or .json file, not {out.name!r}")
     if out.exists() and not overwrite:
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_apart(out, corpus, None if no_ledger else ledger)
     if no_ledger:
         return _Where(out, None)
     if ledger is None or not dataset:

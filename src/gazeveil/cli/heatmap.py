@@ -12,14 +12,13 @@ import typer
 
 from gazeveil.aggregate.choice import tells_much
 from gazeveil.aggregate.engine import engine_at
-from gazeveil.aggregate.heatmap import LARGE_EPSILON, PrivateHeatmap
+from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli._output import AsJson, command_app, print_json, progress
-from gazeveil.errors import InputError, OptionError, OutputError
+from gazeveil.cli._spending import check_spending, noise_of, opened, warning_of
+from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.noise import NoiseSource
-from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import Neighbours
 
 app = command_app()
@@ -56,15 +55,7 @@ def heatmap(
     """Release a private heatmap: the map, pictures, error bars, and the promise in words."""
     from gazeveil.study.heatmap_files import check_place, read_picture, write_heatmap  # noqa: PLC0415  (loads the plotting parts)
 
-    if (ledger is None) != no_ledger:
-        raise OptionError(
-            "say which ledger to charge with --ledger and --dataset, or --no-ledger to keep no account",
-            hint="make one with `gazeveil ledger init DATASET --epsilon 3 --delta 1e-4`",
-        )
-    if ledger is not None and not dataset:
-        raise OptionError("--ledger needs --dataset, the data set's name in it")
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     mechanism = PrivateHeatmap(
         epsilon=epsilon,
         delta=delta,
@@ -84,16 +75,10 @@ def heatmap(
     if saliency is not None:
         mechanism = replace(mechanism, picture=Saliency.of(read_picture(saliency, geometry)))
     check_place(out)
-    noise = NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
-    with progress("summing over observers", quiet=as_json) as tell:
-        machine = engine_at(engine)
-        if ledger is None:
-            release = mechanism.release(whole, stimulus, noise=noise, engine=machine, tell=tell)
-        else:
-            with Ledger.open(ledger) as book:
-                release = mechanism.release(
-                    whole, stimulus, noise=noise, ledger=book, dataset=dataset, engine=machine, tell=tell
-                )
+    with opened(ledger) as book, progress("summing over observers", quiet=as_json) as tell:
+        release = mechanism.release(
+            whole, stimulus, noise=noise_of(seed), ledger=book, dataset=dataset, engine=engine_at(engine), tell=tell
+        )
     files = write_heatmap(release, geometry, out, picture=picture)
     told: dict[str, Any] = {
         "out": out,
@@ -120,8 +105,8 @@ def heatmap(
 
 def _warning(mechanism: PrivateHeatmap, geometry: Geometry, observers: int) -> str:
     """Say what is to be expected of the public numbers."""
-    if mechanism.epsilon > LARGE_EPSILON:
-        return f"an ε of {mechanism.epsilon:g} promises next to nothing"
+    if told := warning_of(mechanism.epsilon):
+        return told
     if not tells_much(mechanism.plan(geometry, observers).task):
         return "with so few people a head's noise hides nearly everything: the map is nearly all prior"
     return ""

@@ -67,7 +67,7 @@ def heatmaps(
     from gazeveil.study.heatmap_files import check_place  # noqa: PLC0415
 
     if not dry_run:
-        check_spending(out, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
+        check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     mechanism = PrivateStudy(
         epsilon=epsilon,
         delta=delta,

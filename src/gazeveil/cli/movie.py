@@ -58,7 +58,7 @@ def movie(
     from gazeveil.study.heatmap_files import check_place, read_picture  # noqa: PLC0415  (loads the plotting parts)
     from gazeveil.study.study_files import write_movie  # noqa: PLC0415
 
-    check_spending(out, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
+    check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     if not 0 < speed < float("inf"):
         raise OptionError(f"--speed must be a positive number, not {speed!r}")
     mechanism = DynamicHeatmap(
