@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError, OptionError, PrivacyError
-from gazeveil.features.basis import COSINES, HAAR, seen_energy, shapes
+from gazeveil.features.basis import COSINES, HAAR, left_by_averaging, seen_energy, shapes
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
 from gazeveil.features.group import BOUND, GroupSeries
@@ -70,6 +70,14 @@ class TestShapes:
             worst = np.sign(np.linalg.svd(part)[2][0])
             attained = max(attained, float(np.linalg.norm(part @ worst)))
         assert 0.9 * bound < attained <= bound
+
+    @pytest.mark.parametrize("kind", [COSINES, HAAR])
+    def test_averaging_leaves_slow_shapes_and_takes_fast_ones(self, kind: str) -> None:
+        left = left_by_averaging(kind, 240, 24, 60)
+        assert left[0] == pytest.approx(1)
+        assert left[1] > 0.6
+        assert left[16:].max() < 0.25
+        assert np.allclose(left_by_averaging(kind, 240, 24, 1), 1)
 
     def test_unknown_or_too_many_are_refused(self) -> None:
         with pytest.raises(OptionError, match="no shapes"):
@@ -264,6 +272,17 @@ class TestOwnSeries:
         noisy = OwnSeries(epsilon=48, design=design(), delta=1e-5, stretch=20).perturb(private, NoiseSource.seeded(2))
         floor = np.sqrt(np.mean(np.square(design().mean - private)))
         assert np.sqrt(np.mean(np.square(noisy - private))) < 0.5 * floor
+
+    def test_what_averages_out_in_windows_is_not_released(self) -> None:
+        steps = np.random.default_rng(3).normal(size=(60, STEPS, FEATURES))
+        restless = learn([np.clip(0.5 + 0.03 * np.cumsum(steps, axis=1), 0, 1)], RANGES, "walks")
+        rules = BinRules()
+        long, short = (
+            OwnSeries(epsilon=30, design=restless, raw=RawGaze(0.1, rules, window)).plan() for window in (20.0, 0.5)
+        )
+        assert long.shapes < short.shapes
+        with pytest.raises(OptionError, match="a window lasts longer than nothing"):
+            RawGaze(1.0, rules, 0.0)
 
     def test_both_seconds_and_steps_are_one_too_many(self) -> None:
         with pytest.raises(OptionError, match="not both"):

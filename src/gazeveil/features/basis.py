@@ -50,6 +50,18 @@ def seen_energy(kind: str, steps: int, count: int, changed: int) -> float:
     return min(1.0, float(np.linalg.eigvalsh(within)[:, -1].max()) + 1e-9)
 
 
+@lru_cache(maxsize=128)
+def left_by_averaging(kind: str, steps: int, count: int, width: int) -> FloatArray:
+    """Return which share of every shape's energy is left in moving means over so many steps: little of fast ones."""
+    rows = shapes(kind, steps, count)
+    span = min(max(width, 1), steps)
+    sums = np.concatenate([np.zeros((count, 1)), np.cumsum(rows, axis=1)], axis=1)
+    means = (sums[:, span:] - sums[:, :-span]) / span
+    left = np.asarray(np.mean(np.square(means), axis=1) * steps)
+    left.setflags(write=False)
+    return left
+
+
 def _haar(steps: int, count: int) -> FloatArray:
     """Return the constant and then steps up in ever smaller parts, the series halved again and again."""
     rows = [np.ones(steps)]

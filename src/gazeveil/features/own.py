@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.features.basis import seen_energy
+from gazeveil.features.basis import left_by_averaging, seen_energy
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Ball, Design
 from gazeveil.features.fourier import FloatArray
@@ -39,14 +39,19 @@ class RawGaze:
     Attributes:
         seconds: How long the stretch is.
         rules: How the bins are made that the steps of the series are; they bound how far raw gaze reaches.
+        window: Seconds over which released bins will be averaged. The plan is made for such windows: what is fast in
+            bins averages out in them, and is not worth its noise.
     """
 
     seconds: float
     rules: BinRules
+    window: float = 30.0
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.seconds) and self.seconds > 0):
             raise OptionError(f"a stretch of raw gaze lasts longer than nothing, not {self.seconds!r} seconds")
+        if not (math.isfinite(self.window) and self.window > 0):
+            raise OptionError(f"a window lasts longer than nothing, not {self.window!r} seconds")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +63,7 @@ class OwnPlan:
         shapes: How many shapes over time are released; 0 where whole series are clipped.
         noise: The noise on the coordinates.
         gain: What noisy coordinates are multiplied with.
-        error: The error to expect, as a part of the declared ranges; of bins, that of their slow part.
+        error: The error to expect, as a part of the declared ranges; of bins, that of the windows made of them.
         floor: The error of publishing the public mean.
     """
 
@@ -179,6 +184,7 @@ class OwnSeries:
             "delta": as_text(exact(self.delta)),
             "stretch": self.stretch,
             "raw_gaze_seconds": None if self.raw is None else self.raw.seconds,
+            "averaged_over_seconds": None if self.raw is None else self.raw.window,
             "design": self.design.digest,
             "numbers": plan.noise.dimension,
             "shapes": plan.shapes,
@@ -212,9 +218,12 @@ class OwnSeries:
         chosen = slice(None) if count == 0 else slice(count)
         cross, square = ball.cross[chosen], ball.square[chosen]
         gain = cross / (square + noise.sd**2)
-        won = float(np.sum(np.minimum(cross * gain / np.square(weights), energies)))
-        # What is fast in bins averages out in the windows that are made of them, and is not what they are for.
-        fast = 0.0 if self.raw is not None else design.rest
-        floor = float(design.energies.sum()) / design.values + fast
-        error = max(floor - won / design.values, 0.0)
+        won = np.minimum(cross * gain / np.square(weights), energies)
+        total, fast = design.energies, design.rest
+        if self.raw is not None:
+            width = round(self.raw.window / self.raw.rules.width)
+            left = left_by_averaging(design.kind, design.steps, len(design.energies), width)[:, None]
+            won, total, fast = won * left[:count], total * left, 0.0
+        floor = float(total.sum()) / design.values + fast
+        error = max(floor - float(won.sum()) / design.values, 0.0)
         return OwnPlan(ball, count, noise, gain, math.sqrt(error), math.sqrt(floor))
