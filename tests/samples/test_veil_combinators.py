@@ -111,14 +111,23 @@ def test_the_edge_rule_never_moves_two_points_farther_apart(rule: str) -> None:
     assert here[1].max() <= 720
 
 
+@pytest.mark.parametrize("rule", ["clamp", "reflect"])
+@pytest.mark.parametrize("far", [1e6, 1e12, 1e15, -1e15, 1e17, 1e300])
+def test_the_edge_rule_never_moves_two_points_farther_apart_however_far_off_they_are(rule: str, far: float) -> None:
+    edge = EdgeRule(SCREEN, rule=rule).start(NoiseSource.seeded(1))
+    around = far + np.arange(-200.0, 200.0)
+    shown, _ = edge.run(np.arange(400.0), around, np.zeros(400))
+    assert np.all(np.abs(np.diff(shown)) <= np.abs(np.diff(around)) + 1e-9)
+
+
 def test_clamping_and_reflecting_at_the_edge() -> None:
     x, y = np.array([-30.0, 1300.0, 600.0, 2570.0, np.nan, np.inf]), np.array([10.0, 730.0, 300.0, -1.0, 1.0, 1.0])
     times = np.arange(6.0)
     clamped = EdgeRule(SCREEN).start(NoiseSource.seeded(1)).run(times, x, y)
-    assert np.array_equal(clamped[0], [0, 1280, 600, 1280, np.nan, 1280], equal_nan=True)
+    assert np.array_equal(clamped[0], [0, 1280, 600, 1280, np.nan, np.nan], equal_nan=True)
     reflected = EdgeRule(SCREEN, rule="reflect").start(NoiseSource.seeded(1)).run(times, x, y)
-    assert np.array_equal(reflected[0], [30, 1260, 600, 10, np.nan, 1280], equal_nan=True)
-    assert np.array_equal(reflected[1], [10, 710, 300, 1, np.nan, 1], equal_nan=True)
+    assert np.array_equal(reflected[0], [30, 1260, 600, 10, np.nan, np.nan], equal_nan=True)
+    assert np.array_equal(reflected[1], [10, 710, 300, 1, np.nan, np.nan], equal_nan=True)
     around, _ = EdgeRule(Sphere()).start(NoiseSource.seeded(1)).run(times[:2], np.array([190.0, -180.0]), times[:2])
     assert around.tolist() == [-170, -180]
 
@@ -220,3 +229,14 @@ def test_no_window_meets_more_than_two_turns_whatever_the_clock_does() -> None:
         within = np.searchsorted(ticks, ticks + 500_000, side="right") - np.arange(len(ticks))
         most = max(most, int(within.max()))
     assert most == 2
+
+
+def test_a_rotation_hands_on_device_time_to_the_microsecond() -> None:
+    """Rounding twice would make two stamps look farther apart than they are."""
+    from gazeveil.samples import _stream_kernels as places
+
+    member = MECHANISMS["clock"](SCREEN, epsilon=3, window="0.5", radius=60)
+    veil = Rotation(SCREEN, members=(member, member)).start(NoiseSource.seeded(2))
+    for t in 3e9 + np.cumsum(np.random.default_rng(1).uniform(0, 0.01, 200)):
+        veil.step(float(t), 10.0, 10.0)
+        assert veil._veil._clock[places.NOW] == veil._numbers[0]  # type: ignore[attr-defined]

@@ -25,12 +25,17 @@ from gazeveil.samples._receive_kernels import (
 REFLECTS = FIXED
 LOW = FIXED + 1
 HIGH = FIXED + 4
+FARTHEST = 8.0  # sizes of the space
 
 
 @njit(**FAST)
 def _folded(value: float, low: float, high: float) -> float:
-    """Return where a path ends that bounces off both edges."""
+    """Return where a path ends that bounces off both edges; one from very far off ends where one from nearer would.
+
+    Cutting off first keeps the arithmetic exact enough, and like folding it moves no two points farther apart.
+    """
     span = high - low
+    value = min(max(value, low - FARTHEST * span), high + FARTHEST * span)
     way = (value - low) - 2.0 * span * math.floor((value - low) / (2.0 * span))
     return low + min(way, 2.0 * span - way)
 
@@ -38,17 +43,16 @@ def _folded(value: float, low: float, high: float) -> float:
 @njit(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     keep_time(clock, t)
-    if math.isnan(memory[0]) or math.isnan(memory[1]) or math.isnan(memory[2]):
-        clock[MISSING] += 1
+    if not (math.isfinite(memory[0]) and math.isfinite(memory[1]) and math.isfinite(memory[2])):
+        missing = math.isnan(memory[0]) or math.isnan(memory[1]) or math.isnan(memory[2])
+        clock[MISSING if missing else NOT_FINITE] += 1
         memory[0] = memory[1] = memory[2] = math.nan
     else:
-        if math.isinf(memory[0]) or math.isinf(memory[1]) or math.isinf(memory[2]):
-            clock[NOT_FINITE] += 1
         for axis in range(3):
             value, low, high = memory[axis], fixed[LOW + axis], fixed[HIGH + axis]
-            if axis == 0 and fixed[PERIOD] > 0.0 and not math.isinf(value):
+            if axis == 0 and fixed[PERIOD] > 0.0:
                 memory[axis] = wrapped(value, fixed[PERIOD])
-            elif fixed[REFLECTS] > 0.0 and abs(value) < 1e15:
+            elif fixed[REFLECTS] > 0.0:
                 memory[axis] = min(max(_folded(value, low, high), low), high)
             else:
                 memory[axis] = min(max(value, low), high)

@@ -95,7 +95,7 @@ class _Rotating(Veil):
         try:
             self._check_open()
             now = moment(self._numbers, t)
-            return self._turn(now).step(now * 1e-6, x, y)
+            return self._turn(now).step(now / 1e6, x, y)
         except BaseException as error:
             self._fail(error)
             raise
@@ -105,7 +105,7 @@ class _Rotating(Veil):
         try:
             self._check_open()
             now = moment(self._numbers, t)
-            return self._turn(now).step3(now * 1e-6, x, y, z)
+            return self._turn(now).step3(now / 1e6, x, y, z)
         except BaseException as error:
             self._fail(error)
             raise
@@ -144,7 +144,7 @@ class _Rotating(Veil):
             while at < len(now):
                 veil = self._turn(int(now[at]))
                 end = int(np.searchsorted(now, self._until)) if self._until < math.inf else len(now)
-                part: list[FloatArray] = [now[at:end].astype(np.float64) * 1e-6, *(column[at:end] for column in gaze)]
+                part: list[FloatArray] = [now[at:end] / 1e6, *(column[at:end] for column in gaze)]
                 shown = veil.run(*part) if len(gaze) == 2 else veil.run3(*part)
                 for column, values in zip(out, shown, strict=True):
                     column[at:end] = values
