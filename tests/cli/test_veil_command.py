@@ -158,6 +158,22 @@ def test_what_is_there_is_not_replaced_unless_asked(study: Path, tmp_path: Path)
     assert (tmp_path / "v.csv").read_bytes() != first  # new noise
 
 
+def test_raw_gaze_is_never_replaced_nor_mixed_with_what_is_released(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = tmp_path / "gaze.csv"
+    raw.write_text("t,x,y\n" + "".join(f"{n / 60},{n},{n}\n" for n in range(50)))
+    before = raw.read_bytes()
+    command = ["veil", str(raw), *CLOCK, "--screen", "1600x1200", "--overwrite", "--out"]
+    for out in (raw, tmp_path / "sub" / ".." / "gaze.csv"):
+        assert run([*command, str(out)]) == 4
+        assert "not apart" in capsys.readouterr().err
+    assert run([*command, str(tmp_path / "v.csv"), "--picture", str(raw)]) == 4
+    assert run(["veil", str(study), *CLOCK, "--overwrite", "--out", str(study / "veiled")]) == 4
+    assert raw.read_bytes() == before
+    assert not (study / "veiled").exists()
+
+
 def test_the_same_file_named_twice_is_refused(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["veil", str(study), str(study), *CLOCK, "--out", str(tmp_path / "v")]) == 3
     assert "comes twice" in capsys.readouterr().err

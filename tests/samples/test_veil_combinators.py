@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -235,7 +236,8 @@ def test_a_rotation_hands_on_device_time_to_the_microsecond() -> None:
     """Rounding twice would make two stamps look farther apart than they are."""
     from gazeveil.samples import _stream_kernels as places
 
-    member = MECHANISMS["clock"](SCREEN, epsilon=3, window="0.5", radius=60)
+    promise: dict[str, Any] = {"epsilon": 3, "window": "0.5", "radius": 60}
+    member = MECHANISMS["clock"](SCREEN, **promise)
     veil = Rotation(SCREEN, members=(member, member)).start(NoiseSource.seeded(2))
     for t in 3e9 + np.cumsum(np.random.default_rng(1).uniform(0, 0.01, 200)):
         veil.step(float(t), 10.0, 10.0)

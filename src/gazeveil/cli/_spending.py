@@ -49,7 +49,7 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
     place, gaze = out.resolve(), corpus.resolve()
     if gaze == place or place in gaze.parents or gaze in place.parents:
         raise OutputError(
-            f"{out} and the corpus {corpus} are not apart", hint="write releases to a place without raw gaze"
+            f"{out} and the raw gaze in {corpus} are not apart", hint="write releases to a place without raw gaze"
         )
     kept = {"the folder that you work in": Path.cwd()}
     if ledger is not None and "://" not in ledger:

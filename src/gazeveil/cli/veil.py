@@ -15,6 +15,7 @@ import typer
 from gazeveil import __version__
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.cli._spending import check_apart
 from gazeveil.cli.convert import _format_of as format_of
 from gazeveil.errors import InputError, OptionError, OutputError
 from gazeveil.files import replacing
@@ -84,6 +85,8 @@ def veil(
     for target in (out, sidecar_of(out), *([picture] if picture else [])):
         if target.exists() and not overwrite:
             raise OutputError(f"{target} exists already", hint="choose another name, or add --overwrite")
+        for path in inputs:
+            check_apart(target, path, ledger)
     if picture is not None:
         from gazeveil.study.plots import canvas  # noqa: PLC0415
 
