@@ -8,6 +8,8 @@ or with a settled sample, and be called again with the same gaze; nothing is cou
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
@@ -44,6 +46,10 @@ GRAIN = gaze.MODEL_WIDTH + 6
 """The lattice step of tested distances, in the unit of gaze."""
 PLAN_OWN = gaze.MODEL_WIDTH + 7
 PLAN_WIDTH = PLAN_OWN + 8
+
+SCENE_WIDTH = 5
+"""If the scene has changed, the plan is followed by scenes, the latest first: since when each is shown, in microseconds
+after the stream's first time; the centre of gaze there; and how far gaze was from it when the scene changed."""
 
 BLINK_US = 75_000
 """Gaze that is missing for so long is a blink; for less, the tracker has lost it for a moment."""
@@ -155,6 +161,23 @@ def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def trailing(plan: FloatArray, at: float) -> tuple[float, float]:
+    """Return how far the expected place was from the latest scene's centre, at a time since the origin.
+
+    Gaze follows a change of scene as it follows anything, so the expected place moves on within the filter's own time.
+    """
+    row = PLAN_WIDTH
+    if len(plan) == row:
+        return 0.0, 0.0
+    while row + SCENE_WIDTH < len(plan) and plan[row] > at:
+        row += SCENE_WIDTH
+    rest = math.exp(min(0.0, plan[row] - at) / plan[gaze.TAU])
+    x = plan[row + 1] - plan[gaze.CENTRE] + rest * plan[row + 3]
+    y = plan[row + 2] - plan[gaze.CENTRE + 1] + rest * plan[row + 4]
+    return x, y
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def released(
     clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int, x: float, y: float, loss: int
 ) -> None:
@@ -163,7 +186,8 @@ def released(
     if plan[FILTER] > 0.0:
         if clock[TICKS] > 0:
             gaze.advance(belief, plan, float(now - clock[TICK]))
-        gaze.learn(belief, plan, x, y, 3.0 * scale * scale)
+        across, down = trailing(plan, float(now - clock[ORIGIN]))
+        gaze.learn(belief, plan, x - across, y - down, 3.0 * scale * scale)
         if plan[LAG] > 0.0:
             gaze.remember(past, belief, plan, float(now - clock[ORIGIN]))
     else:
@@ -177,7 +201,8 @@ def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) ->
     """Return where gaze is thought to be now: a function of what was released."""
     if plan[FILTER] > 0.0:
         x, y = gaze.predicted(belief, plan, float(now - clock[TICK]) if clock[TICKS] > 0 else 0.0)
-        return gaze.inside(x, plan, 0), gaze.inside(y, plan, 1)
+        across, down = trailing(plan, float(now - clock[ORIGIN]))
+        return gaze.inside(x + across, plan, 0), gaze.inside(y + down, plan, 1)
     if clock[TICKS] == 0:
         return plan[gaze.CENTRE], plan[gaze.CENTRE + 1]
     return belief[gaze.U], belief[gaze.AXIS + gaze.U]
@@ -187,7 +212,9 @@ def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) ->
 def shown(clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
     """Return what goes out for a sample: the estimate of now, or with a lag the better one of a while ago."""
     if plan[LAG] > 0.0:
-        x, y = gaze.looking_back(past, plan, float(now - clock[ORIGIN]) - plan[LAG])
-        return gaze.inside(x, plan, 0), gaze.inside(y, plan, 1)
+        then = float(now - clock[ORIGIN]) - plan[LAG]
+        x, y = gaze.looking_back(past, plan, then)
+        across, down = trailing(plan, then)
+        return gaze.inside(x + across, plan, 0), gaze.inside(y + down, plan, 1)
     x, y = estimate(clock, belief, plan, now)
     return x, y

@@ -28,7 +28,8 @@ from gazeveil.noise.radial import FARTHEST, settle_point
 from gazeveil.privacy.exact import Number, above_zero, as_text, exact
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.privacy.release import kept_promise
-from gazeveil.samples import kalman
+from gazeveil.samples import kalman, scenes
+from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples
 from gazeveil.samples.state import Arrays
@@ -90,7 +91,7 @@ class StreamMechanism(SampleMechanism):
         if self.space.axes != 2:
             raise OptionError(
                 f"{self.name} protects gaze with two coordinates, not three",
-                hint="give the direction of gaze, in a Sphere, instead of points in a Room",
+                hint="points in a Room have 'held-ticks'; or give the direction of gaze, in a Sphere",
             )
         for name in ("epsilon", "window", "radius"):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
@@ -123,6 +124,10 @@ class StreamMechanism(SampleMechanism):
     def start(self, noise: NoiseSource) -> StreamVeil:
         """Return a veil for a new stream."""
         return StreamVeil(self, noise)
+
+    def prior(self) -> Prior:
+        """Return what is known of gaze before any is seen."""
+        return prior_of(self.space)
 
     @abstractmethod
     def plan(self) -> Plan:
@@ -239,10 +244,44 @@ class StreamVeil(Veil):
         tests = _tests_for(plan, self._tests, now)
         past = _past_for(changed, plan, self._past)
         self._books, self._tests, self._past = books, tests, past
-        self._plan, self._now = _numbers(changed, plan), changed
+        self._plan, self._now = scenes.with_scenes(_numbers(changed, plan), scenes.scenes_of(self._plan)), changed
         if self._clock[k.NOW] != k.NEVER:
             self._clock[k.NOW] = now
         self._clock[k.OWN :] = 0
+
+    def expect(self, t: float, density: Density | None) -> None:
+        """Say what is on the screen from now on: where gaze is likely, whoever looks. It costs nothing.
+
+        The density must be public. It may follow from what is shown or from other people's gaze, not from the gaze of
+        this person. What is released, when, and at what loss stays as it is; what is shown in between moves to where
+        gaze is likely, within the filter's own time.
+
+        Args:
+            t: Since when, in seconds; before the first sample it is so from the beginning.
+            density: An array of numbers, a grid over the whole space with its rows from top to bottom; or a list of
+                regions (left, top, right, bottom, weight); or None for what is known of any scene.
+
+        Raises:
+            OptionError: If the density is none, or the mechanism does not filter; what was expected stays.
+            VeilShut: If the veil is shut.
+        """
+        from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+        self._check_open()
+        if not self.mechanism.filter:
+            raise OptionError("only a filter expects anything", hint="use filter=True")
+        if not k.is_time(float(t)):
+            raise OptionError(f"a time is in seconds, not {t!r}")
+        prior = prior_of(self.mechanism.space, density)
+        if self._clock[k.NOW] == k.NEVER:
+            self._plan = scenes.with_prior(self._plan, prior)
+        else:
+            now = int(k.moment(self._clock, float(t)))
+            self._plan = scenes.followed_by(self._plan, prior, float(now - self._clock[k.ORIGIN]))
+            self._clock[k.NOW] = now
+        if not self._clock[k.TICKS]:
+            gaze.forget(self._belief, self._plan)
 
     def belief(self, t: float) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return the mean and the variance of both coordinates at a time, by what was released: free of charge.
@@ -257,19 +296,20 @@ class StreamVeil(Veil):
             raise OptionError("only a filter has a belief", hint="use filter=True")
         if not k.is_time(float(t)):
             raise OptionError(f"a time is in seconds, not {t!r}")
-        ahead = self._belief.copy()
+        ahead, now = self._belief.copy(), k.moment(self._clock, float(t))
         if self._clock[k.TICKS]:
-            gaze.advance(ahead, self._plan, float(k.moment(self._clock, float(t)) - self._clock[k.TICK]))
+            gaze.advance(ahead, self._plan, float(now - self._clock[k.TICK]))
+        centre = self._plan[gaze.CENTRE : gaze.CENTRE + 2] + k.trailing(self._plan, float(now - self._clock[k.ORIGIN]))
         u, m, uu, um, mm = (ahead.reshape(2, gaze.AXIS)[:, part] for part in range(gaze.AXIS))
-        mean, variance = self._plan[gaze.CENTRE : gaze.CENTRE + 2] + u + m, uu + 2 * um + mm
+        mean, variance = centre + u + m, uu + 2 * um + mm
         return (float(mean[0]), float(mean[1])), (float(variance[0]), float(variance[1]))
 
     def likeliest_aoi(self, t: float, boxes: list[tuple[float, float, float, float]], modesty: float = 0.5) -> int:
         """Return which box (left, top, right, bottom) is looked at, for apps that need no more than that."""
-        wander_x, wander_y, offset_x, offset_y = kalman.EYES.variances(self.mechanism.space.size)
+        wander_x, wander_y, offset_x, offset_y, *centre = scenes.scenes_of(self._plan)[:6].tolist()
         before = (wander_x + offset_x, wander_y + offset_y)
         after = kalman.aoi_chances(*self.belief(t), boxes)
-        return kalman.likeliest_aoi(after, kalman.aoi_chances(self.mechanism.space.centre, before, boxes), modesty)
+        return kalman.likeliest_aoi(after, kalman.aoi_chances(centre, before, boxes), modesty)
 
     def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
         state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)
@@ -319,6 +359,7 @@ class StreamVeil(Veil):
             "tests": self._tests,
             "belief": self._belief,
             "past": self._past.reshape(-1),
+            "scenes": scenes.scenes_of(self._plan),
         }
 
     def _restore(self, arrays: Arrays) -> None:
@@ -329,7 +370,8 @@ class StreamVeil(Veil):
             past = _past_for(now, plan)
             parts = {"clock": self._clock, "belief": self._belief, "past": past.reshape(-1)}
             whole = all(arrays[name].shape == own.shape for name, own in parts.items())
-            if not (whole and fits(arrays["books"]) and len(arrays) == 6):
+            whole = whole and scenes.are_scenes(arrays["scenes"], self.mechanism.space)
+            if not (whole and fits(arrays["books"]) and len(arrays) == 7):
                 raise StateError("the state has another shape than the veil", hint=_HINT)
             if not (fits(arrays["tests"]) if plan.tests else len(arrays["tests"]) == 1):
                 raise StateError("the state has another shape than the veil", hint=_HINT)
@@ -337,7 +379,8 @@ class StreamVeil(Veil):
             raise StateError("the state does not fit the veil", hint=_HINT) from error
         for name, own in parts.items():
             own[:] = arrays[name]
-        self._now, self._plan, self._past = now, _numbers(now, plan), past
+        self._now, self._past = now, past
+        self._plan = scenes.with_scenes(_numbers(now, plan), arrays["scenes"])
         self._books, self._tests = arrays["books"], arrays["tests"]
         self._drop_noise()
 
@@ -377,10 +420,7 @@ def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
 
     space, model = mechanism.space, kalman.EYES
     numbers = np.zeros(k.PLAN_WIDTH)
-    variances = model.variances(space.size)
     for axis in range(2):
-        numbers[gaze.VAR_U + axis], numbers[gaze.VAR_M + axis] = variances[axis], variances[2 + axis]
-        numbers[gaze.CENTRE + axis] = space.centre[axis]
         numbers[gaze.LOW + axis], numbers[gaze.HIGH + axis] = space.low[axis], space.high[axis]
     numbers[[gaze.TAU, gaze.SLOW]] = model.settle * 1e6, model.drift * 1e6
     numbers[gaze.TURN] = space.period
@@ -392,7 +432,7 @@ def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
     numbers[k.PERIOD] = plan.period_us
     numbers[k.GRAIN] = grain_of(space.size)
     numbers[k.PLAN_OWN : k.PLAN_OWN + len(plan.own)] = plan.own
-    return numbers
+    return scenes.with_prior(numbers, mechanism.prior())
 
 
 def _tests_for(plan: Plan, before: IntArray | None = None, now: int = 0) -> IntArray:

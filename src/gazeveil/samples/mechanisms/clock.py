@@ -15,6 +15,7 @@ from typing import ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.privacy.exact import whole_number
 from gazeveil.samples import kalman
+from gazeveil.samples.content import Prior, Region, prior_of, regions_of
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.stream import LONGEST_LAG, Plan, StreamMechanism, _between
 
@@ -27,11 +28,15 @@ class Clock(StreamMechanism):
     Attributes:
         ticks: How many ticks share a window's budget; 0 takes the number of least expected error.
         lag: By how many seconds the output looks back, 0 to 0.5: an estimate of a while ago is much better, and free.
+        content: What is on the screen, if that is public and stays the same: regions that draw the eye, each (left,
+            top, right, bottom, weight). It must not follow from the gaze that is protected. For content that changes
+            see `StreamVeil.expect`.
     """
 
     name: ClassVar[str] = "clock"
     ticks: int = 0
     lag: float = 0.0
+    content: tuple[Region, ...] | None = None
 
     @property
     def delay(self) -> float:
@@ -45,6 +50,10 @@ class Clock(StreamMechanism):
             return self.ticks
         scale = float(self.radius / self.epsilon)
         return kalman.choose_c(kalman.EYES, self.space.size, scale, float(self.window))
+
+    def prior(self) -> Prior:
+        """Return what is known of gaze before any is seen, given what is shown."""
+        return prior_of(self.space, self.content)
 
     def plan(self) -> Plan:
         """Return the loss of a tick and the time between two."""
@@ -63,3 +72,8 @@ class Clock(StreamMechanism):
         _between(self.lag, 0.0, LONGEST_LAG, "lag")
         if self.lag and not self.filter:
             raise OptionError("a lag needs the filter: without it there is nothing to look back on")
+        if self.content is not None:
+            if not self.filter:
+                raise OptionError("content needs the filter: without it nothing is expected")
+            object.__setattr__(self, "content", regions_of(self.content))
+            self.prior()

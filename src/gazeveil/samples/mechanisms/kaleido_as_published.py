@@ -14,7 +14,7 @@ from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import above_zero
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.samples.ledger import LOSS_UNIT, Rule
+from gazeveil.samples.ledger import LONGEST_WINDOW, LOSS_UNIT, Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests
 from gazeveil.samples.stream import Plan, StreamMechanism, StreamVeil
@@ -72,7 +72,8 @@ class KaleidoAsPublished(StreamMechanism):
         samples = round(self.window * self.rate_hz)
         if samples < 1:
             raise OptionError("a window must hold at least one sample", hint="use a longer window or a higher rate")
-        sample_us = max(1, round(1_000_000 / self.rate_hz))
+        # windows are counted in samples, so a sample may last as long as suits the ledger, which keeps ten seconds
+        sample_us = LONGEST_WINDOW * 1_000_000 // samples
         releases = Rule(rule.cap - math.floor(rule.cap / self.h), (samples - 1) * sample_us)
         test_noise = math.ceil(self.epsilon / (self.h * self.tests) * (LOSS_UNIT + (LOSS_UNIT >> 10)))
         least = max(1, rule.cap >> 20)
