@@ -35,7 +35,7 @@ def study_features(
     from gazeveil.study import raw_gaze_promise  # noqa: PLC0415  (loads the compiled parts)
     from gazeveil.study.feature_people import eyetribe_people, readers  # noqa: PLC0415
     from gazeveil.study.feature_usefulness import run  # noqa: PLC0415
-    from gazeveil.study.group_series import picture  # noqa: PLC0415
+    from gazeveil.study.group_series import most_telling, picture  # noqa: PLC0415
 
     chosen = _numbers(epsilons)
     with progress("simulating and extracting", quiet=as_json):
@@ -50,7 +50,7 @@ def study_features(
     with progress("hiding raw gaze", quiet=as_json) as tell:
         raw = raw_gaze_promise.run(binned, epsilons=chosen, repeats=repeats, seed=seed, tell=tell)
     sizes = [size for size in (20, 50, 100) if size <= min(len(series) for series in who.private.values())]
-    seen = picture(who, "saccades_per_s", sizes=sizes, seed=seed) if len(who.private) > 1 and sizes else None
+    seen = picture(who, most_telling(who), sizes=sizes, seed=seed) if len(who.private) > 1 and sizes else None
     told: dict[str, Any] = {"data": who.name, "cells": [asdict(cell) for cell in cells]}
     told["raw_gaze"] = [asdict(cell) for cell in raw]
     if data != "simulated":

@@ -11,7 +11,7 @@ import numpy as np
 
 from gazeveil.features.fourier import FloatArray
 from gazeveil.study.bozkir_figures import Figures
-from gazeveil.study.feature_usefulness import Cell
+from gazeveil.study.feature_usefulness import FLOOR, Cell
 from gazeveil.study.plots import BLUE, GREEN, GREY, ORANGE, RED, canvas, png
 
 _COLOURS = (BLUE, ORANGE, GREEN, RED, GREY, "#8a5fbf", "#20a0a0", "#a06020", "#000000")
@@ -77,26 +77,30 @@ def accuracies(figures: Figures, voted: bool) -> bytes:
 def usefulness(cells: Sequence[Cell]) -> bytes:
     """Draw errors over ε, a panel for every product."""
     products = list(dict.fromkeys(cell.product for cell in cells))
+    methods = [method for method in dict.fromkeys(cell.method for cell in cells) if method != FLOOR]
+    colours = dict(zip(methods, _COLOURS, strict=False))
     columns = min(3, len(products))
     rows = -(-len(products) // columns)
-    figure, panels = canvas(4.2 * columns, 3.4 * rows, rows=rows, columns=columns, squeeze=False)
+    figure, panels = canvas(3.6 * columns, 2.7 * rows, rows=rows, columns=columns, squeeze=False, sharey=True)
     for axes in panels.ravel()[len(products) :]:
         axes.set_axis_off()
+    handles: dict[str, Any] = {}
     for axes, product in zip(panels.ravel(), products, strict=False):
         here = [cell for cell in cells if cell.product == product]
-        for colour, method in zip(_COLOURS, dict.fromkeys(cell.method for cell in here), strict=False):
+        for method in dict.fromkeys(cell.method for cell in here):
             mine = [cell for cell in here if cell.method == method]
-            wide = 2.4 if "ours" in method else 1.2
-            axes.plot([c.epsilon for c in mine], [c.error for c in mine], color=colour, linewidth=wide, label=method)
+            style = {"color": "black", "linestyle": ":"} if method == FLOOR else {"color": colours[method]}
+            wide = 2.6 if "ours" in method or method.startswith("bins") else 1.2
+            (handles[method],) = axes.plot([c.epsilon for c in mine], [c.error for c in mine], linewidth=wide, **style)
         axes.set_xscale("log")
-        axes.set_ylim(0, None)
+        axes.set_yscale("log")
         axes.set_title(product, fontsize=8)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("error, part of range", fontsize=8)
+    for axes in panels[-1]:
         axes.set_xlabel("ε")
-    handles: dict[str, Any] = {}
-    for axes in panels.ravel():
-        handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=6, fontsize=8)
-    return png(figure)
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize=8)
+    return png(figure, dpi=85)
 
 
 def groups(
@@ -115,7 +119,7 @@ def groups(
     """
     sizes, epsilons = sorted({n for n, _ in released}), sorted({e for _, e in released})
     figure, panels = canvas(
-        3.6 * len(sizes), 2.8 * len(epsilons), rows=len(epsilons), columns=len(sizes), squeeze=False, sharey=True
+        3.4 * len(sizes), 2.6 * len(epsilons), rows=len(epsilons), columns=len(sizes), squeeze=False, sharey=True
     )
     for row, epsilon in enumerate(epsilons):
         for column, size in enumerate(sizes):
@@ -129,7 +133,7 @@ def groups(
             axes.set_xlabel("minutes")
     panels[0][0].set_ylabel(f"{feature}\n(part of its range)")
     figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
-    return png(figure)
+    return png(figure, dpi=85)
 
 
 def before_and_after(raw: FloatArray, noisy: Mapping[str, FloatArray], step: float, feature: str) -> bytes:

@@ -38,6 +38,12 @@ class GroupPicture:
     pairs: int
 
 
+def most_telling(people: People) -> str:
+    """Return the feature in which public tasks differ most: a public choice."""
+    level = people.design.between[0]
+    return people.ranges.names[int(np.argmax(np.square(people.design.components) @ level))]
+
+
 def picture(
     people: People,
     feature: str,
