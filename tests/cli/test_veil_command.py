@@ -174,6 +174,16 @@ def test_raw_gaze_is_never_replaced_nor_mixed_with_what_is_released(
     assert not (study / "veiled").exists()
 
 
+@pytest.mark.parametrize("picture", ["v", "v.release.json", "v/before.png"])
+def test_a_picture_of_raw_gaze_is_no_part_of_a_release(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], picture: str
+) -> None:
+    arguments = ["veil", str(study), *CLOCK, "--out", str(tmp_path / "v"), "--picture", str(tmp_path / picture)]
+    assert run(arguments) == 4
+    assert "raw gaze" in capsys.readouterr().err
+    assert not (tmp_path / "v").exists()
+
+
 def test_the_same_file_named_twice_is_refused(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["veil", str(study), str(study), *CLOCK, "--out", str(tmp_path / "v")]) == 3
     assert "comes twice" in capsys.readouterr().err

@@ -52,6 +52,9 @@ def test_a_stream_says_how_long_and_how_far() -> None:
     assert "during any 0.5 seconds" in text
     assert "60" in text
     assert "That is a weak promise." in text
+    assert "missing, as in a blink, is not hidden" in text
+    assert "as in a blink" in statement(GazeStreamDP(3, "0.5", 60)).card()
+    assert "blink" not in statement(PureDP(1)).paragraph()
 
 
 def test_a_concentrated_promise_is_told_at_a_stated_chance() -> None:

@@ -88,6 +88,7 @@ def veil(
         for path in inputs:
             check_apart(target, path, ledger)
     if picture is not None:
+        _check_picture(picture, out)
         from gazeveil.study.plots import canvas  # noqa: PLC0415
 
         canvas()  # says what is missing before anything is written
@@ -211,6 +212,14 @@ def _promise(batch: Batch, payment: Payment, out: Path) -> dict[str, Any]:
         "recordings": batch.recordings,
         "samples": batch.samples,
     }
+
+
+def _check_picture(picture: Path, out: Path) -> None:
+    place, release = picture.resolve(), out.resolve()
+    if place in (release, sidecar_of(out).resolve()) or release in place.parents:
+        raise OutputError(
+            f"{picture} would be part of the release, and it shows raw gaze", hint="draw it to another place"
+        )
 
 
 def _draw(batch: Batch, picture: Path) -> None:

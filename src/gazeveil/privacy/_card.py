@@ -61,7 +61,7 @@ def card(statement: Statement, *, title: str, whole_page: bool) -> str:
 
 
 def _promise(statement: Statement) -> str:
-    from gazeveil.privacy.statement import AGAINST, LIMITS  # noqa: PLC0415
+    from gazeveil.privacy.statement import AGAINST  # noqa: PLC0415
 
     parts = [
         ("What is protected", _words(statement.protects)),
@@ -71,7 +71,7 @@ def _promise(statement: Statement) -> str:
         ("So far", _words(statement.together())),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in parts if text)
-    return f'<dl>{listed}</dl><p class="fine">{escape(LIMITS)}<br>{escape(str(statement.guarantee))}</p>'
+    return f'<dl>{listed}</dl><p class="fine">{escape(statement.limits())}<br>{escape(str(statement.guarantee))}</p>'
 
 
 def _words(text: str) -> str:

@@ -30,6 +30,10 @@ LIMITS = (
     "What holds for people in general is not hidden, and may hold for you too. "
     "Every further release from the same data adds to what can be learned."
 )
+GAZE_LIMITS = (
+    "When gaze was recorded, and when it was missing, as in a blink, is not hidden. "
+    "Each recording counts by itself: gaze that goes on in another one is protected there anew."
+)
 WEAK = Fraction(9, 10)
 """Where somebody undecided may come to believe more than this, the statement calls the promise weak."""
 _HALF = Fraction(1, 2)
@@ -119,6 +123,10 @@ class Statement:
             f"in which the promise fails and more may be learned.{told}"
         )
 
+    def limits(self) -> str:
+        """Say what is not promised."""
+        return f"{GAZE_LIMITS} {LIMITS}" if isinstance(self.guarantee.unit, WindowOfGaze) else LIMITS
+
     def together(self) -> str:
         """Say what all releases so far promise; empty if it is not known."""
         if self.total is None:
@@ -137,7 +145,7 @@ class Statement:
                 f"Against whom: {AGAINST}.",
                 f"How much: {self.how_much()}",
                 self.failure(),
-                LIMITS,
+                self.limits(),
                 self.together(),
             ]
         return " ".join(part for part in parts if part)
