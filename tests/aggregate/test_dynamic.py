@@ -172,6 +172,8 @@ def test_a_bin_that_nobody_looked_in_shows_the_likely_course_not_an_error(film):
         ({"epsilon": -1.0}, "epsilon"),
         ({"delta": 0.0}, "delta"),
         ({"bin_seconds": 0.0}, "bin_seconds"),
+        ({"blur_deg": math.nan}, "blur_deg"),
+        ({"blur_deg": 1e9}, "blur_deg"),
         ({"bin_seconds": math.nan}, "bin_seconds"),
         ({"duration": -3.0}, "duration"),
         ({"duration": math.inf}, "duration"),

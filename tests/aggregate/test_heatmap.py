@@ -106,6 +106,7 @@ def test_a_job_that_cannot_finish_may_waste_budget_but_releases_nothing(tmp_path
         ({"delta": 1.0}, "delta"),
         ({"delta": -1e-9}, "delta"),
         ({"blur_deg": 0.0}, "blur"),
+        ({"blur_deg": 1e9}, "blur"),
         ({"observers": 0}, "observers"),
         ({"strategy": "magic"}, "magic"),
     ],

@@ -277,6 +277,7 @@ def test_one_pass_and_one_charge_for_all_stimuli(corpus, tmp_path):
         ({"mean_only": True, "weights": {"a": 2.0}}, "weighs all gaze alike"),
         ({"neighbours": Neighbours.ADD_REMOVE}, "secret"),
         ({"blur_deg": 0.0}, "blur_deg"),
+        ({"blur_deg": 1e9}, "blur_deg"),
     ],
 )
 def test_senseless_options_are_refused(options, words):

@@ -58,6 +58,14 @@ def test_videos_last_as_long_as_the_course(tmp_path, speed):
         assert sum(lasts) == pytest.approx(1200 / speed, abs=30)
 
 
+def test_a_frame_of_hours_is_shown_for_as_long_as_a_file_can_say(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    frames = some_frames()
+    write_videos(Frames(frames.pictures, frames.seconds * 3600 * 24), tmp_path)
+    with Image.open(tmp_path / "movie.png") as video:
+        assert video.info["duration"] == 65_535
+
+
 @pytest.mark.parametrize("speed", [0.0, -1.0, float("inf"), float("nan")])
 def test_a_senseless_speed_is_refused(tmp_path, speed):
     with pytest.raises(OptionError, match="speed"):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from gazeveil.aggregate.engine import Engine, Tell, engine_at, silent
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MoviePlan
+from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.sight import SIGHTS
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
@@ -56,10 +57,11 @@ class DynamicHeatmap:
     blur_deg: float = 1.1
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "bin_seconds", "duration", "blur_deg"):
+        for name in ("epsilon", "bin_seconds", "duration"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise OptionError(f"{name} must be a positive number, not {value!r}")
+        check_blur(self.blur_deg)
         if not 0 < self.delta < 1:
             raise OptionError(f"delta must lie between 0 and 1, not at {self.delta!r}: Gaussian noise needs one")
         if self.duration > LONGEST:

@@ -14,6 +14,7 @@ from typing import Any
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.engine import Engine, Tell, engine_at, silent
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
 from gazeveil.errors import InputError, OptionError
@@ -63,8 +64,7 @@ class PrivateHeatmap:
             raise OptionError(f"epsilon must be a positive number, not {self.epsilon!r}")
         if not 0 <= self.delta < 1:
             raise OptionError(f"delta must lie from 0 up to, but not at, 1, not {self.delta!r}")
-        if not (math.isfinite(self.blur_deg) and self.blur_deg > 0):
-            raise OptionError(f"blur_deg must be a positive number, not {self.blur_deg!r}")
+        check_blur(self.blur_deg)
         if self.observers is not None and (isinstance(self.observers, bool) or self.observers < 1):
             raise OptionError(f"observers must be a whole number from 1 up, not {self.observers!r}")
         if self.strategy != "auto":

@@ -28,6 +28,9 @@ Edge = Literal["reflect", "zero"]
 REACH = 4.0
 """Where the point-spread function is cut, in standard deviations."""
 
+WIDEST_DEG = 180.0
+"""A blur beyond this many degrees leaves nothing of a map, and its point-spread function would fill the memory."""
+
 _BY_MATRIX = 256
 """Sides up to this many cells are blurred by a matrix, longer ones by Fourier transform."""
 
@@ -50,6 +53,16 @@ def render(values: ArrayLike, blur: float | tuple[float, float], edge: Edge = "r
     for axis, width in ((-2, down), (-1, across)):
         smooth = _along(smooth, axis, float(width), edge)
     return smooth.copy() if smooth is values else smooth
+
+
+def check_blur(blur_deg: float) -> None:
+    """Refuse a blur in degrees that makes no sense, before anything is spent on the map.
+
+    Raises:
+        OptionError: If it is not a positive number up to `WIDEST_DEG`.
+    """
+    if not 0 < blur_deg <= WIDEST_DEG:
+        raise OptionError(f"blur_deg must be a positive number of degrees up to {WIDEST_DEG:g}, not {blur_deg!r}")
 
 
 def blur_matrix(size: int, blur: float, edge: Edge = "reflect") -> FloatArray:

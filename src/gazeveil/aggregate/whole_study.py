@@ -17,6 +17,7 @@ from typing import Any
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.engine import Engine, IntArray, Tell, engine_at, silent
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.sight import SIGHTS
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
 from gazeveil.aggregate.study_plan import LEAST_CARRIED, LEAST_WEIGHT, StudyEstimate, StudyPlan
@@ -67,8 +68,7 @@ class PrivateStudy:
             raise OptionError(f"epsilon must be a positive number, not {self.epsilon!r}")
         if not 0 < self.delta < 1:
             raise OptionError(f"delta must lie between 0 and 1, not at {self.delta!r}: Gaussian noise needs one")
-        if not (math.isfinite(self.blur_deg) and self.blur_deg > 0):
-            raise OptionError(f"blur_deg must be a positive number, not {self.blur_deg!r}")
+        check_blur(self.blur_deg)
         for name in ("observers", "most_stimuli"):
             count = getattr(self, name)
             if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):

@@ -23,6 +23,7 @@ BAR = 6
 """Pixels of the bar at the bottom that shows how much time has passed."""
 
 _SHORTEST_MS = 20  # below, players fall back to a speed of their own
+_LONGEST_MS = 65_535  # more does not fit into the two bytes that an animated PNG has for it
 _RATE = 25
 
 
@@ -76,7 +77,7 @@ def write_videos(frames: Frames, folder: Path, *, speed: float = 1.0) -> list[Pa
         from PIL import Image  # noqa: PLC0415
     except ImportError:
         raise MissingExtra("pillow", "plots", "writing videos") from None
-    lasts = [max(round(1000 * float(seconds) / speed), _SHORTEST_MS) for seconds in frames.seconds]
+    lasts = np.clip(np.round(1000 * frames.seconds / speed), _SHORTEST_MS, _LONGEST_MS).astype(int).tolist()
     pictures: list[Any] = [Image.fromarray(frame) for frame in frames.pictures]
     first, *others = pictures
     written = []
