@@ -12,7 +12,7 @@ import pytest
 
 import gazeveil.samples.audited  # noqa: F401  (enters the subjects)
 from gazeveil import GazeStreamDP, NoiseSource
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, StateError, VeilShut
 from gazeveil.privacy.audit import SUBJECTS, Verdict, audit
 from gazeveil.samples import Room, Screen, Sphere
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
@@ -110,3 +110,75 @@ def test_no_output_tells_more_than_the_promise_on_any_clock() -> None:
         outputs = subject.run(pair.first, NoiseSource.seeded(2), 300)
         largest = max(largest, float(np.abs(subject.log_ratio(outputs, pair.first, pair.second)).max()))
     assert 0.8 < largest <= 1 + 1e-9
+
+
+def test_no_window_costs_more_than_a_promise_that_it_meets_however_the_knob_is_turned() -> None:
+    """Losses per mm of every closed window, against each promise in force at its first or at its last point."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        mechanism = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50, ticks=2)  # type: ignore[arg-type]
+        veil = mechanism.start(NoiseSource.seeded(seed))
+        points: list[tuple[int, HeldTicks]] = []
+        changed = 0
+        for t in np.cumsum(rng.choice([0.0, 0.004, 0.05, 0.2], 3000)).tolist():
+            if rng.random() < 0.03:
+                window, radius = rng.choice(["0.2", "0.5", "1.5"]), int(rng.integers(20, 90))
+                veil.change(t, epsilon=int(rng.integers(1, 5)), window=str(window), radius=radius)
+                changed += 1
+            before = veil.promise, veil.step3(t, math.nan, 0.0, 0.0)
+            if veil.step3(t, 0.0, 0.0, 2000.0) != before[1]:
+                points.append((round(t * 1e6), before[0]))
+        assert changed > 40
+        assert len(points) > 100
+        times = np.array([time for time, _ in points])
+        loss = np.array([float(1 / promise.scale) for _, promise in points])
+        for number, (time, promise) in enumerate(points):
+            length = int(promise.window * 1_000_000)
+            allowed = float(promise.epsilon / promise.radius) * (1 + 1e-12)
+            ends, begins = (times >= time - length) & (times <= time), (times >= time) & (times <= time + length)
+            assert loss[ends].sum() <= allowed, number
+            assert loss[begins].sum() <= allowed, number
+
+
+def test_a_turned_knob_pauses_for_the_longer_window_and_then_ticks_as_ever() -> None:
+    mechanism = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50, ticks=2)  # type: ignore[arg-type]
+    veil = mechanism.start(NoiseSource.seeded(1))
+    t = np.arange(0, 400) / 100
+    veil.run3(t[:60], *np.zeros((3, 60)))  # ticks at 0, 0.25 and 0.51
+    veil.change(0.6, epsilon=1, window=1, radius=60)
+    assert str(veil.promise.guarantee) == str(GazeStreamDP(1, 1, 60, "mm"))
+    shown = np.asarray(veil.run3(t[60:], *np.zeros((3, 340))))
+    assert ticks_of(shown, t[60:])[:3].tolist() == pytest.approx([1.52, 2.02, 2.53])
+
+
+def test_steps_runs_and_states_agree_across_a_change() -> None:
+    mechanism = HeldTicks(ROOM, epsilon=3, window="0.1", radius=50, ticks=2)  # type: ignore[arg-type]
+    t, points = np.arange(300) / 100, np.random.default_rng(3).uniform(-900, 900, (3, 300))
+    runs, steps = mechanism.start(NoiseSource.seeded(1)), mechanism.start(NoiseSource.seeded(1))
+    for veil in (runs, steps):
+        veil.run3(t[:100], *points[:, :100])
+        veil.change(1.0, radius=80)
+        veil.change(1.0, window="0.3")
+    moved = mechanism.resume(runs.to_bytes(), runs.noise)
+    assert moved.guarantee == steps.guarantee
+    whole = np.asarray(moved.run3(t[100:], *points[:, 100:]))
+    live = [steps.step3(*sample) for sample in zip(t[100:].tolist(), *points[:, 100:].tolist(), strict=True)]
+    assert np.array_equal(whole, np.array(live).T)
+    assert len(ticks_of(whole, t[100:])) > 5
+
+
+def test_a_refused_change_leaves_the_promise_of_held_ticks_as_it_was() -> None:
+    veil = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50).start(NoiseSource.seeded(1))  # type: ignore[arg-type]
+    for wrong in ({"epsilon": 0}, {"window": -1}, {"radius": 1e-12}):
+        with pytest.raises(OptionError):
+            veil.change(0.0, **wrong)
+    with pytest.raises(OptionError, match="time"):
+        veil.change(math.nan, epsilon=1)
+    assert veil.promise == veil.mechanism
+    arrays = veil._state()
+    for broken in (b"1,2", b"0,1,1", b"a,b,c"):
+        with pytest.raises(StateError):
+            veil._restore({**arrays, "promise": np.frombuffer(broken, np.uint8)})
+    veil.close()
+    with pytest.raises(VeilShut):
+        veil.change(0.0, epsilon=1)

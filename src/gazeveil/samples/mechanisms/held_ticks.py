@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noisy points on a public clock, held in between: Kaleido's promise in two and in three dimensions.
 
-In two dimensions this is `clock` without its filter and its knob; use that. It is here for points in a room, which have
-no other veil with a promise. Proof: docs/proofs/held-ticks.md.
+In two dimensions this is `clock` without its filter; use that. It is here for points in a room, which have no other
+veil with a promise. Proof: docs/proofs/held-ticks.md.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,17 @@ from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, add_radial, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
-from gazeveil.privacy.exact import above_zero, whole_number
+from gazeveil.privacy.exact import Number, above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, as_samples
+from gazeveil.privacy.release import kept_promise
+from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, as_samples
 from gazeveil.samples.space import wrapped
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, IntArray, moment, moments
 
 MOST_TICKS = 64
 NEVER = -(1 << 62)
+_HINT = "start a new stream"
 _MISSING, _NOT_FINITE = PLACES, PLACES + 1
 
 
@@ -86,7 +88,7 @@ class HeldTicks(SampleMechanism):
         """The step of the lattice that noisy points lie on."""
         return lattice_step(self.scale)
 
-    def start(self, noise: NoiseSource) -> Veil:
+    def start(self, noise: NoiseSource) -> _Ticking:
         """Return a veil for a new stream."""
         return _Ticking(self, noise)
 
@@ -98,9 +100,11 @@ class _Ticking(Veil):
         "_apart",
         "_between",
         "_held",
+        "_now",
         "_numbers",
         "_out",
         "_part",
+        "_pause",
         "_radial",
         "_recent",
         "_scale",
@@ -114,16 +118,54 @@ class _Ticking(Veil):
         from gazeveil.noise._refine_kernels import radial  # noqa: PLC0415  (numba loads on use)
 
         super().__init__(mechanism, noise)
+        self._numbers = np.zeros(PLACES + 2, np.int64)
+        self._held: tuple[float, ...] = mechanism.space.centre
+        self._radial = radial
+        self._part, self._out = np.zeros((1, mechanism.space.axes)), np.zeros((1, mechanism.space.axes), np.int64)
+        self._recent, self._pause = [NEVER] * mechanism.ticks, NEVER
+        self._promise(mechanism)
+
+    def _promise(self, mechanism: HeldTicks) -> None:
+        self._now = mechanism
         # a closed window, and a microsecond more because times are rounded
         self._apart = math.floor(mechanism.window * 10**6) + 1
         self._between = self._apart // mechanism.ticks
-        self._numbers = np.zeros(PLACES + 2, np.int64)
-        self._recent = [NEVER] * mechanism.ticks
-        self._held: tuple[float, ...] = mechanism.space.centre
-        self._radial, self._spacing = radial, mechanism.spacing
+        self._spacing = mechanism.spacing
         self._steps = in_steps(mechanism.scale, self._spacing, "the scale of the noise")
         self._scale = float(self._steps)
-        self._part, self._out = np.zeros((1, mechanism.space.axes)), np.zeros((1, mechanism.space.axes), np.int64)
+
+    @property
+    def promise(self) -> HeldTicks:
+        """The mechanism as the knob has it now."""
+        return self._now
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise to every window that ends after the latest change; none if the noise is not secure."""
+        return kept_promise(self._now.guarantee, self.noise)
+
+    def change(
+        self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
+    ) -> None:
+        """Turn the knob: what is released from now on keeps another promise (erratum K4).
+
+        After the latest point nothing is released for as long as a window lasts, the old or the new one, whichever is
+        longer: so no window holds points of two promises.
+
+        Raises:
+            OptionError: If the promise cannot be kept by this mechanism; the old one stays in force.
+            VeilShut: If the veil is shut.
+        """
+        self._check_open()
+        given = {"epsilon": epsilon, "window": window, "radius": radius}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        changed = replace(self._now, **changes)
+        if not abs(float(t)) <= LATEST:
+            raise OptionError(f"the time of a change must be in seconds, not {t!r}")
+        before, last = self._apart, self._recent[-1]
+        self._promise(changed)
+        self._pause = max(self._pause, last + max(before, self._apart) + 1)
+        self._recent = [NEVER] * (changed.ticks - 1) + [last]
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
@@ -177,7 +219,7 @@ class _Ticking(Veil):
 
     def _due(self) -> int:
         """Return the first moment of the next point: the last but so many must have left the closed window."""
-        return max(self._recent[0] + self._apart + 1, self._recent[-1] + self._between)
+        return max(self._recent[0] + self._apart + 1, self._recent[-1] + self._between, self._pause)
 
     def _noisy(self, point: tuple[float, ...]) -> tuple[float, ...]:
         """Return one point as `add_radial` would, with less ado."""
@@ -209,7 +251,7 @@ class _Ticking(Veil):
             if chosen:
                 space = self.mechanism.space
                 inside = [space.clamp(*point) for point in points[chosen].tolist()]
-                noisy = add_radial(self.noise, np.array(inside), self.mechanism.scale, self.mechanism.spacing)
+                noisy = add_radial(self.noise, np.array(inside), self._now.scale, self._spacing)
                 shown += [self._back(*point) for point in noisy.tolist()]
             self._held = shown[-1]
         except BaseException as error:
@@ -229,20 +271,28 @@ class _Ticking(Veil):
         return chosen
 
     def _state(self) -> Arrays:
+        promise = ",".join(as_text(number) for number in (self._now.epsilon, self._now.window, self._now.radius))
         return {
+            "promise": np.frombuffer(promise.encode(), np.uint8),
             "numbers": self._numbers,
-            "recent": np.array(self._recent, dtype=np.int64),
+            "recent": np.array([*self._recent, self._pause], dtype=np.int64),
             "held": np.array(self._held, dtype=np.float64),
         }
 
     def _restore(self, arrays: Arrays) -> None:
-        own = self._state()
+        own = {name: array for name, array in self._state().items() if name != "promise"}
+        try:
+            epsilon, window, radius = arrays.pop("promise").tobytes().decode().split(",")
+            promise = replace(self.mechanism, epsilon=epsilon, window=window, radius=radius)  # type: ignore[arg-type]
+        except (KeyError, ValueError) as error:
+            raise StateError("the state does not fit the veil", hint=_HINT) from error
         fit(arrays, own)
-        recent = own["recent"].tolist()
+        *recent, pause = own["recent"].tolist()
         if (own["numbers"][SEEN:] < 0).any() or recent != sorted(recent) or not np.isfinite(own["held"]).all():
             self.close("its state did not fit")
-            raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
-        self._recent = recent
+            raise StateError("the state holds numbers that no stream can have", hint=_HINT)
+        self._promise(promise)
+        self._recent, self._pause = recent, pause
         self._held = tuple(own["held"].tolist())
 
     def _forget(self) -> None:
