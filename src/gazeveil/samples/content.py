@@ -22,8 +22,9 @@ from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples.kalman import EYES
 from gazeveil.samples.space import Space, wrapped
 
-TRUST = 0.8
-"""The weight of a density against what is known of any scene."""
+TRUST = 0.6
+"""The weight of a density against what is known of any scene. Nearly all that a right one gains is gained at 0.6, and
+what a wrong one costs grows with the weight (docs/concepts/veils.md)."""
 
 _MOST_CELLS = 1 << 24
 
