@@ -179,7 +179,7 @@ class StreamVeil(Veil):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise to every window that ends after the latest change; none if the noise is not secure."""
+        """The promise to every window with a release after the latest change; none if the noise is not secure."""
         return kept_promise(self._now.guarantee, self.noise)
 
     @property
