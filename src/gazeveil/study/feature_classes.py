@@ -19,6 +19,7 @@ from gazeveil.errors import InputError, MissingExtra
 from gazeveil.features.fourier import FloatArray
 
 EVERY = 10
+TREES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,6 @@ def _learner(name: str) -> Any:
     models = {
         "svm": SVC(C=1.0, kernel="rbf", gamma="scale"),
         "nearest": KNeighborsClassifier(5),
-        "forest": RandomForestClassifier(100, random_state=0),
+        "forest": RandomForestClassifier(TREES, random_state=0),
     }
     return make_pipeline(StandardScaler(), models[name])
