@@ -298,6 +298,19 @@ def test_groups_are_compared_side_by_side() -> None:
     assert asked.release(corpus, engine=Plain()).provenance["observers"] == {"expert": 8, "novice": 4}
 
 
+@pytest.mark.parametrize("engine", [Plain(), None])
+def test_a_group_that_never_saw_the_stimulus_gives_zeros_and_no_error(engine: Plain | None) -> None:
+    # whether one person saw it must not decide between a table and an error
+    novices = [Recording(np.arange(3) / 10, np.ones(3), np.ones(3), PLANE, f"n{k}", "another.png") for k in range(4)]
+    corpus = Corpus.of([*(recording(f"e{k}", "l") for k in range(4)), *novices])
+    people = {name: [f"{name}{k}" for k in range(4)] for name in "en"}
+    asked = GroupComparison(mechanism(DwellShare(), epsilon=10**6), people)
+    table = asked.release(corpus, noise=NoiseSource.seeded(1), engine=engine).value
+    told = {(row["group"], row["areas"]): row["estimate"] for row in table.to_dicts()}
+    assert told["e", "left"] == pytest.approx(1, abs=1e-3)
+    assert told["n", "left"] == pytest.approx(0, abs=1e-3)
+
+
 def test_a_difference_of_times_is_told_in_seconds() -> None:
     corpus = Corpus.of([*(recording(f"e{k}", "l") for k in range(4)), *(recording(f"n{k}", "m") for k in range(4))])
     people = {name: [f"{name}{k}" for k in range(4)] for name in "en"}

@@ -107,8 +107,7 @@ class GroupComparison:
         cautions = self.cautions()
         means: dict[str, list[NoisyMean]] = {}
         for name, people in self.groups:
-            chosen = corpus.select(observer=people)
-            means[name] = self.statistics.measured(chosen, len(people), source, engine, tell)
+            means[name] = self.statistics.measured(corpus, len(people), source, engine, tell, only=people)
         release = Release(
             self._table(means),
             kept_promise(self.guarantee, source),

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -245,9 +245,19 @@ class AoiStatistics:
         return release if ledger is None else release.charged(ledger, dataset)
 
     def measured(
-        self, corpus: Corpus, people: int, noise: NoiseSource, engine: Engine | None = None, tell: Tell = silent
+        self,
+        corpus: Corpus,
+        people: int,
+        noise: NoiseSource,
+        engine: Engine | None = None,
+        tell: Tell = silent,
+        *,
+        only: Collection[str] | None = None,
     ) -> list[NoisyMean]:
-        """Return the noisy means of each question."""
+        """Return the noisy means of each question, over everybody or over ``only`` some observers.
+
+        Which stimuli there are is public of the whole corpus, not of a few people: of those, one could decide it.
+        """
         wanted = [stimulus for stimulus, _ in self.areas]
         if missing := sorted(set(wanted) - set(corpus.stimuli)):
             raise InputError(
@@ -256,6 +266,8 @@ class AoiStatistics:
             )
         chosen = corpus.select(stimulus=wanted)
         kernel = self.kernel(chosen.geometry)
+        if only is not None:
+            chosen = chosen.select(observer=only)
         total = (engine or engine_at("local")).sum_over_observers(chosen, kernel, tell).total
         return self.means(self.measure(total[None, :], noise)[0], people)
 
