@@ -89,6 +89,24 @@ def test_parameters_are_given_by_name(study: Path, tmp_path: Path, capsys: pytes
     assert (recipe["window"], recipe["start_with"]) == (9, "zeros")
 
 
+def test_a_stream_that_runs_late_says_so(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["veil", str(study), *CLOCK, "--set", "lag=0.25"]
+    assert run([*arguments, "--out", str(tmp_path / "late.csv")]) == 0
+    assert "where gaze was 0.25 s before" in capsys.readouterr().out
+    sidecar = json.loads((tmp_path / "late.csv.release.json").read_text())
+    assert sidecar["delay_s"] == 0.25
+    assert sidecar["recipe"][0]["lag"] == 0.25
+    assert "0.25 s before" in sidecar["statement"][0]
+    recipe = tmp_path / "late.json"
+    inner = {"mechanism": "clock", "epsilon": 3, "window": "0.5", "radius": 60, "lag": 0.1}
+    recipe.write_text(json.dumps({"mechanism": "chain", "members": [inner, {"mechanism": "smoothing"}]}))
+    chained = ["veil", str(study), "--recipe", str(recipe), "--edge", "clamp", "--json"]
+    assert run([*chained, "--out", str(tmp_path / "chained.csv")]) == 0
+    assert json.loads(capsys.readouterr().out)["delay_s"] == 0.1
+    assert run(["veil", str(study), *CLOCK, "--out", str(tmp_path / "v.csv")]) == 0
+    assert "late" not in capsys.readouterr().out
+
+
 def test_chains_come_from_a_file(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = tmp_path / "chain.toml"
     recipe.write_text(

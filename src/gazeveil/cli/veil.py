@@ -206,7 +206,8 @@ def _promise(batch: Batch, payment: Payment, out: Path) -> dict[str, Any]:
         "gazeveil": __version__,
         "file": out.name,
         "guarantee": [guarantee.to_dict() for guarantee in batch.guarantees],
-        "statement": [statement(guarantee).paragraph() for guarantee in batch.guarantees],
+        "statement": _statements(batch),
+        "delay_s": _delay(batch),
         "recipe": [mechanism.to_dict() for mechanism in batch.mechanisms.values()],
         "receipts": [receipt.to_dict() for receipt in payment.receipts],
         "recordings": batch.recordings,
@@ -220,6 +221,16 @@ def _check_picture(picture: Path, out: Path) -> None:
         raise OutputError(
             f"{picture} would be part of the release, and it shows raw gaze", hint="draw it to another place"
         )
+
+
+def _statements(batch: Batch) -> list[str]:
+    late = _delay(batch)
+    told = f" What was released runs late: each point is about where gaze was {late:g} s before." if late else ""
+    return [statement(guarantee).paragraph() + told for guarantee in batch.guarantees]
+
+
+def _delay(batch: Batch) -> float:
+    return max((mechanism.delay for mechanism in batch.mechanisms.values()), default=0.0)
 
 
 def _draw(batch: Batch, picture: Path) -> None:
@@ -236,14 +247,15 @@ def _tell(batch: Batch, payment: Payment, out: Path, picture: Path | None, *, as
     names = [mechanism.in_words() for mechanism in batch.mechanisms.values()]
     if as_json:
         promise = _promise(batch, payment, out)
-        shown = {key: promise[key] for key in ("guarantee", "statement", "recipe", "receipts", "recordings", "samples")}
+        about = ("guarantee", "statement", "delay_s", "recipe", "receipts", "recordings", "samples")
+        shown = {key: promise[key] for key in about}
         odd = {"faults": batch.faults._asdict(), "moved": batch.moved, "dropped": batch.dropped}
         print_json({"out": out, "sidecar": sidecar_of(out), "picture": picture, **shown, **odd})
         return
     unit = ", ".join(dict.fromkeys(str(geometry.unit) for geometry in batch.mechanisms))
     print(f"veiled {batch.samples:,} samples of {batch.recordings:,} recordings with {'; '.join(names) or 'nothing'}")
-    for guarantee in batch.guarantees:
-        print(f"promise   {statement(guarantee).paragraph()}")
+    for paragraph in _statements(batch):
+        print(f"promise   {paragraph}")
     for receipt in payment.receipts:
         spent, left = in_letters(receipt.account.spent), in_letters(receipt.account.remaining, up=False)
         print(f"budget    charged to {receipt.account.dataset}: {spent} spent, {left} left")

@@ -81,6 +81,11 @@ class SampleMechanism(ABC):
     def guarantee(self) -> Guarantee:
         """What is promised, before any gaze is seen."""
 
+    @property
+    def delay(self) -> float:
+        """By how many seconds the output looks back: a point tells where gaze was so long before."""
+        return 0.0
+
     @abstractmethod
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream. It takes no words from the source before its first sample."""

@@ -108,11 +108,6 @@ class StreamMechanism(SampleMechanism):
         """Kaleido's promise."""
         return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
 
-    @property
-    def delay(self) -> float:
-        """By how many seconds the output looks back."""
-        return 0.0
-
     def with_promise(
         self, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> Self:

@@ -50,6 +50,11 @@ class Chain(SampleMechanism):
         """The promise of the first member that makes one, if those before it do no harm."""
         return _promise(self.members, [member.guarantee for member in self.members])
 
+    @property
+    def delay(self) -> float:
+        """By how many seconds the output looks back, all members together."""
+        return sum(member.delay for member in self.members)
+
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
         return _Chained(self, noise)

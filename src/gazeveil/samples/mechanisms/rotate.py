@@ -57,6 +57,11 @@ class Rotation(SampleMechanism):
             raise OptionError(f"a turn lasts at least a millisecond, not {self.least:g} s")
 
     @property
+    def delay(self) -> float:
+        """By how many seconds the output looks back at most."""
+        return max(member.delay for member in self.members)
+
+    @property
     def guarantee(self) -> Guarantee:
         """Twice the members' promise where they agree on one."""
         promises = [member.guarantee for member in self.members]
