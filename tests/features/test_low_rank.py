@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from gazeveil.features.group import BOUND, GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.ranges import Range, Ranges
+from gazeveil.features.series import gaussian_scale
 from gazeveil.features.spherical import Spherical
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
 from gazeveil.privacy.unit import FeatureSeries, Observer, StretchOfGaze
 
@@ -111,6 +114,11 @@ class TestNoise:
         else:
             loss = ((draws - (here + there) / 2) @ (here - there)) / noise.scale**2
             assert np.mean(np.maximum(0, 1 - np.exp(1 - loss))) <= 3e-5
+
+    @pytest.mark.parametrize("change", [1e-6, 0.3, 7.0, 2.0**21])
+    def test_gaussian_noise_is_as_wide_as_the_analytic_mechanism_asks_and_hardly_wider(self, change: float) -> None:
+        least, ours = gaussian_sigma(1, 1e-5, change), gaussian_scale(1, 1e-5, Fraction(change))
+        assert least <= ours <= least * (1 + 1e-12)
 
     def test_gaussian_noise_has_a_price_in_rho_and_radial_noise_none(self) -> None:
         gaussian = Spherical(64, 2.0, 1, 1e-5)

@@ -15,9 +15,9 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.features import fourier
-from gazeveil.features.series import STEP, FloatArray, SeriesMechanism, checked
+from gazeveil.features.series import STEP, FloatArray, SeriesMechanism, checked, gaussian_scale
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, to_lattice
-from gazeveil.privacy.calibrate import gaussian_epsilon, gaussian_sigma, laplace_scale, pure_epsilon
+from gazeveil.privacy.calibrate import gaussian_epsilon, laplace_scale, pure_epsilon
 from gazeveil.privacy.exact import exact, root_up, whole_number
 
 
@@ -60,7 +60,7 @@ class ChunkedSeries(SeriesMechanism):
         """The scale of the noise on every coordinate: of Laplace noise, or the σ of Gaussian noise."""
         change = self.sensitivity(self.changed)
         if self.is_gaussian:
-            return gaussian_sigma(self.epsilon, self.delta, change)
+            return gaussian_scale(self.epsilon, self.delta, change)
         return laplace_scale(self.epsilon, change)
 
     def epsilon_for(self, changed: int) -> Fraction:

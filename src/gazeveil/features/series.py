@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact, probability, whole_number
+from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.exact import Number, above_zero, as_text, exact, float_up, probability, whole_number
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit
 from gazeveil.registry import Registry
@@ -113,6 +114,11 @@ SERIES_MECHANISMS: Registry[type[SeriesMechanism]] = Registry(
 def promise(epsilon: Number, delta: Number, unit: ProtectedUnit) -> Guarantee:
     """Return the promise with these numbers: pure if there is no δ."""
     return ApproxDP(epsilon, delta, unit=unit) if exact(delta) else PureDP(epsilon, unit=unit)
+
+
+def gaussian_scale(epsilon: Number, delta: Number, change: Fraction) -> float:
+    """Return the σ for a change of so much: that of a change of 1, which is remembered, times it, rounded up."""
+    return float_up(Fraction(gaussian_sigma(epsilon, delta)) * change)
 
 
 def checked(values: FloatArray, steps: int, features: int) -> FloatArray:

@@ -15,11 +15,10 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.features.fourier import FloatArray
-from gazeveil.features.series import promise
+from gazeveil.features.series import gaussian_scale, promise
 from gazeveil.noise import NoiseSource, add_gaussian, add_radial, from_lattice, lattice_step, to_lattice
 from gazeveil.privacy.calibrate import (
     gaussian_epsilon,
-    gaussian_sigma,
     pure_epsilon,
     radial_beats_gaussian,
     radial_scale,
@@ -60,7 +59,7 @@ class Spherical:
         change = Fraction(self.change) * _MARGIN
         if self.is_radial:
             return radial_scale(self.epsilon, change)
-        return gaussian_sigma(self.epsilon, self.delta, change)
+        return gaussian_scale(self.epsilon, self.delta, change)
 
     @property
     def sd(self) -> float:
