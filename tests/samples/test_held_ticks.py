@@ -140,6 +140,18 @@ def test_no_window_costs_more_than_a_promise_that_it_meets_however_the_knob_is_t
             assert loss[begins].sum() <= allowed, number
 
 
+def test_gaze_of_a_window_that_began_before_a_change_keeps_the_old_promise() -> None:
+    """Gaze is missing for long, so that the latest point is no reason to wait."""
+    veil = HeldTicks(ROOM, epsilon=1, window=2, radius=60).start(NoiseSource.seeded(1))  # type: ignore[arg-type]
+    veil.step3(0.0, 0.0, 0.0, 0.0)
+    held = veil.step3(4.9, math.nan, 0.0, 0.0)
+    veil.change(5.0, epsilon=3, window="0.5")
+    t = 5 + np.arange(400) / 100
+    shown = np.asarray(veil.run3(t, *np.zeros((3, 400))))
+    assert (shown[:, t < 7.0] == np.array(held)[:, None]).all()
+    assert ticks_of(shown, t)[:2].tolist() == pytest.approx([7.01, 7.52])
+
+
 def test_a_turned_knob_pauses_for_the_longer_window_and_then_ticks_as_ever() -> None:
     mechanism = HeldTicks(ROOM, epsilon=3, window="0.5", radius=50, ticks=2)  # type: ignore[arg-type]
     veil = mechanism.start(NoiseSource.seeded(1))

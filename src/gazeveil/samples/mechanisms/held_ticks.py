@@ -27,7 +27,7 @@ from gazeveil.privacy.release import kept_promise
 from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, as_samples
 from gazeveil.samples.space import wrapped
 from gazeveil.samples.state import Arrays, fit
-from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, IntArray, moment, moments
+from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, IntArray, moment, moments
 
 MOST_TICKS = 64
 NEVER = -(1 << 62)
@@ -141,7 +141,7 @@ class _Ticking(Veil):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise to every window that ends after the latest change; none if the noise is not secure."""
+        """The promise to every window with a release after the latest change; none if the noise is not secure."""
         return kept_promise(self._now.guarantee, self.noise)
 
     def change(
@@ -150,7 +150,8 @@ class _Ticking(Veil):
         """Turn the knob: what is released from now on keeps another promise (erratum K4).
 
         After the latest point nothing is released for as long as a window lasts, the old or the new one, whichever is
-        longer: so no window holds points of two promises.
+        longer: so no window holds points of two promises. Nor is anything until the old windows that began before the
+        change are over: their gaze was promised the old one.
 
         Raises:
             OptionError: If the promise cannot be kept by this mechanism; the old one stays in force.
@@ -162,9 +163,13 @@ class _Ticking(Veil):
         changed = replace(self._now, **changes)
         if not abs(float(t)) <= LATEST:
             raise OptionError(f"the time of a change must be in seconds, not {t!r}")
+        now = round(float(t) * 1e6)
+        if self._numbers[SEEN]:
+            now = max(now, self._numbers.item(PREVIOUS))
         before, last = self._apart, self._recent[-1]
         self._promise(changed)
-        self._pause = max(self._pause, last + max(before, self._apart) + 1)
+        begun = now if self._numbers[SEEN] else NEVER  # before the first sample no window has begun
+        self._pause = max(self._pause, last + max(before, self._apart) + 1, begun + before + 1)
         self._recent = [NEVER] * (changed.ticks - 1) + [last]
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
