@@ -49,7 +49,7 @@ def test_the_report_is_one_whole_page_with_its_pictures_inside(demo: Path) -> No
     checker = Checker()
     checker.feed((demo / "report.html").read_text())
     assert checker.open == []
-    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3 + 1
+    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3 + 1 + 1
     assert all(source.startswith(("data:image/png;base64,", "#")) for source in checker.sources)
 
 
@@ -90,6 +90,15 @@ def test_the_demo_shows_a_feature_before_and_after_with_its_promise(demo: Path) 
     assert "One feature of one reader before and after release" in text
     assert "any stretch of raw gaze" in text
     assert "2 s of" in text
+
+
+def test_the_demo_shows_a_stream_before_and_after_with_both_promises(demo: Path) -> None:
+    text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
+    assert "A live stream with a promise" in text
+    assert "lphu: What is protected" in text
+    assert "hplu: What is protected" in text
+    assert "any 0.5 seconds" in text
+    assert "any 2 seconds" in text
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser on this machine")

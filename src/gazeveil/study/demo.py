@@ -21,6 +21,7 @@ from gazeveil.simulate.study import Study
 from gazeveil.study import plots, report
 from gazeveil.study.demo_features import feature_section
 from gazeveil.study.demo_private import private_section
+from gazeveil.study.demo_veils import veil_section
 from gazeveil.utility.agreement import Agreement, agreement
 
 BLUR_DEG = 1.0
@@ -71,6 +72,7 @@ def run_demo(
         _who(looked),
         private_section(Corpus.open(out / "study"), scene.name, scene.picture(PICTURE_WIDTH, _picture_height(study))),
         feature_section(),
+        veil_section(seed),
         _promise(),
     ]
     target = out / "report.html"
@@ -257,8 +259,8 @@ def _who(looked: Looked) -> report.Section:
 
 def _promise() -> report.Section:
     text = (
-        "Only the heatmap under a promise and the curve after release are private. The rest is raw gaze, which is fine "
-        "because these people do not exist; a report made in this way from a real study would show its participants' "
-        "raw gaze."
+        "Only the heatmap under a promise, the curve after release and the veiled streams are private. The rest is raw "
+        "gaze, which is fine because these people do not exist; a report made in this way from a real study would show "
+        "its participants' raw gaze."
     )
     return report.Section("What this report promises", (report.warning(text),))
