@@ -201,6 +201,9 @@ def test_bozkirs_figures_are_drawn_on_few_readers(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     numbers = json.loads(told.stdout)
     assert {"figure_1", "figure_2", "figures_3_4", "correlated_factor"} <= numbers.keys()
+    (ordering,) = numbers["orderings"]
+    assert ordering["authors"][0] == "C-FPA 64"
+    assert sorted(ordering["ours_by_nmse"]) == sorted(ordering["authors"])
     for both in numbers["correlated_factor"].values():
         assert both["series"] > both["differences"] >= 1
     assert all((tmp_path / f"figure-{n}.png").is_file() for n in (1, 2, 3, 4))

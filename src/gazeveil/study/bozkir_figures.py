@@ -9,6 +9,7 @@ printed beside it, and sound releases are shown at the same number as an honest,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -102,9 +103,39 @@ class Figures:
                 name: {"series": both[0], "differences": both[1]} for name, both in self.factors.items()
             },
             "figure_2": self.errors,
+            "orderings": orderings(self.errors),
             "figures_3_4": self.accuracies,
             "authors_nmse_comic": {name: list(values) for name, values in AUTHORS.items()},
         }
+
+
+def orderings(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return, for every ε that the authors published numbers for, which mechanism was best for the comic, and so on.
+
+    Theirs by their error, ours by the same and by the stable one.
+    """
+    rows = []
+    for column, epsilon in enumerate((0.01, 0.1, 1.0)):
+        mine = {
+            row["method"].removesuffix(", as published"): row
+            for row in errors
+            if row["document"] == "comic" and row["method"].endswith("as published")
+            and math.isclose(row["stated_epsilon"], 48 * epsilon)
+        }  # fmt: skip
+        if mine:
+            rows.append(
+                {
+                    "stated_epsilon": 48 * epsilon,
+                    "authors": _ranked({name: values[column] for name, values in AUTHORS.items()}),
+                    "ours_by_nmse": _ranked({name: row["nmse"] for name, row in mine.items()}),
+                    "ours_by_range_error": _ranked({name: row["range_error"] for name, row in mine.items()}),
+                }
+            )
+    return rows
+
+
+def _ranked(errors: Mapping[str, float]) -> list[str]:
+    return sorted(errors, key=errors.__getitem__)
 
 
 def readers(people: int = 20, seconds: float = 600.0, seed: int = PRIVATE_SEED, *, public: bool = False) -> Readers:
