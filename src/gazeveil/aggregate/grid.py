@@ -81,6 +81,20 @@ class Grid:
         return Grid(int(plane.width_px or 0), int(plane.height_px or 0), geometry)
 
 
+def overlap(fine: Grid, coarse: Grid) -> FloatArray:
+    """Return which part of each fine cell lies in each coarse cell, a row a fine cell."""
+    across = _overlap_axis(fine.columns, coarse.columns)
+    down = _overlap_axis(fine.rows, coarse.rows)
+    return np.asarray(np.kron(down, across))
+
+
+def _overlap_axis(fine: int, coarse: int) -> FloatArray:
+    edges, wide = np.arange(fine + 1) / fine, np.arange(coarse + 1) / coarse
+    upper = np.minimum(edges[1:, None], wide[None, 1:])
+    lower = np.maximum(edges[:-1, None], wide[None, :-1])
+    return np.asarray(np.maximum(upper - lower, 0.0) * fine)
+
+
 def _bins(values: FloatArray, low: float, high: float, count: int) -> NDArray[np.int64]:
     """Return the bin of each value; -1 outside and for NaN."""
     values = np.asarray(values, dtype=np.float64)

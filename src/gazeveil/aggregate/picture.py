@@ -45,16 +45,16 @@ def drawn(prior: Prior, measured: Measured, grid: Grid, blur_cells: float) -> Dr
     area = working.size / grid.size
 
     def maps(cells: FloatArray) -> FloatArray:
-        return _of_mass_1(_stretched(render(cells.reshape(-1, *working.shape), blur), grid))
+        return of_mass_1(stretched(render(cells.reshape(-1, *working.shape), blur), grid))
 
     def errors(cells: FloatArray) -> FloatArray:
-        return area * _stretched(cells.reshape(-1, *working.shape), grid)
+        return area * stretched(cells.reshape(-1, *working.shape), grid)
 
     mean = Estimate(maps(found.mean)[0], errors(found.mean_noise_sd)[0], maps(prior.mean)[0], found.mean_data_share)
     return Drawn(maps(found.maps), errors(found.noise_sd), found.data_share, mean)
 
 
-def _stretched(values: FloatArray, grid: Grid) -> FloatArray:
+def stretched(values: FloatArray, grid: Grid) -> FloatArray:
     """Interpolate maps between the middles of cells, along one axis and then the other."""
     rows, columns = values.shape[-2:]
     if (rows, columns) == grid.shape:
@@ -72,5 +72,6 @@ def _between(source: int, target: int) -> FloatArray:
     return matrix
 
 
-def _of_mass_1(maps: FloatArray) -> FloatArray:
+def of_mass_1(maps: FloatArray) -> FloatArray:
+    """Return maps, each divided by its mass."""
     return np.asarray(maps / maps.sum(axis=(-2, -1), keepdims=True))

@@ -15,13 +15,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.prior import bell, prior_of, working_grid
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.privacy.unit import Neighbours
 
 BUMP_DEG, SPACING_DEG = 1.3, 1.25
+"""How wide bumps are, and about how far apart."""
+
 COARSE = (8, 8)
 MOST_NUMBERS = 1 << 24
 """How many numbers may be released at once: 128 MiB of them in every thread that sums."""
@@ -71,12 +73,11 @@ def sight_of(name: str, grid: Grid) -> Sight:
     """
     working = working_grid(grid)
     if name == "bumps":
-        seen = _bumps(working)
+        seen = bumps_over(working)
         return Sight(name, working, working, seen, seen)
     if name == "histogram":
         coarse = Grid(min(COARSE[0], working.columns), min(COARSE[1], working.rows), grid.geometry)
-        shares = np.kron(_shares(working.rows, coarse.rows), _shares(working.columns, coarse.columns))
-        return Sight(name, coarse, working, np.eye(coarse.size), np.asarray(shares))
+        return Sight(name, coarse, working, np.eye(coarse.size), overlap(working, coarse))
     raise OptionError(
         f"many maps cannot be released together by the strategy {name!r}", hint=f"known: {', '.join(SIGHTS)}"
     )
@@ -107,22 +108,26 @@ def joint_sensitivity(square: int, neighbours: Neighbours) -> Fraction:
     return root_up(square if neighbours is Neighbours.ADD_REMOVE else 2 * square)
 
 
-def _bumps(grid: Grid) -> FloatArray:
-    """Return Gaussian bumps on a lattice over the plane, one row a cell."""
+def bumps_along(grid: Grid) -> tuple[FloatArray, FloatArray]:
+    """Return the two factors of Gaussian bumps on a lattice over the plane: along columns and along rows of cells."""
     prior = prior_of(grid)
-    along = []
-    for at, count, size in zip(prior.positions(), (grid.columns, grid.rows), prior.cell_deg, strict=True):
-        middles = max(round(count * size / SPACING_DEG), 1)
-        places = np.asarray((np.arange(middles) + 0.5) * (count * size / middles))
-        along.append(bell(at, places, max(BUMP_DEG, size)))
-    seen = np.asarray(np.kron(along[1], along[0]))
+    across, down = (
+        bell(at, _lattice(count * size), max(BUMP_DEG, size))
+        for at, count, size in zip(prior.positions(), (grid.columns, grid.rows), prior.cell_deg, strict=True)
+    )
+    return across, down
+
+
+@lru_cache(maxsize=8)
+def bumps_over(grid: Grid) -> FloatArray:
+    """Return the bumps themselves, one row a cell."""
+    across, down = bumps_along(grid)
+    seen = np.asarray(np.kron(down, across))
     seen.flags.writeable = False
     return seen
 
 
-def _shares(fine: int, coarse: int) -> FloatArray:
-    """Return which part of each fine cell of an axis lies in each coarse one."""
-    edges, wide = np.arange(fine + 1) / fine, np.arange(coarse + 1) / coarse
-    upper = np.minimum(edges[1:, None], wide[None, 1:])
-    lower = np.maximum(edges[:-1, None], wide[None, :-1])
-    return np.asarray(np.maximum(upper - lower, 0.0) * fine)
+def _lattice(span: float) -> FloatArray:
+    """Return evenly spaced middles over a span, about `SPACING_DEG` apart."""
+    count = max(round(span / SPACING_DEG), 1)
+    return np.asarray((np.arange(count) + 0.5) * (span / count))

@@ -12,12 +12,12 @@ import numpy as np
 
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.engine import Columns, IntArray, Kernel, add_up
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import CountMap, dwell
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import BOUND, overlap, prior_picture
+from gazeveil.aggregate.strategies._common import BOUND, prior_picture
 from gazeveil.aggregate.strategies.histogram import Histogram
 from gazeveil.aggregate.strategy import STRATEGIES, Task
 from gazeveil.gaze.geometry import FloatArray

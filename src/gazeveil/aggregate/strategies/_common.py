@@ -11,7 +11,7 @@ import numpy as np
 
 from gazeveil.aggregate.decoder import Blur, Decoded, Decoder
 from gazeveil.aggregate.engine import IntArray
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.picture import of_mass_1, stretched
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategy import Estimate, Task
@@ -77,9 +77,9 @@ def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
         return Estimate(decoded.map, decoded.noise_sd, prior, decoded.data_share, decoded.picture_share)
     area = working.size / task.grid.size
     return Estimate(
-        _of_mass_1(_drawn(decoded.map, working, task.grid)),
-        area * _drawn(decoded.noise_sd, working, task.grid),
-        _of_mass_1(_drawn(prior, working, task.grid)),
+        of_mass_1(stretched(decoded.map, task.grid)),
+        area * stretched(decoded.noise_sd, task.grid),
+        of_mass_1(stretched(prior, task.grid)),
         decoded.data_share,
         decoded.picture_share,
     )
@@ -88,36 +88,3 @@ def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
 def prior_picture(prior: Prior, blur: Blur) -> FloatArray:
     """Return what would be shown without data."""
     return render(prior.mean.reshape(prior.grid.shape), blur)
-
-
-def overlap(fine: Grid, coarse: Grid) -> FloatArray:
-    """Return which part of each fine cell lies in each coarse cell, a row a fine cell."""
-    across = _overlap_axis(fine.columns, coarse.columns)
-    down = _overlap_axis(fine.rows, coarse.rows)
-    return np.asarray(np.kron(down, across))
-
-
-def _overlap_axis(fine: int, coarse: int) -> FloatArray:
-    edges, wide = np.arange(fine + 1) / fine, np.arange(coarse + 1) / coarse
-    upper = np.minimum(edges[1:, None], wide[None, 1:])
-    lower = np.maximum(edges[:-1, None], wide[None, :-1])
-    return np.asarray(np.maximum(upper - lower, 0.0) * fine)
-
-
-def _drawn(values: FloatArray, source: Grid, target: Grid) -> FloatArray:
-    """Interpolate between the middles of cells, along one axis and then the other."""
-    return np.asarray(_between(source.rows, target.rows) @ values @ _between(source.columns, target.columns).T)
-
-
-def _between(source: int, target: int) -> FloatArray:
-    place = np.clip((np.arange(target) + 0.5) * source / target - 0.5, 0, source - 1)
-    low = np.minimum(place.astype(np.int64), max(source - 2, 0))
-    weight = place - low
-    matrix = np.zeros((target, source))
-    matrix[np.arange(target), low] += 1 - weight
-    matrix[np.arange(target), np.minimum(low + 1, source - 1)] += weight
-    return matrix
-
-
-def _of_mass_1(values: FloatArray) -> FloatArray:
-    return np.asarray(values / values.sum())

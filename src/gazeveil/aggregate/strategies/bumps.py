@@ -15,7 +15,8 @@ from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.engine import Columns, IntArray
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, add_products
-from gazeveil.aggregate.prior import Prior, bell, prior_of, working_grid
+from gazeveil.aggregate.prior import Prior, prior_of, working_grid
+from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
@@ -23,7 +24,6 @@ from gazeveil.gaze.geometry import FloatArray, Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 
-BUMP_DEG, SPACING_DEG = 1.3, 1.25
 _MOST_DIRECTIONS = 150
 """How many directions of the noisy numbers the decoder looks at; the others hold next to nothing of a map."""
 
@@ -93,7 +93,7 @@ class Bumps:
     def kernel(self) -> BumpMap:
         """Return what turns one observer's rows into integers."""
         grid = working_grid(self.task.grid)
-        return BumpMap(grid, *_bumps_along(grid))
+        return BumpMap(grid, *bumps_along(grid))
 
     def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
         """Return the sum over observers with noise."""
@@ -118,32 +118,7 @@ class Bumps:
 
     @property
     def _size(self) -> int:
-        return int(_bumps(working_grid(self.task.grid)).shape[1])
-
-
-@lru_cache(maxsize=4)
-def _bumps(grid: Grid) -> FloatArray:
-    """Return the bumps, on a lattice over the plane, one row a cell."""
-    across, down = _bumps_along(grid)
-    seen = np.asarray(np.kron(down, across))
-    seen.flags.writeable = False
-    return seen
-
-
-def _bumps_along(grid: Grid) -> tuple[FloatArray, FloatArray]:
-    """Return the bumps' two factors: along columns and along rows."""
-    prior = prior_of(grid)
-    across, down = (
-        bell(at, _lattice(count * size), max(BUMP_DEG, size))
-        for at, count, size in zip(prior.positions(), (grid.columns, grid.rows), prior.cell_deg, strict=True)
-    )
-    return across, down
-
-
-def _lattice(span: float) -> FloatArray:
-    """Return evenly spaced middles over a span, about `SPACING_DEG` apart."""
-    count = max(round(span / SPACING_DEG), 1)
-    return np.asarray((np.arange(count) + 0.5) * (span / count))
+        return int(bumps_over(working_grid(self.task.grid)).shape[1])
 
 
 @lru_cache(maxsize=2)
@@ -152,7 +127,7 @@ def _decoder(task: Task) -> tuple[Decoder, FloatArray, float]:
         known, turn, length = _decoder(replace(task, saliency=None))
         return known.of_picture(task.saliency), turn, length
     prior: Prior = prior_of(working_grid(task.grid))
-    bumps = _bumps(prior.grid)
+    bumps = bumps_over(prior.grid)
     _, _, turn = np.linalg.svd(bumps, full_matrices=False)
     turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])
     features = np.ascontiguousarray(bumps @ turn.T)

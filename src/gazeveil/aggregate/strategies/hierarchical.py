@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns, IntArray
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import GAZE, counts
 from gazeveil.aggregate.prior import prior_of, working_grid
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate, overlap
+from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import FloatArray, Geometry

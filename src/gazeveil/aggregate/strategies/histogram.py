@@ -14,11 +14,11 @@ import numpy as np
 from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.engine import IntArray
-from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import NormalisedMap
 from gazeveil.aggregate.prior import prior_of, working_grid
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate, overlap
+from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
