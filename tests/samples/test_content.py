@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from gazeveil.errors import OptionError, StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Screen, Sphere, mechanism_from_dict
 from gazeveil.samples.content import TRUST, Region, moments, prior_of
+from gazeveil.samples.kalman import EYES
 from gazeveil.samples.ledger import spends
+from gazeveil.samples.scenes import followed_by
 
 SCREEN = Screen(1280, 720)
 PROMISE = {"epsilon": 1, "window": 1, "radius": 60}
@@ -249,3 +252,35 @@ def test_a_right_scene_helps_and_a_wrong_one_harms_less() -> None:
         error.append(float(np.mean((shown[0] - x) ** 2 + (shown[1] - y) ** 2)))
     assert error[0] < 0.5 * error[1]
     assert error[2] > error[1]
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.4])
+def test_across_scenes_the_estimate_is_exact_conditioning_on_what_was_released(lag: float) -> None:
+    """Gaussian conditioning on all noisy points at once, about a mean that follows the scenes."""
+    options: dict[str, Any] = {"epsilon": 3, "window": "0.5", "ticks": 2}
+    t, x, y = np.arange(360) / 120, np.full(360, 600.0), np.full(360, 350.0)
+    held = np.array(made(filter=False, **options).start(NoiseSource.seeded(5)).run(t, x, y))
+    ticks = np.flatnonzero(np.any(np.diff(held, axis=1, prepend=0.0) != 0, axis=0))
+    usual = prior_of(SCREEN)
+    veil, shown = made(lag=lag, **options).start(NoiseSource.seeded(5)), []
+    changes = {100: (300.0, 500.0), 110: (1000.0, 200.0), 250: (640.0, 360.0)}
+    mean, target = np.zeros((2, 360)), np.array(SCREEN.centre)
+    place = target.copy()
+    for i in range(360):
+        place = target + (place - target) * math.exp(-(1 / 120) / EYES.settle) if i else place
+        mean[:, i] = place
+        if i in changes:
+            target = np.array(changes[i])
+            centre = changes[i]
+            veil._plan = followed_by(veil._plan, replace(usual, centre=centre), float(np.rint(t[i] * 1e6)))
+        shown.append(veil.step(float(t[i]), 600.0, 350.0))
+    noise = 3 * (2 * 60 / 3) ** 2
+    back = round(lag * 120)
+    for i in range(120, 360, 7):
+        known = ticks[ticks <= i]
+        for axis in range(2):
+            apart = np.abs(t[known][:, None] - np.append(t[known], t[i - back]))
+            near = usual.wander[axis] * np.exp(-apart / EYES.settle) + usual.offset[axis] * np.exp(-apart / EYES.drift)
+            weights = np.linalg.solve(near[:, :-1] + noise * np.eye(len(known)), near[:, -1])
+            expected = mean[axis, i - back] + weights @ (held[axis, known] - mean[axis, known])
+            assert shown[i][axis] == pytest.approx(expected, abs=0.05)
