@@ -31,7 +31,9 @@ def heatmap(
     epsilon: Annotated[float, typer.Option("--epsilon", help="How much may be spent; 1 is strong, above 10 is weak.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     delta: Annotated[float, typer.Option("--delta", help="Chance of failure that may be spent.")] = 1e-5,
-    strategy: Annotated[str, typer.Option("--strategy", help="How; by default chosen from public numbers.")] = "auto",
+    strategy: Annotated[
+        str, typer.Option("--strategy", help="auto, modes, bumps, histogram or hierarchical.")
+    ] = "auto",
     neighbours: Annotated[
         Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")
     ] = Neighbours.REPLACE_ONE,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def write_heatmap(
     with replacing(folder) as target:
         target.mkdir()
         np.savez_compressed(target / "heatmap.npz", map=estimate.map, noise_sd=estimate.noise_sd, prior=estimate.prior)
-        _table(estimate).write_parquet(target / "heatmap.parquet")
+        table_of(estimate).write_parquet(target / "heatmap.parquet")
         (target / "heatmap.png").write_bytes(plots.map_picture(estimate.map, geometry, "private heatmap"))
         (target / "errors.png").write_bytes(
             plots.map_picture(estimate.noise_sd, geometry, "standard deviation of the noise")
@@ -40,19 +41,7 @@ def write_heatmap(
         if picture is not None:
             large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
             (target / "overlay.png").write_bytes(plots.heat_over_picture(picture, large, "private heatmap"))
-        statement = release.statement()
-        (target / "statement.html").write_text(statement.card(whole_page=True), encoding="utf-8")
-        (target / "statement.txt").write_text(statement.paragraph() + "\n", encoding="utf-8")
-        sidecar = {
-            "guarantee": release.guarantee.to_dict(),
-            "recipe": release.recipe_values(),
-            "provenance": dict(release.provenance),
-            "receipt": None if release.receipt is None else release.receipt.digest,
-            "data_share": estimate.data_share,
-            "picture_share": estimate.picture_share,
-            "statement": statement.to_dict(),
-        }
-        (target / "release.json").write_text(json.dumps(sidecar, indent=2, default=str) + "\n", encoding="utf-8")
+        write_promise(release, target, {"data_share": estimate.data_share, "picture_share": estimate.picture_share})
         names = sorted(path.name for path in target.iterdir())
     return [folder / name for name in names]
 
@@ -108,19 +97,37 @@ def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
     return pixels
 
 
-def _table(estimate: Estimate) -> pl.DataFrame:
+def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
+    """Return an estimate as a table, a row a cell, with columns that say what it is of."""
     rows, columns = estimate.map.shape
     row, column = np.divmod(np.arange(rows * columns), columns)
-    return pl.DataFrame(
-        {
-            "row": row,
-            "column": column,
-            "value": estimate.map.ravel(),
-            "noise_sd": estimate.noise_sd.ravel(),
-            "prior": estimate.prior.ravel(),
-            "hot_spot": hot_spots(estimate).ravel(),
-        }
-    )
+    cells = {
+        "row": row,
+        "column": column,
+        "value": estimate.map.ravel(),
+        "noise_sd": estimate.noise_sd.ravel(),
+        "prior": estimate.prior.ravel(),
+        "hot_spot": hot_spots(estimate).ravel(),
+    }
+    named = [pl.lit(value, dtype=pl.String).alias(name) for name, value in labels.items()]
+    return pl.DataFrame(cells).select(*named, pl.all())
+
+
+def write_promise(release: Release, target: Path, more: Mapping[str, Any]) -> None:
+    """Write the promise of a release into its folder, in words and as data."""
+    statement = release.statement()
+    (target / "statement.html").write_text(statement.card(whole_page=True), encoding="utf-8")
+    (target / "statement.txt").write_text(statement.paragraph() + "\n", encoding="utf-8")
+    sidecar = {
+        "guarantee": release.guarantee.to_dict(),
+        "recipe": release.recipe_values(),
+        "provenance": dict(release.provenance),
+        "receipt": None if release.receipt is None else release.receipt.digest,
+        **more,
+        "statement": statement.to_dict(),
+    }
+    text = json.dumps(sidecar, indent=2, default=str, ensure_ascii=False) + "\n"
+    (target / "release.json").write_text(text, encoding="utf-8")
 
 
 def enlarged(values: FloatArray, height: int, width: int) -> FloatArray:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +24,7 @@ from gazeveil.files import replacing
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.release import Release
 from gazeveil.study import plots
-from gazeveil.study.heatmap_files import enlarged, hot_spots, read_picture
+from gazeveil.study.heatmap_files import enlarged, read_picture, table_of, write_promise
 from gazeveil.study.video import Frames, write_videos
 
 Picture = NDArray[np.uint8]
@@ -91,7 +90,7 @@ def write_study(
             "mean_noise_sd": study.mean.noise_sd,
             "prior": study.mean.prior,
         }
-        tables = [_table(study.mean, stimulus=None)]
+        tables = [table_of(study.mean, stimulus=None)]
         if study.maps:
             (target / "stimuli").mkdir()
             arrays["stimuli"] = np.array(list(study.maps))
@@ -99,13 +98,13 @@ def write_study(
             arrays["noise_sd"] = np.stack([estimate.noise_sd for estimate in study.maps.values()])
         for done, (name, estimate) in enumerate(study.maps.items()):
             tell(done, len(study.maps))
-            tables.append(_table(estimate, stimulus=name))
+            tables.append(table_of(estimate, stimulus=name))
             picture = (pictures or {}).get(name)
             _draw(estimate, geometry, target / "stimuli", _file_name(name), picture, name)
         np.savez_compressed(target / "heatmaps.npz", **arrays)
         pl.concat(tables).write_parquet(target / "heatmaps.parquet")
         shares = {name: estimate.data_share for name, estimate in study.maps.items()}
-        _promise(release, target, {"data_share": {"mean": study.mean.data_share, "stimuli": shares}})
+        write_promise(release, target, {"data_share": {"mean": study.mean.data_share, "stimuli": shares}})
         names = _names(target)
     return [folder / name for name in names]
 
@@ -132,7 +131,7 @@ def write_movie(
             estimate = drawn.estimate(number)
             start, stop = float(movie.edges[number]), float(movie.edges[number + 1])
             times = {"bin": pl.lit(number), "start": pl.lit(start), "stop": pl.lit(stop)}
-            tables.append(_table(estimate).with_columns(**times).select(*times, pl.exclude(*times)))
+            tables.append(table_of(estimate).with_columns(**times).select(*times, pl.exclude(*times)))
             _draw(estimate, geometry, target / "frames", f"{number:04d}", picture, f"{start:g} to {stop:g} s")
         np.savez_compressed(
             target / "movie.npz",
@@ -145,7 +144,7 @@ def write_movie(
         pl.concat(tables).write_parquet(target / "movie.parquet")
         write_videos(Frames.of(drawn.maps, movie.edges, geometry, picture), target, speed=speed)
         shares = [float(share) for share in drawn.data_share]
-        _promise(release, target, {"data_share": {"mean": drawn.mean.data_share, "bins": shares}})
+        write_promise(release, target, {"data_share": {"mean": drawn.mean.data_share, "bins": shares}})
         names = _names(target)
     return [folder / name for name in names]
 
@@ -157,37 +156,6 @@ def _draw(estimate: Estimate, geometry: Geometry, folder: Path, name: str, pictu
     if picture is not None:
         large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
         (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(picture, large, title))
-
-
-def _table(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
-    rows, columns = estimate.map.shape
-    row, column = np.divmod(np.arange(rows * columns), columns)
-    cells = {
-        "row": row,
-        "column": column,
-        "value": estimate.map.ravel(),
-        "noise_sd": estimate.noise_sd.ravel(),
-        "prior": estimate.prior.ravel(),
-        "hot_spot": hot_spots(estimate).ravel(),
-    }
-    named = [pl.lit(value, dtype=pl.String).alias(name) for name, value in labels.items()]
-    return pl.DataFrame(cells).select(*named, pl.all())
-
-
-def _promise(release: Release, target: Path, more: Mapping[str, Any]) -> None:
-    statement = release.statement()
-    (target / "statement.html").write_text(statement.card(whole_page=True), encoding="utf-8")
-    (target / "statement.txt").write_text(statement.paragraph() + "\n", encoding="utf-8")
-    sidecar = {
-        "guarantee": release.guarantee.to_dict(),
-        "recipe": release.recipe_values(),
-        "provenance": dict(release.provenance),
-        "receipt": None if release.receipt is None else release.receipt.digest,
-        **more,
-        "statement": statement.to_dict(),
-    }
-    text = json.dumps(sidecar, indent=2, default=str, ensure_ascii=False) + "\n"
-    (target / "release.json").write_text(text, encoding="utf-8")
 
 
 def _file_name(stimulus: str) -> str:
