@@ -209,3 +209,18 @@ def test_an_earlier_release_is_replaced_and_nothing_else(
         assert run([*base, "--no-ledger"]) == 4
         assert "not an earlier release" in capsys.readouterr().err
     assert (tmp_path / "thesis" / "chapter.txt").exists()
+
+
+def test_the_ledger_may_be_named_by_the_environment_and_what_is_said_outweighs_it(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    book = str(tmp_path / "ledger.sqlite")
+    assert run(["ledger", "init", "d", "--epsilon", "9", "--delta", "1e-3", "--ledger", book]) == 0
+    monkeypatch.setenv("GAZEVEIL_LEDGER", book)
+    base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--json", *COARSE]
+    for name, paying, charged in (("one", ["--dataset", "d"], True), ("two", ["--no-ledger"], False)):
+        capsys.readouterr()
+        assert run([*base, "--out", str(tmp_path / name), *paying]) == 0
+        assert json.loads(capsys.readouterr().out)["charged"] is charged
+    assert run([*base, "--out", str(tmp_path / "three"), "--no-ledger", "--ledger", str(tmp_path / "x.sqlite")]) == 3
+    assert run([*base, "--out", str(tmp_path / "three")]) == 3

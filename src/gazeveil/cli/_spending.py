@@ -4,25 +4,37 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from gazeveil.aggregate.heatmap import LARGE_EPSILON
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 
+VARIABLE = "GAZEVEIL_LEDGER"
+
+LedgerAt = Annotated[
+    str | None, typer.Option("--ledger", envvar=VARIABLE, help="The ledger to charge: a file or postgresql://…")
+]
+
 
 def check_spending(
     out: Path, corpus: Path, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool
-) -> None:
-    """Check that it is said who is charged, and that the folder may be written.
+) -> str | None:
+    """Check that it is said who is charged, and that the folder may be written; return the ledger to charge.
 
     Raises:
         OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
         OutputError: If the folder exists and may not be replaced, or is no earlier release, or holds what is needed.
     """
+    if no_ledger and ledger == os.environ.get(VARIABLE):  # what is said outweighs what is set
+        ledger = None
     if (ledger is None) != no_ledger:
         raise OptionError(
             "say which ledger to charge with --ledger and --dataset, or --no-ledger to keep no account",
@@ -38,6 +50,7 @@ def check_spending(
             f"{out} exists and is not an earlier release, so it is not replaced",
             hint="choose another name; a release is a folder with a release.json",
         )
+    return ledger
 
 
 def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:

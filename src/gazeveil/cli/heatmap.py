@@ -15,7 +15,7 @@ from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli._output import AsJson, command_app, print_json, progress
-from gazeveil.cli._spending import check_spending, noise_of, opened, warning_of
+from gazeveil.cli._spending import LedgerAt, check_spending, noise_of, opened, warning_of
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
@@ -45,9 +45,7 @@ def heatmap(
         Path | None, typer.Option("--saliency", help="The stimulus as a PNG, whose pixels the decoder may use.")
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
-    ledger: Annotated[
-        str | None, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")
-    ] = None,
+    ledger: LedgerAt = None,
     dataset: Annotated[str, typer.Option("--dataset", help="The data set's name in the ledger.")] = "",
     no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Keep no account of this release.")] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Repeatable noise, for trying out: not private.")] = None,
@@ -57,7 +55,7 @@ def heatmap(
     """Release a private heatmap: the map, pictures, error bars, and the promise in words."""
     from gazeveil.study.heatmap_files import check_place, read_picture, write_heatmap  # noqa: PLC0415  (loads the plotting parts)
 
-    check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
+    ledger = check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     mechanism = PrivateHeatmap(
         epsilon=epsilon,
         delta=delta,

@@ -13,7 +13,7 @@ from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.study_plan import LEAST_CARRIED, StudyEstimate
 from gazeveil.aggregate.whole_study import PrivateStudy, too_little
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.cli._spending import check_spending, noise_of, opened, warning_of
+from gazeveil.cli._spending import LedgerAt, check_spending, noise_of, opened, warning_of
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.privacy.unit import Neighbours
 
@@ -53,9 +53,7 @@ def heatmaps(
         Path | None, typer.Option("--pictures", help="A folder with the stimuli as PNG, to draw over.")
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
-    ledger: Annotated[
-        str | None, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")
-    ] = None,
+    ledger: LedgerAt = None,
     dataset: Annotated[str, typer.Option("--dataset", help="The data set's name in the ledger.")] = "",
     no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Keep no account of this release.")] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Repeatable noise, for trying out: not private.")] = None,
@@ -67,7 +65,7 @@ def heatmaps(
     from gazeveil.study.heatmap_files import check_place  # noqa: PLC0415
 
     if not dry_run:
-        check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
+        ledger = check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     mechanism = PrivateStudy(
         epsilon=epsilon,
         delta=delta,

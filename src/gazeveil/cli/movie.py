@@ -13,7 +13,7 @@ from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.movie_plan import MovieEstimate
 from gazeveil.cli._output import AsJson, command_app, print_json, progress
-from gazeveil.cli._spending import check_spending, noise_of, opened, warning_of
+from gazeveil.cli._spending import LedgerAt, check_spending, noise_of, opened, warning_of
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.privacy.unit import Neighbours
@@ -45,9 +45,7 @@ def movie(
     overlay: Annotated[Path | None, typer.Option("--overlay", help="A still as a PNG, to draw over.")] = None,
     speed: Annotated[float, typer.Option("--speed", help="How fast videos run; 1 is real time.")] = 1.0,
     engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
-    ledger: Annotated[
-        str | None, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")
-    ] = None,
+    ledger: LedgerAt = None,
     dataset: Annotated[str, typer.Option("--dataset", help="The data set's name in the ledger.")] = "",
     no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Keep no account of this release.")] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Repeatable noise, for trying out: not private.")] = None,
@@ -58,7 +56,7 @@ def movie(
     from gazeveil.study.heatmap_files import check_place, read_picture  # noqa: PLC0415  (loads the plotting parts)
     from gazeveil.study.study_files import write_movie  # noqa: PLC0415
 
-    check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
+    ledger = check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     if not 0 < speed < float("inf"):
         raise OptionError(f"--speed must be a positive number, not {speed!r}")
     mechanism = DynamicHeatmap(
