@@ -367,3 +367,15 @@ def test_gaze_lost_for_a_moment_is_no_blink() -> None:
         back = round((19 + lost) / 120 * 1e6)
         times.append(min(tick for tick, _ in spends(veil._books) if tick > back) - back)
     assert times[0] < 50_000 <= times[1]
+
+
+@pytest.mark.parametrize("name", ["kaleido", "distribution"])
+def test_no_release_gets_less_than_the_floor(name: str) -> None:
+    """As published, releases late in a window get next to nothing (K8)."""
+    mechanism = made(name, window=2, t_skip="0.01", **({"l_thresh": 0.0} if name == "kaleido" else {}))
+    rng = np.random.default_rng(2)
+    veil = mechanism.start(NoiseSource.seeded(1))
+    veil.run(np.arange(3000) / 120, rng.uniform(0, 1280, 3000), rng.uniform(0, 720, 3000))
+    spent = [loss for _, loss in spends(veil._books)]
+    assert len(set(spent)) > 2
+    assert min(spent) >= mechanism.floor * mechanism._rule().cap
