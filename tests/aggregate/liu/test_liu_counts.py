@@ -57,5 +57,6 @@ def test_the_kernel_counts_the_first_valid_samples_on_the_grid_and_caps_them() -
     assert kernel(rows).tolist() == [2, 0]  # four samples on the left, capped; those after them do not count
     assert FirstSamples(kernel.grid, cap=9, samples=5)(rows).tolist() == [4, 1]
     assert (kernel.size, kernel.columns) == (2, ("x", "y", "valid"))
+    assert kernel.geometry == kernel.grid.geometry  # so that engines refuse gaze of another plane
     with pytest.raises(OptionError, match="samples"):
         FirstSamples(kernel.grid, cap=1, samples=0)

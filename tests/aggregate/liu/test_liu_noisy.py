@@ -161,14 +161,20 @@ def test_mechanisms_are_values() -> None:
         Summed(np.array([31, 0]), 30),
         Summed(np.array([-1, 0]), 30),
         Summed(np.array([1, 0, 0]), 30),
-        Summed(np.array([1, 0]), 29),
+        Summed(np.array([1, 0]), 31),
         Summed(np.array([1.0, 0.0]), 30),
     ],
-    ids=["beyond the cap", "negative", "another size", "other people", "not counts"],
+    ids=["beyond the cap", "negative", "another size", "more people", "not counts"],
 )
 def test_a_sum_that_capped_maps_cannot_have_is_refused(summed: Summed) -> None:
     with pytest.raises(PrivacyError):
         GaussianMap(30, 2, 1).release(summed, NoiseSource.secure())
+
+
+def test_who_did_not_look_is_not_told_from_who_did() -> None:
+    # an engine counts who has rows; a person without any must not turn a release into an error
+    release = GaussianMap(30, 2, 1).release(Summed(np.array([1, 0]), 29), NoiseSource.secure())
+    assert release.provenance["observers"] == 30
 
 
 def test_more_samples_than_were_promised_are_refused() -> None:

@@ -16,6 +16,7 @@ from gazeveil.aggregate.engine import Columns, IntArray, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE
 from gazeveil.errors import OptionError
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import whole_number
 
 MOST_SAMPLES = 2**31 - 1
@@ -130,6 +131,11 @@ class FirstSamples:
     def columns(self) -> tuple[str, ...]:
         """The columns of gaze."""
         return GAZE
+
+    @property
+    def geometry(self) -> Geometry:
+        """The plane of the grid."""
+        return self.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's counts."""

@@ -287,11 +287,13 @@ def euclidean_sensitivity(cells: int, cap: int, samples: int | None = None) -> F
 def check_sum(summed: Summed, observers: int, cells: int, cap: int, samples: int | None) -> None:
     """Refuse a sum that maps within the bounds cannot have.
 
+    Fewer people in the sum are no error: whoever did not look adds nothing, and must not be told from who did.
+
     Raises:
-        PrivacyError: If it has another size or number of observers, or is beyond what they can add up to.
+        PrivacyError: If it has another size or more observers, or is beyond what they can add up to.
     """
     total = np.asarray(summed.total)
-    if total.dtype.kind not in "iu" or total.size != cells or summed.observers != observers:
+    if total.dtype.kind not in "iu" or total.size != cells or summed.observers > observers:
         raise PrivacyError(
             f"the mechanism is for {observers:,} observers and {cells:,} cells of whole counts, "
             f"not for {summed.observers:,} and {total.size:,} of {total.dtype}",
