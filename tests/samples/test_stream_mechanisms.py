@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -379,3 +380,29 @@ def test_no_release_gets_less_than_the_floor(name: str) -> None:
     spent = [loss for _, loss in spends(veil._books)]
     assert len(set(spent)) > 2
     assert min(spent) >= mechanism.floor * mechanism._rule().cap
+
+
+def test_a_second_thread_is_refused_and_nothing_is_spent_twice() -> None:
+    veil = made("clock", window="0.001", ticks=1, filter=False, after_blink=0).start(NoiseSource.secure())
+    with veil._door:
+        for use in (lambda: veil.step(0.0, 1.0, 1.0), lambda: veil.change(0.0, epsilon=1), veil.to_bytes):
+            with pytest.raises(OptionError, match="another thread"):
+                use()
+    refused: list[Exception] = []
+
+    def feed() -> None:
+        t = np.arange(100_000) * 0.002
+        try:
+            veil.run(t, t, t)
+        except OptionError as error:
+            refused.append(error)
+
+    threads = [Thread(target=feed) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) < 4
+    assert not veil.shut
+    veil.step(300.0, 1.0, 1.0)
+    assert veil._clock[places.TICKS] == veil._books[1]

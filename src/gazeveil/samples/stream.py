@@ -14,8 +14,10 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import wraps
+from threading import Lock
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,15 +141,37 @@ class StreamMechanism(SampleMechanism):
         return Rule.of(self.epsilon, self.window, self.radius)
 
 
-class StreamVeil(Veil):
-    """One stream behind a mechanism with Kaleido's promise."""
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
-    __slots__ = ("_belief", "_books", "_clock", "_now", "_past", "_plan", "_run", "_step", "_tests", "_words")
+
+def _alone(
+    method: Callable[Concatenate[StreamVeil, Given], Answer],
+) -> Callable[Concatenate[StreamVeil, Given], Answer]:
+    """Let one thread at a time into a veil: two at once would use the same noise, and spend the same budget."""
+
+    @wraps(method)
+    def entered(self: StreamVeil, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        if not self._door.acquire(blocking=False):
+            raise self._crowded()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._door.release()
+
+    return entered
+
+
+class StreamVeil(Veil):
+    """One stream behind a mechanism with Kaleido's promise. A second thread is refused while one is in it."""
+
+    __slots__ = ("_belief", "_books", "_clock", "_door", "_now", "_past", "_plan", "_run", "_step", "_tests", "_words")
 
     mechanism: StreamMechanism
 
     def __init__(self, mechanism: StreamMechanism, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
+        self._door = Lock()
         from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415  (numba loads on use)
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
@@ -188,6 +212,8 @@ class StreamVeil(Veil):
         """Take one sample and return the veiled point at once."""
         if self._shut:
             self._check_open()
+        if not self._door.acquire(False):
+            raise self._crowded()
         try:
             while True:
                 code, shown_x, shown_y = self._step(
@@ -199,7 +225,10 @@ class StreamVeil(Veil):
         except BaseException as error:
             self._fail(error)
             raise
+        finally:
+            self._door.release()
 
+    @_alone
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         self._check_open()
@@ -212,6 +241,7 @@ class StreamVeil(Veil):
             raise
         return shown_x, shown_y
 
+    @_alone
     def change(
         self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> None:
@@ -244,6 +274,7 @@ class StreamVeil(Veil):
             self._clock[k.NOW] = now
         self._clock[k.OWN :] = 0
 
+    @_alone
     def expect(self, t: float, density: Density | None) -> None:
         """Say what is on the screen from now on: where gaze is likely, whoever looks. It costs nothing.
 
@@ -305,6 +336,14 @@ class StreamVeil(Veil):
         before = (wander_x + offset_x, wander_y + offset_y)
         after = kalman.aoi_chances(*self.belief(t), boxes)
         return kalman.likeliest_aoi(after, kalman.aoi_chances(centre, before, boxes), modesty)
+
+    @_alone
+    def to_bytes(self) -> bytes:
+        """Return the state, for `SampleMechanism.resume`; see `Veil.to_bytes`."""
+        return super().to_bytes()
+
+    def _crowded(self) -> OptionError:
+        return OptionError("another thread is using this veil", hint="a stream belongs to one thread at a time")
 
     def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
         state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)
