@@ -11,6 +11,7 @@ import os
 import pickle
 import tomllib
 from dataclasses import fields
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,32 @@ def same(one: Any, two: Any) -> bool:
 
 each = pytest.mark.parametrize("name", NAMES)
 everywhere = pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{space.kind}-{space.period:g}")
+
+
+@each
+def test_a_second_thread_is_refused_while_one_is_in_a_veil(name: str) -> None:
+    veil: Any = example(name).start(NoiseSource.seeded(1))
+    inside, leave = Event(), Event()
+
+    def stay() -> None:
+        with veil._door:
+            inside.set()
+            leave.wait(10)
+
+    other = Thread(target=stay)
+    other.start()
+    inside.wait(10)
+    arrays = stream(SCREEN)
+    uses = [lambda: veil.step(0.0, 1.0, 1.0), lambda: veil.run(*arrays), veil.to_bytes]
+    if hasattr(veil, "change"):
+        uses.append(lambda: veil.change(0.0, epsilon=1))
+    for use in uses:
+        with pytest.raises(OptionError, match="another thread"):
+            use()
+    leave.set()
+    other.join()
+    assert not veil.shut
+    assert len(veil.step(0.0, 1.0, 1.0)) == 2
 
 
 @each

@@ -16,7 +16,7 @@ import numpy as np
 from gazeveil.errors import StateError, VeilShut
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.space import Space
 from gazeveil.samples.state import Arrays, fit
 
@@ -66,6 +66,7 @@ class CompiledVeil(Veil):
         self._memory = np.zeros(places.MEMORY + floats)
         self._memory[places.LAST : places.LAST + space.axes] = space.centre
 
+    @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if self._axes != 2:
@@ -76,6 +77,7 @@ class CompiledVeil(Veil):
             self._fail(error)
             raise
 
+    @alone
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if self._axes != 3:
@@ -87,6 +89,7 @@ class CompiledVeil(Veil):
             raise
         return veiled_x, veiled_y, self._memory.item(2)
 
+    @alone
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         if self._axes != 2:
@@ -96,6 +99,7 @@ class CompiledVeil(Veil):
         self._through(t, x, y, _NOTHING, out_x, out_y, _NOTHING)
         return out_x, out_y
 
+    @alone
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -179,6 +183,7 @@ class NoisyVeil(CompiledVeil):
         self._draw, self._per_sample, self._left = draw, per_sample, 0
         self._noise_at = len(self._memory) - BLOCK * per_sample
 
+    @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if self._axes != 2:
@@ -192,6 +197,7 @@ class NoisyVeil(CompiledVeil):
             self._fail(error)
             raise
 
+    @alone
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if self._axes != 3:

@@ -12,10 +12,12 @@ import math
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
+from functools import wraps
+from threading import RLock
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -127,20 +129,41 @@ class SampleMechanism(ABC):
         return f"{self.name}({', '.join(f'{name}={_told(value)}' for name, value in shown.items())})"
 
 
+Own = TypeVar("Own", bound="Veil")
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def alone(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Concatenate[Own, Given], Answer]:
+    """Let one thread at a time into a veil: two at once would use the same noise, and spend the same budget."""
+
+    @wraps(method)
+    def entered(self: Own, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        if not self._door.acquire(False):
+            raise self._crowded()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._door.release()
+
+    return entered
+
+
 class Veil(ABC):
-    """One stream behind a mechanism. Not for several threads at once.
+    """One stream behind a mechanism, for one thread at a time: a second is refused while one is in it.
 
     After any error the veil is shut: every further step raises `VeilShut`, and nothing comes out. A veil cannot be
     copied or pickled, and in a forked child it is shut: two veils with one history would spend one budget twice, and
     noise that was drawn ahead would be used twice. `hand_over` moves a stream.
     """
 
-    __slots__ = ("__weakref__", "_shut", "mechanism", "noise")
+    __slots__ = ("__weakref__", "_door", "_shut", "mechanism", "noise")
 
     def __init__(self, mechanism: SampleMechanism, noise: NoiseSource) -> None:
         self.mechanism = mechanism
         self.noise = noise
         self._shut = ""
+        self._door = RLock()
         _LIVE.add(self)
 
     @abstractmethod
@@ -192,6 +215,7 @@ class Veil(ABC):
         self._shut = self._shut or reason
         self._forget()
 
+    @alone
     def to_bytes(self) -> bytes:
         """Return the state, for `SampleMechanism.resume`. Prefetched noise is dropped and never part of it.
 
@@ -250,6 +274,9 @@ class Veil(ABC):
                 f"a sample must be a finite time, within ±{LATEST:g} seconds, and gaze as numbers; the veil is shut",
                 hint="missing gaze is NaN; start a new stream",
             ) from error
+
+    def _crowded(self) -> OptionError:
+        return OptionError("another thread is using this veil", hint="a stream belongs to one thread at a time")
 
     def _wrong_axes(self, axes: int) -> OptionError:
         return OptionError(

@@ -14,10 +14,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import wraps
-from threading import Lock
 from types import ModuleType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +31,7 @@ from gazeveil.privacy.release import kept_promise
 from gazeveil.samples import kalman, scenes
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.state import Arrays
 
 IntArray = NDArray[np.int64]
@@ -141,37 +139,15 @@ class StreamMechanism(SampleMechanism):
         return Rule.of(self.epsilon, self.window, self.radius)
 
 
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
-
-
-def _alone(
-    method: Callable[Concatenate[StreamVeil, Given], Answer],
-) -> Callable[Concatenate[StreamVeil, Given], Answer]:
-    """Let one thread at a time into a veil: two at once would use the same noise, and spend the same budget."""
-
-    @wraps(method)
-    def entered(self: StreamVeil, /, *args: Given.args, **kwargs: Given.kwargs) -> Answer:
-        if not self._door.acquire(blocking=False):
-            raise self._crowded()
-        try:
-            return method(self, *args, **kwargs)
-        finally:
-            self._door.release()
-
-    return entered
-
-
 class StreamVeil(Veil):
     """One stream behind a mechanism with Kaleido's promise. A second thread is refused while one is in it."""
 
-    __slots__ = ("_belief", "_books", "_clock", "_door", "_now", "_past", "_plan", "_run", "_step", "_tests", "_words")
+    __slots__ = ("_belief", "_books", "_clock", "_now", "_past", "_plan", "_run", "_step", "_tests", "_words")
 
     mechanism: StreamMechanism
 
     def __init__(self, mechanism: StreamMechanism, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
-        self._door = Lock()
         from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415  (numba loads on use)
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
@@ -228,7 +204,7 @@ class StreamVeil(Veil):
         finally:
             self._door.release()
 
-    @_alone
+    @alone
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         self._check_open()
@@ -241,7 +217,7 @@ class StreamVeil(Veil):
             raise
         return shown_x, shown_y
 
-    @_alone
+    @alone
     def change(
         self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> None:
@@ -274,7 +250,7 @@ class StreamVeil(Veil):
             self._clock[k.NOW] = now
         self._clock[k.OWN :] = 0
 
-    @_alone
+    @alone
     def expect(self, t: float, density: Density | None) -> None:
         """Say what is on the screen from now on: where gaze is likely, whoever looks. It costs nothing.
 
@@ -336,14 +312,6 @@ class StreamVeil(Veil):
         before = (wander_x + offset_x, wander_y + offset_y)
         after = kalman.aoi_chances(*self.belief(t), boxes)
         return kalman.likeliest_aoi(after, kalman.aoi_chances(centre, before, boxes), modesty)
-
-    @_alone
-    def to_bytes(self) -> bytes:
-        """Return the state, for `SampleMechanism.resume`; see `Veil.to_bytes`."""
-        return super().to_bytes()
-
-    def _crowded(self) -> OptionError:
-        return OptionError("another thread is using this veil", hint="a stream belongs to one thread at a time")
 
     def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
         state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)

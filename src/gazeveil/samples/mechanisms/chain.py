@@ -21,7 +21,7 @@ from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import CHUNK
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, as_samples
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.state import Arrays
 
 
@@ -74,6 +74,7 @@ class _Chained(Veil):
         ]
         self._veils = [member.start(source) for member, source in zip(mechanism.members, self._sources, strict=True)]
 
+    @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         try:
@@ -84,6 +85,7 @@ class _Chained(Veil):
             raise
         return x, y
 
+    @alone
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         try:
@@ -94,11 +96,13 @@ class _Chained(Veil):
             raise
         return x, y, z
 
+    @alone
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         shown_x, shown_y = self._through(t, x, y)
         return shown_x, shown_y
 
+    @alone
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -123,7 +127,8 @@ class _Chained(Veil):
             raise
         return out
 
-    def change(self, t: float, **knob: Any) -> None:
+    @alone
+    def change(self, /, t: float, **knob: Any) -> None:
         """Turn the knob of the first member that has one.
 
         Raises:

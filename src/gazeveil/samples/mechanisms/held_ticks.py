@@ -24,7 +24,7 @@ from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.exact import Number, above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.privacy.release import kept_promise
-from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, as_samples
+from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.space import wrapped
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, IntArray, moment, moments
@@ -144,6 +144,7 @@ class _Ticking(Veil):
         """The promise to every window with a release after the latest change; none if the noise is not secure."""
         return kept_promise(self._now.guarantee, self.noise)
 
+    @alone
     def change(
         self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> None:
@@ -172,6 +173,7 @@ class _Ticking(Veil):
         self._pause = max(self._pause, last + max(before, self._apart) + 1, begun + before + 1)
         self._recent = [NEVER] * (changed.ticks - 1) + [last]
 
+    @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if len(self._held) != 2:
@@ -179,6 +181,7 @@ class _Ticking(Veil):
         shown_x, shown_y = self._take(t, x, y)
         return shown_x, shown_y
 
+    @alone
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if len(self._held) != 3:
@@ -186,6 +189,7 @@ class _Ticking(Veil):
         shown_x, shown_y, shown_z = self._take(t, x, y, z)
         return shown_x, shown_y, shown_z
 
+    @alone
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         if len(self._held) != 2:
@@ -193,6 +197,7 @@ class _Ticking(Veil):
         shown_x, shown_y = self._through(t, x, y)
         return shown_x, shown_y
 
+    @alone
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -15,7 +15,7 @@ from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.release import kept_promise
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, as_samples, positive
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples, positive
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
@@ -95,6 +95,7 @@ class _Rotating(Veil):
         self._until = -math.inf
         self._veil: Veil | None = None
 
+    @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         try:
@@ -105,6 +106,7 @@ class _Rotating(Veil):
             self._fail(error)
             raise
 
+    @alone
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         try:
@@ -115,11 +117,13 @@ class _Rotating(Veil):
             self._fail(error)
             raise
 
+    @alone
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         shown_x, shown_y = self._through(t, x, y)
         return shown_x, shown_y
 
+    @alone
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
