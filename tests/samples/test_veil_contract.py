@@ -96,7 +96,7 @@ def test_a_second_thread_is_refused_while_one_is_in_a_veil(name: str) -> None:
     inside.wait(10)
     arrays = stream(SCREEN)
     uses = [lambda: veil.step(0.0, 1.0, 1.0), lambda: veil.run(*arrays), veil.to_bytes]
-    if hasattr(veil, "change"):
+    if hasattr(veil, "change") and name != "kaleido-as-published":  # which has no knob to turn
         uses.append(lambda: veil.change(0.0, epsilon=1))
     for use in uses:
         with pytest.raises(OptionError, match="another thread"):
