@@ -402,3 +402,13 @@ def test_a_second_thread_is_refused_and_nothing_is_spent_twice() -> None:
     assert not veil.shut
     veil.step(300.0, 1.0, 1.0)
     assert veil._clock[places.TICKS] == veil._books[1]
+
+
+@pytest.mark.parametrize("x", [0.0, 640.0, 1279.0])
+def test_kaleido_as_published_lets_the_first_sample_through_without_a_test(x: float) -> None:
+    """K7: there is nothing to compare it with, so it is always published, and what follows is tested."""
+    veil = made("kaleido-as-published").start(NoiseSource.seeded(3))
+    veil.step(0.0, x, 300.0)
+    assert len(spends(veil._books)) == 1
+    veil.step(0.001, x, 300.0)
+    assert len(spends(veil._books)) == 1
