@@ -94,6 +94,19 @@ class TestReleases:
         assert run([*arguments, "--out", str(tmp_path / "r.parquet")]) == 3
         assert "--no-ledger" in capsys.readouterr().err
 
+    def test_the_raw_table_is_never_replaced_by_its_release(
+        self, tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        raw = tmp_path / "raw.parquet"
+        raw.write_bytes((tables / "private.parquet").read_bytes())
+        options = ["--mechanism", "fpa", "--epsilon", "1", "--steps", str(STEPS), "--overwrite"]
+        assert release(raw, raw, *options) != 0
+        assert "are not apart" in capsys.readouterr().err
+        assert raw.read_bytes() == (tables / "private.parquet").read_bytes()
+        made = ["features", "design", str(raw), "--source", "x", "--out", str(raw), "--overwrite"]
+        assert run(made) == 3
+        assert raw.read_bytes() == (tables / "private.parquet").read_bytes()
+
 
 class TestBadInput:
     @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import polars as pl
 import typer
 
 from gazeveil.cli._output import AsJson, print_json
+from gazeveil.cli._spending import LedgerAt, check_apart, ledger_of, noise_of, opened
 from gazeveil.errors import InputError, OptionError, OutputError
 from gazeveil.features.basis import COSINES
 from gazeveil.features.bins import BinRules
@@ -54,6 +55,8 @@ def design(
     as_json: AsJson = False,
 ) -> None:
     """Learn a public design from people whose data are public, or simulated. Never from those to be protected."""
+    if out.suffix != ".json":
+        raise OptionError(f"a design goes to a .json file, not {out.name!r}")
     found, ranges = _opened(table, None, features, pupil_range)
     length = steps or max(len(series.values) for series in found.series())
     panel = panel_of(found, ranges, length)
@@ -98,9 +101,7 @@ def release(
     features: OnlyFeatures = None,
     pupil_range: PupilRange = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="Spend even if little better than no data.")] = False,
-    ledger: Annotated[
-        str | None, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")
-    ] = None,
+    ledger: LedgerAt = None,
     dataset: Annotated[str, typer.Option("--dataset", help="The data set's name in the ledger.")] = "",
     no_ledger: Annotated[bool, typer.Option("--no-ledger", help="Keep no account of this release.")] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Repeatable noise, for trying out: not private.")] = None,
@@ -108,17 +109,12 @@ def release(
     as_json: AsJson = False,
 ) -> None:
     """Release feature series: everybody's own, or the mean of a group, with the promise and what it is about."""
-    if (ledger is None) != no_ledger:
-        raise OptionError(
-            "say which ledger to charge with --ledger and --dataset, or --no-ledger to keep no account",
-            hint="make one with `gazeveil ledger init DATASET --epsilon 3 --delta 1e-4`",
-        )
-    if ledger is not None and not dataset:
-        raise OptionError("--ledger needs --dataset, the data set's name in it")
+    ledger = ledger_of(ledger, dataset, no_ledger=no_ledger)
     if out.suffix != ".parquet":
         raise OptionError(f"a release of features goes to a .parquet file, not {out.name!r}")
     if out.exists() and not overwrite:
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
+    check_apart(out, table, ledger)
     public = None if design_file is None else Design.load(design_file)
     found, ranges = _opened(table, task, features, pupil_range)
     if group is not None:
@@ -131,7 +127,7 @@ def release(
             "say with --steps how long a series is", hint="it is public: the planned length, not the longest at hand"
         )
     panel = panel_of(found, ranges, length, None if public is None else public.mean)
-    job = _Job(found, ranges, panel, NoiseSource.secure() if seed is None else NoiseSource.seeded(seed))
+    job = _Job(found, ranges, panel, noise_of(seed))
     asked = {"epsilon": epsilon, "delta": delta, "stretch": stretch, "chunk": chunk, "kept": kept}
     if mechanism == GroupSeries.name:
         made: GroupSeries | OwnRelease = GroupSeries(
@@ -245,9 +241,7 @@ def _told_before(made: GroupSeries | OwnRelease) -> dict[str, Any]:
 
 
 def _charged(made: GroupSeries | OwnRelease, job: _Job, ledger: str | None, dataset: str) -> Release:
-    if ledger is None:
-        return _made(made, job, None, "")
-    with Ledger.open(ledger) as book:
+    with opened(ledger) as book:
         return _made(made, job, book, dataset)
 
 

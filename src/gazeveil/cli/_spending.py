@@ -24,14 +24,11 @@ LedgerAt = Annotated[
 ]
 
 
-def check_spending(
-    out: Path, corpus: Path, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool
-) -> str | None:
-    """Check that it is said who is charged, and that the folder may be written; return the ledger to charge.
+def ledger_of(ledger: str | None, dataset: str, *, no_ledger: bool) -> str | None:
+    """Check that it is said who is charged; return the ledger to charge.
 
     Raises:
         OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
-        OutputError: If the folder exists and may not be replaced, or is no earlier release, or holds what is needed.
     """
     if no_ledger and ledger == os.environ.get(VARIABLE):  # what is said outweighs what is set
         ledger = None
@@ -42,6 +39,19 @@ def check_spending(
         )
     if ledger is not None and not dataset:
         raise OptionError("--ledger needs --dataset, the data set's name in it")
+    return ledger
+
+
+def check_spending(
+    out: Path, corpus: Path, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool
+) -> str | None:
+    """Check that it is said who is charged, and that the folder may be written; return the ledger to charge.
+
+    Raises:
+        OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
+        OutputError: If the folder exists and may not be replaced, or is no earlier release, or holds what is needed.
+    """
+    ledger = ledger_of(ledger, dataset, no_ledger=no_ledger)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     check_apart(out, corpus, ledger)
