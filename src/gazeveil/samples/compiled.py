@@ -66,16 +66,19 @@ class CompiledVeil(Veil):
         self._memory = np.zeros(places.MEMORY + floats)
         self._memory[places.LAST : places.LAST + space.axes] = space.centre
 
-    @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if self._axes != 2:
             raise self._wrong_axes(2)
+        if not self._door.acquire(False):  # as `alone` does, without its call
+            raise self._crowded()
         try:
             return self._step(self._fixed, self._clock, self._memory, t, x, y, 0.0)
         except BaseException as error:
             self._fail(error)
             raise
+        finally:
+            self._door.release()
 
     @alone
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
@@ -183,19 +186,22 @@ class NoisyVeil(CompiledVeil):
         self._draw, self._per_sample, self._left = draw, per_sample, 0
         self._noise_at = len(self._memory) - BLOCK * per_sample
 
-    @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if self._axes != 2:
             raise self._wrong_axes(2)
-        if not self._left:
-            self._refill()
-        self._left -= 1
+        if not self._door.acquire(False):
+            raise self._crowded()
         try:
+            if not self._left:
+                self._refill()
+            self._left -= 1
             return self._step(self._fixed, self._clock, self._memory, t, x, y, 0.0)
         except BaseException as error:
             self._fail(error)
             raise
+        finally:
+            self._door.release()
 
     @alone
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
