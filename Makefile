@@ -19,7 +19,7 @@ setup: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gazeveil needs Python 3.11 or newer; name one with make PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[plots,accounting,postgres,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[plots,accounting,postgres,live,dev]'
 	@touch $@
 
 demo: setup
@@ -42,15 +42,21 @@ $(VENV)/.spark: $(VENV)/.installed
 	fi
 	@touch $@
 
+# Torch is a larger one still (900 MB): only the tests of the attackers ask for it.
+$(VENV)/.attacks: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[attacks]' \
+		|| echo 'torch could not be installed: its tests are skipped'
+	@touch $@
+
 # One thread for linear algebra, or the workers fight over the cores.
-unit: setup $(VENV)/.spark
+unit: setup $(VENV)/.spark $(VENV)/.attacks
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-bench: setup $(VENV)/.bench $(VENV)/.spark
+bench: setup $(VENV)/.bench $(VENV)/.spark $(VENV)/.attacks
 	$(BIN)/python -m benchmarks
 
 usefulness: setup

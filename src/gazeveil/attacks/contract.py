@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What all attackers share: trials, what a threat model grants, attacks on veils, and recognisers of people.
+
+A judgement is a straight line: reference trials with names, query trials behind a veil; an attack prepares both with
+what it was granted; a recogniser enrols the reference and says for every query who it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+
+from gazeveil.errors import InputError, OptionError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.registry import Registry
+from gazeveil.samples.mechanism import SampleMechanism
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """Gaze of one person in one go, in degrees.
+
+    Attributes:
+        person: Who it is; an attack never gets to see it on a query.
+        session: Which session; accuracy is measured across sessions or trials.
+        name: Which trial of the session.
+        t: Seconds, growing.
+        x: Horizontal gaze in degrees; NaN where it is missing.
+        y: Vertical gaze in degrees, downwards.
+        pupil: Pupil size in the tracker's unit, or None where it is denied to the attacker.
+        rate_hz: The nominal rate.
+    """
+
+    person: str
+    session: str
+    name: str
+    t: FloatArray
+    x: FloatArray
+    y: FloatArray
+    rate_hz: float
+    pupil: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.t) == len(self.x) == len(self.y) or (self.pupil is not None and len(self.pupil) != len(self.t)):
+            raise InputError(f"the columns of a trial of {self.person!r} have different lengths")
+        if not np.isfinite(self.rate_hz) or self.rate_hz <= 0:
+            raise InputError(f"the rate must be above 0 Hz, not {self.rate_hz!r}")
+
+    def with_gaze(self, x: FloatArray, y: FloatArray) -> Trial:
+        """Return the same trial with other gaze and without pupil: what a veil lets out, or what an attack restores."""
+        return Trial(self.person, self.session, self.name, self.t, x, y, self.rate_hz)
+
+    def anonymous(self) -> Trial:
+        """Return the trial without its person's name: all that an attack may see of a query."""
+        return Trial("", self.session, self.name, self.t, self.x, self.y, self.rate_hz, self.pupil)
+
+    def first(self, seconds: float) -> Trial:
+        """Return the trial's first seconds."""
+        keep = self.t < (self.t[0] if len(self.t) else 0.0) + seconds
+        pupil = None if self.pupil is None else self.pupil[keep]
+        return Trial(
+            self.person, self.session, self.name, self.t[keep], self.x[keep], self.y[keep], self.rate_hz, pupil
+        )
+
+
+class Grant(StrEnum):
+    """What a threat model may grant to an attack beyond the veiled gaze itself."""
+
+    MECHANISM = "mechanism"
+    """The mechanism and its parameters, so also the right to run it."""
+    EXEMPLARS = "exemplars"
+    """Gaze of other people before and behind the veil."""
+    STATE = "state"
+    """When the veil released what, as an app with the policy in hand can work out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exemplar:
+    """The same gaze before and behind the veil."""
+
+    raw: Trial
+    veiled: Trial
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Knowledge:
+    """Everything there is to know about a veil; `granted` cuts it down to what a threat model grants."""
+
+    mechanism: SampleMechanism | None = None
+    exemplars: tuple[Exemplar, ...] | None = None
+    state: Mapping[str, FloatArray] | None = None
+
+    def granted(self, grants: frozenset[Grant]) -> Knowledge:
+        """Return only what is granted.
+
+        Raises:
+            OptionError: If something is granted that is not there.
+        """
+        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name in grants}
+        for name, value in kept.items():
+            if value is None:
+                raise OptionError(f"the attack needs the {name} of the veil, and none was given")
+        return Knowledge(**kept)
+
+
+class Prepared(ABC):
+    """An attack that has learnt what it could, ready for queries."""
+
+    @abstractmethod
+    def query(self, veiled: Trial) -> Trial:
+        """Return the attacker's best guess of the gaze before the veil (or what serves it better), without a name."""
+
+    def reference(self, raw: Trial) -> Trial:
+        """Return a reference trial as the attacker enrols it; by default as it is."""
+        return raw
+
+
+class Attack(ABC):
+    """A way to get past a veil: a frozen dataclass of parameters, nothing else.
+
+    Attributes:
+        name: By which it is found.
+        threat_model: In words, as the tables print it: ``black box``, ``black box with exemplars``, ``white box``, …
+        grants: What the threat model grants it; it never gets more.
+    """
+
+    name: ClassVar[str]
+    threat_model: ClassVar[str]
+    grants: ClassVar[frozenset[Grant]] = frozenset()
+
+    def prepare(self, knowledge: Knowledge, seed: int = 1) -> Prepared:
+        """Learn what can be learnt before any query is seen."""
+        return self._prepare(knowledge.granted(self.grants), seed)
+
+    @abstractmethod
+    def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
+        """Learn from what was granted."""
+
+
+class Gallery(ABC):
+    """Enrolled people, ready to be matched."""
+
+    @property
+    @abstractmethod
+    def people(self) -> tuple[str, ...]:
+        """Everybody who is enrolled, sorted."""
+
+    @abstractmethod
+    def windows(self, query: Trial) -> FloatArray:
+        """Return a score for every window of a query (rows) and enrolled person (columns), higher is likelier.
+
+        No row at all if the trial has no usable window.
+        """
+
+
+class Recogniser(ABC):
+    """A way to tell people apart; a frozen dataclass of parameters, with a trained model behind it where needed.
+
+    Attributes:
+        name: By which it is found.
+        sees: What it looks at beside velocities, for the tables: any of ``pupil`` and ``position``.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def sees(self) -> frozenset[str]:
+        """What it looks at beyond velocity: ``pupil``, ``position``, or nothing."""
+
+    @abstractmethod
+    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
+        """Learn the people of the reference trials. Nothing is learnt from queries."""
+
+
+ATTACKS: Registry[type[Attack]] = Registry("attack", "gazeveil.attacks.threats")
+RECOGNISERS: Registry[type[Recogniser]] = Registry("recogniser", "gazeveil.attacks.recognisers")
