@@ -8,18 +8,22 @@ threat model grants and nothing else. Both are found by name: `RECOGNISERS`, `AT
 
 from __future__ import annotations
 
-from gazeveil.attacks.contract import (
-    ATTACKS,
-    RECOGNISERS,
-    Attack,
-    Exemplar,
-    Gallery,
-    Grant,
-    Knowledge,
-    Prepared,
-    Recogniser,
-    Trial,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gazeveil.attacks.contract import (
+        ATTACKS,
+        RECOGNISERS,
+        Attack,
+        Exemplar,
+        Gallery,
+        Grant,
+        Knowledge,
+        Prepared,
+        Recogniser,
+        Trial,
+    )
 
 __all__ = [
     "ATTACKS",
@@ -33,3 +37,16 @@ __all__ = [
     "Recogniser",
     "Trial",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # On first use only: the training loop below this room runs on machines that have numpy and torch and nothing else.
+    if name not in __all__:
+        raise AttributeError(f"module 'gazeveil.attacks' has no attribute {name!r}")
+    value = getattr(importlib.import_module("gazeveil.attacks.contract"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
