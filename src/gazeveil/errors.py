@@ -9,7 +9,8 @@
     │   ├── FileFormatError            a file: where, what was expected, what was found, what to do
     │   ├── UnknownName                no format, mechanism, … is registered under that name
     │   ├── GeometryError              a screen or headset that cannot exist, or a conversion it cannot do
-    │   └── OptionError                a parameter out of range
+    │   ├── OptionError                a parameter out of range
+    │   └── WireError                  the other end of a connection does not keep to the protocol; it is closed
     ├── PrivacyError                   refused, because the promise would not hold
     │   ├── CannotCompose              promises about different things do not add up
     │   ├── BudgetExceeded             a charge does not fit into what is left of a budget
@@ -95,6 +96,10 @@ class GeometryError(InputError):
 
 class OptionError(InputError):
     """A parameter is out of range."""
+
+
+class WireError(InputError):
+    """The other end of a connection does not keep to its protocol. Never quotes what came: it may be gaze."""
 
 
 class PrivacyError(GazeveilError):

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A tracker's plane for single points: what protocols count in, to and from the unit of the plane.
+
+`Geometry` converts arrays; a live sample is two numbers, so this does the same with plain arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gazeveil.errors import GeometryError
+from gazeveil.gaze.geometry import Geometry, Unit
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Where a tracker's gaze lies; fractions start at the top left corner and grow downwards."""
+
+    geometry: Geometry
+    to_fraction: Callable[[float, float], Point] = field(init=False, repr=False, compare=False)
+    from_fraction: Callable[[float, float], Point] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        there, back = _conversions(self.geometry)
+        object.__setattr__(self, "to_fraction", there)
+        object.__setattr__(self, "from_fraction", back)
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height in pixels, for protocols that tell them to apps.
+
+        Raises:
+            GeometryError: If the plane has no pixels.
+        """
+        if not self.geometry.knows_pixels:
+            raise GeometryError(f"{self.geometry} has no pixels, and this protocol counts in them")
+        return round(self.geometry.width_px or 0), round(self.geometry.height_px or 0)
+
+    def to_pixels(self, x: float, y: float) -> Point:
+        """Return a point of the plane in pixels from the top left."""
+        if self.geometry.unit is Unit.PIXEL:
+            return x, y
+        across, down = self.to_fraction(x, y)
+        width, height = self.pixels
+        return across * width, down * height
+
+    def from_pixels(self, x: float, y: float) -> Point:
+        """Return a point in pixels as one of the plane."""
+        if self.geometry.unit is Unit.PIXEL:
+            return x, y
+        width, height = self.pixels
+        return self.from_fraction(x / width, y / height)
+
+
+def _conversions(
+    geometry: Geometry,
+) -> tuple[Callable[[float, float], Point], Callable[[float, float], Point]]:
+    if geometry.unit is Unit.FRACTION:
+        return _same, _same
+    if geometry.unit is Unit.PIXEL:
+        width, height = float(geometry.width_px or 0), float(geometry.height_px or 0)
+        if not width or not height:
+            raise GeometryError("a plane in pixels must know how many there are")
+        return (lambda x, y: (x / width, y / height)), (lambda x, y: (x * width, y * height))
+    return (lambda x, y: _by_geometry(geometry, x, y, Unit.FRACTION)), (
+        lambda x, y: _by_geometry(geometry.in_unit(Unit.FRACTION), x, y, Unit.DEGREE)
+    )
+
+
+def _same(x: float, y: float) -> Point:
+    return x, y
+
+
+def _by_geometry(geometry: Geometry, x: float, y: float, to: Unit) -> Point:
+    if math.isnan(x) or math.isnan(y):
+        return math.nan, math.nan
+    across, down = geometry.convert([x], [y], to)
+    return float(across[0]), float(down[0])

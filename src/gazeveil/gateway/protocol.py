@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every wire protocol offers: a source (we are the client of a tracker) and a sink (we are the tracker of an app).
+
+Both are state machines without sockets: bytes and a clock in, bytes out. One object lives as long as one connection.
+``now`` is always monotonic seconds of the machine, for heartbeats and time-outs; a sample's ``t`` is the tracker's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gazeveil.errors import PrivacyError
+from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.registry import Registry
+
+Transport = Literal["tcp", "zmq", "lsl"]
+Output = Literal["samples", "fixations", "hits"]
+
+MOST_WAITING = 1 << 20
+"""Bytes of one unfinished message after which the other end is cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a sink may tell an app about the tracker: all of it public, none of it gaze.
+
+    Attributes:
+        plane: Where gaze lies.
+        rate_hz: How many samples a second the app gets at most.
+        output: Samples, or only fixations, or only the names of areas.
+        areas: Names of areas, where only these are told.
+        name: The app's name in the policy, for protocols that name streams.
+    """
+
+    plane: Plane
+    rate_hz: float = 60.0
+    output: Output = "samples"
+    areas: tuple[str, ...] = ()
+    name: str = "gazeveil"
+
+
+class Source(ABC):
+    """A connection to a tracker, over a stream of bytes."""
+
+    def __init__(self, plane: Plane) -> None:
+        self.plane = plane
+        self._out = bytearray()
+
+    @abstractmethod
+    def connected(self, now: float) -> None:
+        """Greet the tracker, and ask it for gaze."""
+
+    @abstractmethod
+    def received(self, data: bytes, now: float) -> list[RawSample]:
+        """Take bytes and return the samples that are complete now; what else they held is forgotten.
+
+        Raises:
+            WireError: If they are not what the protocol promises; the connection is to be closed.
+        """
+
+    def tick(self, now: float) -> None:  # noqa: B027  (most protocols need none)
+        """Do what time demands, such as heartbeats. Called a few times a second."""
+
+    def data_to_send(self) -> bytes:
+        """Return what waits to be sent, once."""
+        data = bytes(self._out)
+        self._out.clear()
+        return data
+
+
+class Sink(ABC):
+    """A connection of an app, over a stream of bytes.
+
+    Attributes:
+        ended: Whether the connection is to be closed once everything is sent.
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self.shown = shown
+        self.ended = False
+        self._out = bytearray()
+
+    def connected(self, now: float) -> None:  # noqa: B027  (most protocols wait for the app)
+        """Greet the app, where the protocol does."""
+
+    @abstractmethod
+    def received(self, data: bytes, now: float) -> None:
+        """Take bytes of the app and queue the answers.
+
+        Raises:
+            WireError: If they are not what the protocol promises; the connection is to be closed.
+        """
+
+    def show(self, veiled: Veiled, now: float) -> None:
+        """Queue one veiled thing, if the app asked for data.
+
+        Raises:
+            PrivacyError: If it is anything but what a veil made.
+        """
+        kind = type(veiled)
+        if kind is VeiledSample:
+            self._sample(veiled, now)  # type: ignore[arg-type]
+        elif kind is VeiledFixation:
+            self._fixation(veiled, now)  # type: ignore[arg-type]
+        elif kind is VeiledHit:
+            self._hit(veiled, now)  # type: ignore[arg-type]
+        else:
+            raise PrivacyError(f"a sink takes only what a veil made, not {kind.__name__}")
+
+    @abstractmethod
+    def _sample(self, veiled: VeiledSample, now: float) -> None:
+        """Queue a sample."""
+
+    def _fixation(self, veiled: VeiledFixation, now: float) -> None:
+        raise PrivacyError("this protocol cannot carry fixations alone")
+
+    def _hit(self, veiled: VeiledHit, now: float) -> None:
+        raise PrivacyError("this protocol cannot carry names of areas alone")
+
+    def silence(self, now: float) -> None:  # noqa: B027  (saying nothing is an answer)
+        """Say in the protocol's own words that there is no gaze at present. Called when a stream falls silent."""
+
+    @abstractmethod
+    def end(self, reason: str, now: float) -> None:
+        """Say in the protocol's own words why nothing more comes, and set ``ended``."""
+
+    def tick(self, now: float) -> None:  # noqa: B027
+        """Do what time demands, such as dropping an app without a heartbeat. Called a few times a second."""
+
+    def data_to_send(self) -> bytes:
+        """Return what waits to be sent, once."""
+        data = bytes(self._out)
+        self._out.clear()
+        return data
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A wire protocol: who can speak it, and which fields may leave in it.
+
+    Attributes:
+        name: By which a policy names it.
+        title: For people.
+        port: Where trackers of this kind listen by default.
+        transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
+        source: Makes the client side; None if there is none.
+        sink: Makes the tracker side; None if there is none.
+        outputs: What a sink can carry.
+        leaves: Every field that may leave, with the reason; whatever is not here does not.
+        withheld: Fields that the protocol knows and we drop or make up from the veiled point, with the reason.
+    """
+
+    name: str
+    title: str
+    port: int
+    leaves: Mapping[str, str]
+    withheld: Mapping[str, str]
+    source: Callable[[Plane], Any] | None = None
+    sink: Callable[[Shown], Any] | None = None
+    transport: Transport = "tcp"
+    outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
+
+
+PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")
