@@ -26,6 +26,7 @@ class Purpose(IntEnum):
     RECORDING = 5
     SCENE = 6
     STREAM = 7
+    RESAMPLING = 8
 
 
 def generator(seed: int, purpose: Purpose, *key: int | str) -> np.random.Generator:
