@@ -120,6 +120,14 @@ class Prepared(ABC):
         """Return a reference trial as the attacker enrols it; by default as it is."""
         return raw
 
+    def references(self, raw: Trial) -> tuple[Trial, ...]:
+        """Return all that the attacker enrols for one reference trial: several where noise is drawn several times."""
+        return (self.reference(raw),)
+
+    def recogniser(self, given: Recogniser) -> Recogniser:
+        """Return the recogniser as the attacker uses it: by default as given, otherwise trained on veiled gaze."""
+        return given
+
 
 class Attack(ABC):
     """A way to get past a veil: a frozen dataclass of parameters, nothing else.
@@ -133,6 +141,10 @@ class Attack(ABC):
     name: ClassVar[str]
     threat_model: ClassVar[str]
     grants: ClassVar[frozenset[Grant]] = frozenset()
+
+    def fits(self, mechanism: SampleMechanism) -> bool:
+        """Whether there is anything to do against such a veil; a table leaves the cell empty where there is not."""
+        return True
 
     def prepare(self, knowledge: Knowledge, seed: int = 1) -> Prepared:
         """Learn what can be learnt before any query is seen."""
@@ -177,6 +189,10 @@ class Recogniser(ABC):
     @abstractmethod
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
         """Learn the people of the reference trials. Nothing is learnt from queries."""
+
+    def trained_on(self, strangers: Sequence[Trial], seed: int = 1) -> Recogniser:
+        """Return the recogniser after its model was trained further on other people; without a model, itself."""
+        return self
 
 
 ATTACKS: Registry[type[Attack]] = Registry("attack", "gazeveil.attacks.threats")
