@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Trackers without hardware: a recording played again at its own or another speed, and simulated eyes.
+
+`moments` says what comes when, without any clock; `play` keeps the pace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from gazeveil.errors import InputError
+from gazeveil.gateway.sample import RawSample
+from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.recording import Recording
+
+Moment = tuple[float, list[RawSample]]
+"""Seconds since the start, and the samples that come then."""
+
+_BEAT_S = 0.005
+_BLOCK_S = 1.0
+
+
+def recording_of(path: Path | str, geometry: Geometry | None = None, *, format_name: str | None = None) -> Recording:
+    """Return the first recording of a file, in the plane's unit.
+
+    Raises:
+        InputError: If there is none.
+    """
+    from gazeveil.gaze.reading import read  # noqa: PLC0415  (polars loads on use)
+
+    options = {} if geometry is None else {"geometry": geometry}
+    recordings = read(path, format=format_name, **options).recordings
+    if not recordings or not len(recordings[0].t):
+        raise InputError(f"there is no gaze in {path}", hint="`gazeveil info` says what a file holds")
+    first = recordings[0]
+    return first if geometry is None else first.to(geometry.unit)
+
+
+def replayed(recording: Recording, *, loop: bool = True) -> Iterator[RawSample]:
+    """Yield a recording's samples, with time from 0; again and again if ``loop``, and time goes on."""
+    tracked = recording.tracked
+    t = recording.t - recording.t[0]
+    x, y = np.where(tracked, recording.x, math.nan), np.where(tracked, recording.y, math.nan)
+    step = float(np.median(np.diff(t))) if len(t) > 1 else 1.0 / 60
+    begun = 0.0
+    while True:
+        yield from map(RawSample, (t + begun).tolist(), x.tolist(), y.tolist())
+        if not loop:
+            return
+        begun += float(t[-1]) + max(step, 1e-3)
+
+
+def simulated(geometry: Geometry, *, seed: int = 1, rate_hz: float = 60.0) -> Iterator[RawSample]:
+    """Yield endless gaze of a simulated person before a simulated scene; a screen of unknown size is taken as usual."""
+    from gazeveil.simulate import TRACKERS, GazeStream, Population, scene  # noqa: PLC0415
+
+    kind = "headset" if geometry.unit is Unit.DEGREE else "remote"
+    tracker = replace(TRACKERS[kind], rate_hz=rate_hz)
+    plane = geometry if geometry.knows_degrees else replace(geometry, width_mm=527, height_mm=296, distance_mm=600)
+    stream = GazeStream(Population(seed).observer(0), scene(seed, 0), tracker, seed=seed, geometry=plane)
+    for block in stream.blocks(_BLOCK_S):
+        yield from map(RawSample, block.t.tolist(), block.x.tolist(), block.y.tolist())
+
+
+def moments(samples: Iterator[RawSample], *, speed: float = 1.0, beat_s: float = _BEAT_S) -> Iterator[Moment]:
+    """Gather samples that come within one beat: when they are due, in seconds since the start."""
+    first: float | None = None
+    due, waiting = 0.0, []
+    for sample in samples:
+        first = sample.t if first is None else first
+        at = math.ceil((sample.t - first) / speed / beat_s) * beat_s
+        if waiting and at > due:
+            yield due, waiting
+            waiting = []
+        due = at
+        waiting.append(sample)
+    if waiting:
+        yield due, waiting
+
+
+async def play(feed: Iterator[Moment], push: Callable[[list[RawSample], float], None]) -> None:
+    """Push every moment's samples when they are due. A late player does not hurry: it pushes what is due at once."""
+    begun = time.monotonic()
+    for due, samples in feed:
+        wait = begun + due - time.monotonic()
+        if wait > 0:
+            await asyncio.sleep(wait)
+        elif wait < -1.0:
+            begun -= wait  # the machine slept: go on from here instead of catching up in a burst
+            await asyncio.sleep(0)
+        else:
+            await asyncio.sleep(0)
+        push(samples, time.monotonic())

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a running gateway counts: plain numbers that cost next to nothing to raise, and never gaze."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Final
+
+BOUNDS: Final = (5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.5)
+"""Upper ends of the latency histogram's bins, in seconds."""
+
+
+@dataclass(slots=True)
+class Latency:
+    """From the arrival of a tracker's bytes to the hand-over of the app's to the system."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    total: float = 0.0
+
+    def saw(self, seconds: float) -> None:
+        """Count one."""
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+@dataclass(slots=True)
+class AppMeter:
+    """Counts of one app."""
+
+    connections: int = 0
+    sent: int = 0
+    dropped: int = 0
+    """Veiled samples that a slow reader did not get: the oldest go first."""
+    refused: int = 0
+    """Connections that were cut: too many, garbage, or stalled."""
+    latency: Latency = field(default_factory=Latency)
+
+
+@dataclass(slots=True)
+class TrackerMeter:
+    """Counts of one tracker."""
+
+    connected: bool = False
+    samples: int = 0
+    connects: int = 0
+    garbage: int = 0
+
+
+@dataclass(slots=True)
+class Meters:
+    """All counts of a gateway."""
+
+    apps: dict[str, AppMeter] = field(default_factory=lambda: defaultdict(AppMeter))
+    trackers: dict[str, TrackerMeter] = field(default_factory=lambda: defaultdict(TrackerMeter))
+    arrived: float = 0.0
+    """When the bytes came that are being worked on, in monotonic seconds; 0 if nobody knows."""
+    payments: int = 0
+    payment_errors: int = 0
+    faults: int = 0
+    """Errors that should not happen, each told in the log."""

@@ -1,0 +1,357 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Apps and trackers on TCP: the only place where bytes meet sockets. `messages` does the same for ZeroMQ and LSL.
+
+An app that reads too slowly loses the oldest veiled samples, whole ones, and is cut off if it stands still. A tracker
+that is gone is called again and again. Nothing here looks into the bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from gazeveil.errors import GazeveilError, InputError, WireError
+from gazeveil.gateway.logs import Log
+from gazeveil.gateway.meters import Meters, TrackerMeter
+from gazeveil.gateway.protocol import Protocol, Shown, Sink, Source
+from gazeveil.gateway.sample import RawSample, Veiled
+
+MOST_CONNECTIONS: Final = 64
+"""Connections that one app may hold at once."""
+MOST_WAITING: Final = 256
+"""Veiled samples that wait for a slow reader before the oldest is dropped."""
+BUFFER: Final = 1 << 16
+STALLED_S: Final = 20.0
+SILENT_TRACKER_S: Final = 2.0
+"""Seconds without a byte after which a tracker counts as gone, and is called anew."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+
+monotonic = time.monotonic
+Push = Callable[[list[RawSample], float], None]
+
+
+class AppOutlet:
+    """One app's door: a listening port, and every connection that came through it."""
+
+    def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
+        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
+        self.meter = meters.apps[shown.name]
+        self._connections: set[_AppConnection] = set()
+        self._server: asyncio.Server | None = None
+        self._silent = True
+        self._ended = ""
+
+    async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
+        """Open the door.
+
+        Raises:
+            InputError: If the port is taken or the address is not this machine's.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(lambda: _AppConnection(self), host, port, ssl=tls)
+        except OSError as error:
+            raise InputError(
+                f"app {self.shown.name!r} cannot listen on {host}:{port}: {error.strerror or error}",
+                hint="`gazeveil doctor POLICY` says which ports are taken",
+            ) from error
+
+    @property
+    def port(self) -> int:
+        """The port that apps connect to."""
+        return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
+
+    def show(self, veiled: Veiled) -> None:
+        """Give one veiled thing to every connection."""
+        now = monotonic()
+        self._silent, self._ended = False, ""
+        for connection in tuple(self._connections):
+            connection.show(veiled, now)
+        if self._connections and self.meters.arrived:
+            self.meter.latency.saw(monotonic() - self.meters.arrived)
+
+    def silence(self, why: str) -> None:
+        """Tell every connection that there is no gaze at present."""
+        if not self._silent:
+            self.log("app silent", app=self.shown.name, why=why)
+        self._silent = True
+        now = monotonic()
+        for connection in tuple(self._connections):
+            connection.say(lambda sink: sink.silence(now))
+
+    def end(self, reason: str) -> None:
+        """Tell every connection why nothing more comes, and hang up."""
+        if not self._ended:
+            self.log("app ended", app=self.shown.name, reason=reason)
+        self._ended = reason
+        now = monotonic()
+        for connection in tuple(self._connections):
+            connection.say(lambda sink: sink.end(reason, now))
+
+    def tick(self, now: float) -> None:
+        """Do what time demands of every connection."""
+        for connection in tuple(self._connections):
+            connection.tick(now)
+
+    async def close(self, reason: str) -> None:
+        """Close the door and hang up on everybody."""
+        if self._server is not None:
+            self._server.close()
+        self.end(reason)
+        await asyncio.sleep(0)
+        for connection in tuple(self._connections):
+            connection.hang_up()
+        self._connections.clear()
+
+    def _enter(self, connection: _AppConnection) -> bool:
+        if len(self._connections) >= MOST_CONNECTIONS:
+            self.meter.refused += 1
+            self.log("connection refused", app=self.shown.name, why="too many connections")
+            return False
+        self._connections.add(connection)
+        self.meter.connections = len(self._connections)
+        return True
+
+    def _leave(self, connection: _AppConnection) -> None:
+        self._connections.discard(connection)
+        self.meter.connections = len(self._connections)
+
+
+class _AppConnection(asyncio.Protocol):
+    """One connection of an app."""
+
+    def __init__(self, outlet: AppOutlet) -> None:
+        self.outlet = outlet
+        make = outlet.protocol.sink
+        if make is None:
+            raise InputError(f"{outlet.protocol.name} has no tracker side")
+        self.sink: Sink = make(outlet.shown)
+        self._transport: asyncio.Transport | None = None
+        self._waiting: deque[bytes] = deque()
+        self._paused_since = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+        if self._transport is None or not self.outlet._enter(self):
+            transport.abort()  # type: ignore[attr-defined]
+            return
+        _keep_alive(transport)
+        self._transport.set_write_buffer_limits(high=BUFFER)
+        now = monotonic()
+        self.say(lambda sink: sink.connected(now))
+        if self.outlet._ended:
+            self.say(lambda sink: sink.end(self.outlet._ended, now))
+        elif self.outlet._silent:
+            self.say(lambda sink: sink.silence(now))
+
+    def data_received(self, data: bytes) -> None:
+        now = monotonic()
+        self.say(lambda sink: sink.received(data, now))
+
+    def show(self, veiled: Veiled, now: float) -> None:
+        """Send one veiled thing, or let it wait, or let the oldest go that waits."""
+        transport = self._transport
+        if transport is None or self.sink.ended:
+            return
+        try:
+            self.sink.show(veiled, now)
+            data = self.sink.data_to_send()
+        except Exception as error:  # noqa: BLE001  (whatever a sink does wrong, this connection goes and no other)
+            self._cut("sink failed", error)
+            return
+        if not data:
+            return
+        if not self._paused_since:
+            transport.write(data)
+        else:
+            if len(self._waiting) >= MOST_WAITING:
+                self._waiting.popleft()
+                self.outlet.meter.dropped += 1
+            self._waiting.append(data)
+        self.outlet.meter.sent += 1
+
+    def say(self, what: Callable[[Sink], None]) -> None:
+        """Let the sink do something and send what it answers; hang up if the app broke the rules or all was said."""
+        transport = self._transport
+        if transport is None:
+            return
+        try:
+            what(self.sink)
+            data = self.sink.data_to_send()
+        except WireError as error:
+            self._cut("garbage from app", error)
+            return
+        except Exception as error:  # noqa: BLE001  (the same)
+            self._cut("sink failed", error)
+            return
+        if data:
+            transport.write(data)
+            if transport.get_write_buffer_size() > 16 * BUFFER:
+                self._cut("app does not read its answers", None)
+                return
+        if self.sink.ended:
+            transport.close()
+
+    def tick(self, now: float) -> None:
+        """Cut off an app that stands still."""
+        if self._paused_since and now - self._paused_since > STALLED_S:
+            self._cut("app stalled", None)
+            return
+        self.say(lambda sink: sink.tick(now))
+
+    def pause_writing(self) -> None:
+        self._paused_since = monotonic()
+
+    def resume_writing(self) -> None:
+        self._paused_since = 0.0
+        while self._waiting and not self._paused_since and self._transport is not None:
+            self._transport.write(self._waiting.popleft())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._waiting.clear()
+        self.outlet._leave(self)
+
+    def hang_up(self) -> None:
+        """Close without waiting for the app to read."""
+        if self._transport is not None:
+            self._transport.close() if not self._paused_since else self._transport.abort()
+
+    def _cut(self, event: str, error: Exception | None) -> None:
+        self.outlet.meter.refused += 1
+        self.outlet.log(event, app=self.outlet.shown.name, why=error)
+        if self._transport is not None:
+            self._transport.abort()
+
+
+class TrackerLink:
+    """A tracker on TCP: calls it, listens, and calls again when it is gone."""
+
+    def __init__(
+        self,
+        make: Callable[[], Source],
+        host: str,
+        port: int,
+        *,
+        name: str,
+        push: Push,
+        lost: Callable[[str], None],
+        meter: TrackerMeter,
+        log: Log,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._make, self._host, self._port, self._tls = make, host, port, tls
+        self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
+
+    async def run(self) -> None:
+        """Keep the connection for ever; cancel to stop."""
+        loop = asyncio.get_running_loop()
+        pause, told = FIRST_PAUSE, ""
+        while True:
+            connection = _TrackerConnection(self)
+            try:
+                await asyncio.wait_for(
+                    loop.create_connection(lambda link=connection: link, self._host, self._port, ssl=self._tls), 3.0
+                )
+                self.meter.connects += 1
+                why = await connection.over()
+            except TimeoutError:
+                why = "the tracker does not answer"
+            except OSError as error:
+                why = error.strerror or type(error).__name__
+            finally:
+                connection.close()
+            self.meter.connected = False
+            self.lost(why)
+            if why != told:
+                self.log("tracker lost", tracker=self.name, why=why)
+            pause, told = (FIRST_PAUSE, why) if connection.gave_gaze else (min(2 * pause, LONGEST_PAUSE), why)
+            await asyncio.sleep(pause)
+
+
+class _TrackerConnection(asyncio.Protocol):
+    """One connection to a tracker."""
+
+    def __init__(self, link: TrackerLink) -> None:
+        self._link = link
+        self._source = link._make()
+        self._transport: asyncio.Transport | None = None
+        self._over: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._heard = monotonic()
+        self.gave_gaze = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+        _keep_alive(transport)
+        self._heard = monotonic()
+        self._source.connected(self._heard)
+        self._flush()
+
+    def data_received(self, data: bytes) -> None:
+        now = self._heard = monotonic()
+        try:
+            samples = self._source.received(data, now)
+        except WireError as error:
+            self._link.meter.garbage += 1
+            self._end(error.message)
+            return
+        except Exception as error:  # noqa: BLE001  (a parser's fault must not stop the other streams)
+            self._link.meter.garbage += 1
+            self._link.log("source failed", tracker=self._link.name, why=error)
+            self._end("the parser failed")
+            return
+        if samples:
+            if not self.gave_gaze:
+                self.gave_gaze = self._link.meter.connected = True
+                self._link.log("tracker found", tracker=self._link.name)
+            self._link.meter.samples += len(samples)
+            self._link.push(samples, now)
+        self._flush()
+
+    def eof_received(self) -> None:
+        self._end("the tracker hung up")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end("the connection broke" if exc else "the tracker hung up")
+
+    async def over(self) -> str:
+        """Wait until the connection is over, and say why; meanwhile keep it alive."""
+        while not self._over.done():
+            await asyncio.wait([self._over], timeout=0.25)
+            now = monotonic()
+            if now - self._heard > SILENT_TRACKER_S:
+                self._end("the tracker is silent")
+            elif not self._over.done():
+                try:
+                    self._source.tick(now)
+                except GazeveilError as error:
+                    self._end(error.message)
+                self._flush()
+        return self._over.result()
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+
+    def _flush(self) -> None:
+        if self._transport is not None and (data := self._source.data_to_send()):
+            self._transport.write(data)
+
+    def _end(self, why: str) -> None:
+        if not self._over.done():
+            self._over.set_result(why)
+        self.close()
+
+
+def _keep_alive(transport: Any) -> None:
+    connection = transport.get_extra_info("socket")
+    if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
