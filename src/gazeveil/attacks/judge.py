@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The judgement: how often is somebody behind a veil still named?
+
+The protocol is that of Wilson et al. 2024, sections 3.3 and 5.2. Trials are sorted into folds, one for each session.
+Every ordered pair of distinct folds is measured: the people of one are enrolled, those of the other asked about, and
+accuracy is the mean over people and pairs. Only queries are veiled, unless the attack itself veils the reference (white
+box).
+
+- An attack sees queries without names, and of the veil only what its threat model grants.
+- An attack that learns from exemplars learns from one half of the people and is used on the other, and the reverse.
+- Intervals are of people drawn anew (percentile bootstrap): the few people, not the many windows, limit what is known.
+- Who has no usable window counts as not named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gazeveil.attacks.contract import Attack, Exemplar, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
+from gazeveil.attacks.judgement import Answer, Facts, Judgement, summed
+from gazeveil.attacks.matching import vote
+from gazeveil.errors import InputError, OptionError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import SampleMechanism
+
+Tell = Callable[[float, float | None], None]
+
+DRAWS = 1000
+_ATTACKERS_SEED = 1_000_003
+"""Added to the seed for whatever the attacker draws: nobody is granted the veil's own noise."""
+
+
+@dataclass(slots=True, eq=False)
+class Judge:
+    """Recordings and a recogniser, ready to judge one veil and attack after the other.
+
+    People who are enrolled as they are, are enrolled once for all judgements.
+
+    Attributes:
+        recogniser: Who tells people apart.
+        trials: Whose gaze; at least two people and two folds.
+        data: What they are, in words.
+        seconds: Use only the first seconds of every trial.
+        fold: What makes a fold: the session, or the name of the trial.
+        seed: All noise follows from it.
+        draws: How often people are drawn anew for an interval.
+    """
+
+    recogniser: Recogniser
+    trials: Sequence[Trial]
+    data: str = ""
+    seconds: float | None = None
+    fold: Literal["session", "name"] = "session"
+    seed: int = 1
+    draws: int = DRAWS
+    _folds: dict[str, list[Trial]] = field(init=False)
+    _half: dict[str, int] = field(init=False)
+    _plain: dict[tuple[str, bool], Gallery] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not self.seconds > 0:
+            raise OptionError(f"the recording length must be above 0 s, not {self.seconds!r}")
+        self._folds = {}
+        for trial in self.trials:
+            kept = trial if self.seconds is None else trial.first(self.seconds)
+            self._folds.setdefault(getattr(trial, self.fold), []).append(kept)
+        people = sorted({trial.person for trial in self.trials})
+        self._half = {person: number % 2 for number, person in enumerate(people)}
+        if len(self._folds) < 2 or len(people) < 2:
+            raise InputError(
+                f"a judgement needs two people and two {self.fold}s at least, not {len(people)} and {len(self._folds)}",
+                hint="people are enrolled from one and asked about in another",
+            )
+
+    def judge(
+        self,
+        mechanism: SampleMechanism | None = None,
+        attack: Attack | None = None,
+        *,
+        state: Mapping[str, FloatArray] | None = None,
+        tell: Tell | None = None,
+    ) -> Judgement:
+        """Measure how often people are named.
+
+        Args:
+            mechanism: The veil; without one, gaze is as it was recorded, pupil included.
+            attack: What is done against it.
+            state: What the veil's state was, for an attack that is granted it.
+            tell: Told how many folds have served as reference.
+
+        Raises:
+            OptionError: If the attack needs what is not there.
+        """
+        veiled = {key: [self._veil(trial, mechanism) for trial in trials] for key, trials in self._folds.items()}
+        attacks = self._prepared(veiled, mechanism, attack, state)
+        shown: dict[str, list[Trial]] = {}
+        for key, trials in veiled.items():
+            asked = [(attacks[self._half[trial.person]], trial.anonymous()) for trial in trials]
+            shown[key] = [trial if prepared is None else prepared.query(trial) for prepared, trial in asked]
+        answers: list[Answer] = []
+        for done, reference in enumerate(self._folds, start=1):
+            galleries = self._galleries(reference, mechanism, attacks)
+            for query in (fold for fold in self._folds if fold != reference):
+                for trial, seen in zip(self._folds[query], shown[query], strict=True):
+                    gallery = galleries[self._half[trial.person]]
+                    if trial.person in gallery.people:
+                        answers.append(Answer(trial.person, vote(gallery.windows(seen), gallery.people)))
+            if tell is not None:
+                tell(done, len(self._folds))
+        if not answers:
+            raise InputError("nobody who is asked about is enrolled", hint="the same people must be in two folds")
+        facts = Facts(self.recogniser, mechanism, attack, self.data, self.seconds, len(self._folds), self.seed)
+        return summed(answers, facts, self.draws)
+
+    def _veil(self, trial: Trial, mechanism: SampleMechanism | None) -> Trial:
+        if mechanism is None:
+            return trial
+        noise = NoiseSource.seeded(self.seed).spawn(f"veil/{trial.person}/{trial.session}/{trial.name}")
+        return trial.with_gaze(*mechanism.start(noise).run(trial.t, trial.x, trial.y))
+
+    def _prepared(
+        self,
+        veiled: Mapping[str, Sequence[Trial]],
+        mechanism: SampleMechanism | None,
+        attack: Attack | None,
+        state: Mapping[str, FloatArray] | None,
+    ) -> dict[int, Prepared | None]:
+        """Return the attack for each half of the people; the same for both unless it learns from the other half."""
+        if attack is None:
+            return {0: None, 1: None}
+        seed = self.seed + _ATTACKERS_SEED
+        if Grant.EXEMPLARS not in attack.grants:
+            prepared = attack.prepare(Knowledge(mechanism, None, state), seed)
+            return {0: prepared, 1: prepared}
+        exemplars: dict[int, list[Exemplar]] = {0: [], 1: []}
+        for key, trials in self._folds.items():
+            for raw, behind in zip(trials, veiled[key], strict=True):
+                exemplars[self._half[raw.person]].append(Exemplar(raw, behind))
+        return {
+            half: attack.prepare(Knowledge(mechanism, tuple(exemplars[1 - half]), state), seed + half)
+            for half in (0, 1)
+        }
+
+    def _galleries(
+        self, fold: str, mechanism: SampleMechanism | None, attacks: Mapping[int, Prepared | None]
+    ) -> dict[int, Gallery]:
+        """Enrol a fold for each half of the people, as the attack wants it."""
+        first = self._gallery(fold, mechanism, attacks[0])
+        return {0: first, 1: first if attacks[1] is attacks[0] else self._gallery(fold, mechanism, attacks[1])}
+
+    def _gallery(self, fold: str, mechanism: SampleMechanism | None, prepared: Prepared | None) -> Gallery:
+        bare = mechanism is not None or prepared is not None  # a veil lets no pupil out, so the reference has none
+        trials = [trial.with_gaze(trial.x, trial.y) if bare else trial for trial in self._folds[fold]]
+        if prepared is not None and type(prepared).reference is not Prepared.reference:
+            return self.recogniser.enrol([prepared.reference(trial) for trial in trials], self.seed)
+        if (fold, bare) not in self._plain:
+            self._plain[fold, bare] = self.recogniser.enrol(trials, self.seed)
+        return self._plain[fold, bare]
+
+
+def judge(
+    recogniser: Recogniser,
+    trials: Sequence[Trial],
+    mechanism: SampleMechanism | None = None,
+    attack: Attack | None = None,
+    **options: Any,
+) -> Judgement:
+    """Measure once how often people are named; options are those of `Judge`. For many, keep a `Judge`."""
+    return Judge(recogniser, trials, **options).judge(mechanism, attack)
