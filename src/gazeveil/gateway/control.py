@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The HTTP control API of a running gateway: on loopback, with a token, and no gaze in any answer.
+
+`OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``; its Host
+must be the address that was bound, so that no web page can reach it under another name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import os
+import re
+import secrets
+import socket
+import stat
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gazeveil.errors import GazeveilError, InputError, MissingExtra, OutputError, UnknownName
+from gazeveil.gateway._control_description import OPENAPI
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_MOST_BODY = 1 << 16
+
+
+class Controlled(Protocol):
+    """What the control API can ask of a gateway."""
+
+    def status(self) -> dict[str, Any]:
+        """Return everything there is to tell."""
+        ...
+
+    def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Turn an app's knob."""
+        ...
+
+    def switch(self, app: str, on: bool) -> dict[str, Any]:
+        """Switch an app on or off."""
+        ...
+
+    def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
+        """Say who sits before a tracker now."""
+        ...
+
+    async def reload(self) -> dict[str, Any]:
+        """Read the policy file again."""
+        ...
+
+    def exposition(self) -> tuple[bytes, str]:
+        """Return the metrics as Prometheus reads them, and their content type."""
+        ...
+
+
+def token_in(path: Path) -> str:
+    """Return the token kept in a file, which only its owner may read; a new one is made if there is no file.
+
+    Raises:
+        InputError: If others may read the file, or it holds no token.
+    """
+    try:
+        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        mode = path.stat().st_mode
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise InputError(f"others may read the token in {path}", hint=f"chmod 600 {path}") from None
+        token = path.read_text(encoding="ascii", errors="replace").strip()
+        if re.fullmatch(r"[A-Za-z0-9_-]{16,}", token) is None:
+            raise InputError(f"{path} holds no token", hint="delete the file, and a new one is made") from None
+        return token
+    except OSError as error:
+        raise OutputError(f"cannot keep a token in {path}: {error.strerror}") from error
+    with os.fdopen(made, "w", encoding="ascii") as file:
+        token = secrets.token_urlsafe(32)
+        file.write(token + "\n")
+        file.flush()
+        os.fsync(made)
+    return token
+
+
+def control_app(gateway: Controlled, token: str, hosts: frozenset[str]) -> Starlette:
+    """Return the API as an ASGI application.
+
+    Args:
+        gateway: What it controls.
+        token: What a request must show.
+        hosts: The ``Host`` headers that are taken, with port.
+    """
+    try:
+        from starlette.applications import Starlette  # noqa: PLC0415
+        from starlette.responses import JSONResponse, Response  # noqa: PLC0415
+        from starlette.routing import Route  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise MissingExtra("starlette", "live", "the control API") from error
+
+    def refused(status: int, message: str, hint: str = "") -> Response:
+        return JSONResponse({"error": "refused", "message": message, "hint": hint}, status)
+
+    def guarded(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        async def ask(request: Request) -> Response:
+            if request.headers.get("host", "").lower() not in hosts:
+                return refused(403, "this host name is not the gateway's")
+            given = request.headers.get("authorization", "")
+            if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+                return refused(401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+            try:
+                return await answer(request)
+            except UnknownName as error:
+                return JSONResponse(error.details(), 404)
+            except InputError as error:
+                return JSONResponse(error.details(), 422)
+            except GazeveilError as error:
+                return JSONResponse(error.details(), 409)
+
+        return ask
+
+    async def body(request: Request) -> dict[str, Any]:
+        import json  # noqa: PLC0415
+
+        taken = bytearray()
+        async for part in request.stream():
+            taken += part
+            if len(taken) > _MOST_BODY:
+                raise InputError("the body is too long")
+        try:
+            given = json.loads(taken or b"{}")
+        except (ValueError, RecursionError):
+            raise InputError("the body must be one JSON object") from None
+        if not isinstance(given, dict):
+            raise InputError("the body must be one JSON object")
+        return given
+
+    async def status(request: Request) -> Response:
+        return JSONResponse(gateway.status())
+
+    async def apps(request: Request) -> Response:
+        return JSONResponse({"apps": gateway.status()["apps"]})
+
+    async def budget(request: Request) -> Response:
+        return JSONResponse({"budgets": gateway.status()["budgets"]})
+
+    async def knob(request: Request) -> Response:
+        return JSONResponse(gateway.turn(request.path_params["name"], await body(request)))
+
+    async def switch(request: Request) -> Response:
+        on = (await body(request)).get("on")
+        if not isinstance(on, bool):
+            raise InputError('the body must be {"on": true} or {"on": false}')
+        return JSONResponse(gateway.switch(request.path_params["name"], on))
+
+    async def person(request: Request) -> Response:
+        name = (await body(request)).get("person")
+        if not isinstance(name, str) or not name:
+            raise InputError('the body must be {"person": "NAME"}')
+        return JSONResponse(gateway.sit_down(request.path_params["name"], name))
+
+    async def reload(request: Request) -> Response:
+        return JSONResponse(await gateway.reload())
+
+    async def metrics(request: Request) -> Response:
+        text, kind = gateway.exposition()
+        return Response(text, media_type=kind)
+
+    async def description(request: Request) -> Response:
+        return JSONResponse(OPENAPI)
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"alive": True})
+
+    return Starlette(
+        routes=[
+            Route("/health", health),
+            Route("/openapi.json", description),
+            Route("/metrics", guarded(metrics)),
+            Route("/v1/status", guarded(status)),
+            Route("/v1/apps", guarded(apps)),
+            Route("/v1/apps/{name}/knob", guarded(knob), methods=["POST"]),
+            Route("/v1/apps/{name}/switch", guarded(switch), methods=["POST"]),
+            Route("/v1/trackers/{name}/person", guarded(person), methods=["POST"]),
+            Route("/v1/budget", guarded(budget)),
+            Route("/v1/policy/reload", guarded(reload), methods=["POST"]),
+        ]
+    )
+
+
+class ControlServer:
+    """The control API on a socket of its own, in the running loop."""
+
+    def __init__(self, gateway: Controlled, host: str, port: int, token: str) -> None:
+        self._gateway, self._host, self._token = gateway, host, token
+        self._socket = _bound(host, port)
+        self.port = int(self._socket.getsockname()[1])
+        self._task: asyncio.Task[None] | None = None
+        self._server: Any = None
+
+    def start(self) -> None:
+        """Begin to answer."""
+        try:
+            import uvicorn  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise MissingExtra("uvicorn", "live", "the control API") from error
+
+        class Quiet(uvicorn.Server):
+            @contextlib.contextmanager
+            def capture_signals(self) -> Iterator[None]:
+                yield  # signals are the gateway's
+
+        names = {self._host, "localhost", "127.0.0.1", "[::1]"}
+        hosts = frozenset(f"{name}:{self.port}" for name in names)
+        config = uvicorn.Config(
+            control_app(self._gateway, self._token, hosts),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+            limit_concurrency=32,
+            server_header=False,
+        )
+        self._server = Quiet(config)
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+
+    async def close(self) -> None:
+        """Stop answering."""
+        if self._server is not None and self._task is not None:
+            self._server.should_exit = True
+            with contextlib.suppress(asyncio.CancelledError, TimeoutError):
+                await asyncio.wait_for(self._task, 3)
+        self._socket.close()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        raise InputError(
+            f"the control API cannot listen on {host}:{port}: {error.strerror}",
+            hint="`gazeveil doctor POLICY` says which ports are taken",
+        ) from error
+    return made

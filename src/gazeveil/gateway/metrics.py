@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A gateway's counts as Prometheus reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from typing import Any
+
+from gazeveil.errors import MissingExtra
+from gazeveil.gateway.meters import BOUNDS, Meters
+
+
+def exposition(meters: Meters, status: Mapping[str, Any]) -> tuple[bytes, str]:
+    """Return the text, and its content type.
+
+    Raises:
+        MissingExtra: If prometheus-client is not installed.
+    """
+    try:
+        from prometheus_client import CollectorRegistry  # noqa: PLC0415
+        from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest  # noqa: PLC0415
+        from prometheus_client.registry import Collector  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise MissingExtra("prometheus-client", "live", "metrics") from error
+
+    class Counts(Collector):
+        def collect(self) -> Iterator[Any]:
+            yield from _families(meters, status)
+
+    registry = CollectorRegistry()
+    registry.register(Counts())
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
+    from prometheus_client.core import (  # noqa: PLC0415
+        CounterMetricFamily,
+        GaugeMetricFamily,
+        HistogramMetricFamily,
+    )
+
+    latency = HistogramMetricFamily(
+        "gazeveil_latency_seconds", "From the tracker's bytes to the app's.", labels=["app"]
+    )
+    sent = CounterMetricFamily("gazeveil_sent", "Veiled things sent.", labels=["app"])
+    dropped = CounterMetricFamily("gazeveil_dropped", "Veiled things a slow app did not get.", labels=["app"])
+    refused = CounterMetricFamily("gazeveil_refused", "Connections that were cut.", labels=["app"])
+    connections = GaugeMetricFamily("gazeveil_connections", "Connections of an app.", labels=["app"])
+    for name, app in meters.apps.items():
+        bounds = [*(f"{bound:g}" for bound in BOUNDS), "+Inf"]
+        buckets = list(zip(bounds, accumulate(app.latency.counts), strict=True))
+        latency.add_metric([name], buckets=buckets, sum_value=app.latency.total)
+        sent.add_metric([name], app.sent)
+        dropped.add_metric([name], app.dropped)
+        refused.add_metric([name], app.refused)
+        connections.add_metric([name], app.connections)
+    yield from (latency, sent, dropped, refused, connections)
+
+    taken = CounterMetricFamily("gazeveil_samples", "Samples taken from a tracker.", labels=["tracker"])
+    connects = CounterMetricFamily("gazeveil_tracker_connects", "Connections made to a tracker.", labels=["tracker"])
+    garbage = CounterMetricFamily("gazeveil_tracker_garbage", "Times a tracker broke its protocol.", labels=["tracker"])
+    up = GaugeMetricFamily("gazeveil_tracker_up", "Whether a tracker gives gaze.", labels=["tracker"])
+    for name, tracker in meters.trackers.items():
+        taken.add_metric([name], tracker.samples)
+        connects.add_metric([name], tracker.connects)
+        garbage.add_metric([name], tracker.garbage)
+        up.add_metric([name], float(tracker.connected))
+    yield from (taken, connects, garbage, up)
+
+    yield CounterMetricFamily("gazeveil_payments", "Leases paid from the ledger.", value=meters.payments)
+    yield CounterMetricFamily("gazeveil_payment_errors", "Leases not paid.", value=meters.payment_errors)
+    yield CounterMetricFamily("gazeveil_faults", "Errors that should not happen.", value=meters.faults)
+
+    spent = GaugeMetricFamily("gazeveil_budget_spent_epsilon", "Spent of today's budget.", labels=["person"])
+    left = GaugeMetricFamily("gazeveil_budget_left_epsilon", "Left of today's budget.", labels=["person"])
+    for budget in status.get("budgets", ()):
+        spent.add_metric([budget["person"]], float(budget["spent"]))
+        left.add_metric([budget["person"]], float(budget["left"]))
+    yield from (spent, left)
