@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Embeddings from a trained model: the folds' 128 numbers side by side, 512 for four of them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.attacks.ekyt._torch import torch
+from gazeveil.attacks.ekyt.checkpoint import Fold, Model
+from gazeveil.attacks.ekyt.network import EMBEDDING, DenseBlock, Embedder, MakeBlock
+from gazeveil.attacks.ekyt.preprocess import Floats
+from gazeveil.errors import InputError
+
+AT_ONCE: Final = 32
+"""Windows that go through the network together; more would leave the caches."""
+
+
+class Ensemble:
+    """A model ready to embed windows."""
+
+    def __init__(self, model: Model, device: str = "cpu", block: MakeBlock = DenseBlock) -> None:
+        self.model = model
+        self.device = torch.device(device)
+        self._embedders = [_restored(fold, block).to(self.device) for fold in model.folds]
+
+    def embed(self, windows: Floats) -> NDArray[np.float32]:
+        """Return one row of numbers for every window.
+
+        Args:
+            windows: Raw velocities in deg/s (n, 2, samples), NaN where missing.
+        """
+        folds = len(self._embedders)
+        result = np.empty((len(windows), folds, EMBEDDING), dtype=np.float32)
+        with torch.inference_mode():
+            for begin in range(0, len(windows), AT_ONCE):
+                some = windows[begin : begin + AT_ONCE]
+                for number, (fold, embedder) in enumerate(zip(self.model.folds, self._embedders, strict=True)):
+                    scaled = torch.from_numpy(fold.scale.apply(some)).to(self.device)
+                    result[begin : begin + AT_ONCE, number] = embedder(scaled).cpu().numpy()
+        return result.reshape(len(windows), folds * EMBEDDING)
+
+
+def unit_rows(embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return rows of length 1, whose products are cosines; a row of zeros stays one."""
+    length = np.linalg.norm(embeddings, axis=1, keepdims=True)
+    return np.asarray(embeddings / np.where(length > 0, length, 1.0), dtype=np.float32)
+
+
+def nearest_is_right(
+    embeddings: NDArray[np.float32], labels: NDArray[np.int64], session: NDArray[np.int32]
+) -> tuple[float, float]:
+    """Return how often the nearest window of an earlier session is of the same person, and what guessing would give.
+
+    Windows of everybody's last session ask; those of all other sessions answer.
+    """
+    asks = session == session.max(initial=0)
+    if asks.all() or not asks.any():
+        return float("nan"), float("nan")
+    unit = unit_rows(embeddings)
+    nearest = np.argmax(unit[asks] @ unit[~asks].T, axis=1)
+    return float(np.mean(labels[~asks][nearest] == labels[asks])), 1.0 / len(np.unique(labels[~asks]))
+
+
+def _restored(fold: Fold, block: MakeBlock) -> Any:
+    embedder = Embedder(block)
+    try:
+        embedder.load_state_dict({name: torch.from_numpy(np.array(values)) for name, values in fold.state.items()})
+    except RuntimeError as error:
+        raise InputError(f"the model's parameters do not fit the network: {str(error).splitlines()[-1]}") from error
+    return embedder.eval()
