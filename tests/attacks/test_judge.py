@@ -232,3 +232,37 @@ def test_it_tells_how_far_it_is() -> None:
     heard: list[tuple[float, float | None]] = []
     Judge(Spectrum(), people(2), draws=5).judge(tell=lambda done, total: heard.append((done, total)))
     assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_an_attack_may_enrol_several_draws_and_bring_its_own_recogniser() -> None:
+    @dataclass(frozen=True)
+    class Louder(Spectrum):
+        heard: ClassVar[list[int]] = []
+
+        def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
+            self.heard.append(len(reference))
+            return EmbeddedGallery(self.embed, reference)
+
+    class Twice(Prepared):
+        def query(self, veiled: Trial) -> Trial:
+            return veiled
+
+        def references(self, raw: Trial) -> tuple[Trial, ...]:
+            return raw, raw
+
+        def recogniser(self, given: Recogniser) -> Recogniser:
+            return Louder()
+
+    @dataclass(frozen=True)
+    class Retrained(Attack):
+        name: ClassVar[str] = "retrained"
+        threat_model: ClassVar[str] = "white box"
+
+        def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
+            return Twice()
+
+    Spectrum.enrolled.clear()
+    told = judge(Spectrum(), people(3), veil("gaussian", sigma=0.1), Retrained(), draws=10)
+    assert told.accuracy == 1
+    assert Spectrum.enrolled == []
+    assert Louder.heard == [6, 6, 6]

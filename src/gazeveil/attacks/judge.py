@@ -34,6 +34,20 @@ _ATTACKERS_SEED = 1_000_003
 """Added to the seed for whatever the attacker draws: nobody is granted the veil's own noise."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Attacker:
+    """An attack that has learnt, or none, and the recogniser that it uses."""
+
+    prepared: Prepared | None
+    recogniser: Recogniser
+
+    def query(self, veiled: Trial) -> Trial:
+        return veiled if self.prepared is None else self.prepared.query(veiled)
+
+    def references(self, raw: Trial) -> tuple[Trial, ...]:
+        return (raw,) if self.prepared is None else self.prepared.references(raw)
+
+
 @dataclass(slots=True, eq=False)
 class Judge:
     """Recordings and a recogniser, ready to judge one veil and attack after the other.
@@ -96,14 +110,14 @@ class Judge:
             OptionError: If the attack needs what is not there.
         """
         veiled = {key: [self._veil(trial, mechanism) for trial in trials] for key, trials in self._folds.items()}
+        bare = mechanism is not None or attack is not None  # a veil lets no pupil out, so the reference has none
         attacks = self._prepared(veiled, mechanism, attack, state)
         shown: dict[str, list[Trial]] = {}
         for key, trials in veiled.items():
-            asked = [(attacks[self._half[trial.person]], trial.anonymous()) for trial in trials]
-            shown[key] = [trial if prepared is None else prepared.query(trial) for prepared, trial in asked]
+            shown[key] = [attacks[self._half[trial.person]].query(trial.anonymous()) for trial in trials]
         answers: list[Answer] = []
         for done, reference in enumerate(self._folds, start=1):
-            galleries = self._galleries(reference, mechanism, attacks)
+            galleries = self._galleries(reference, bare, attacks)
             for query in (fold for fold in self._folds if fold != reference):
                 for trial, seen in zip(self._folds[query], shown[query], strict=True):
                     gallery = galleries[self._half[trial.person]]
@@ -128,38 +142,41 @@ class Judge:
         mechanism: SampleMechanism | None,
         attack: Attack | None,
         state: Mapping[str, FloatArray] | None,
-    ) -> dict[int, Prepared | None]:
+    ) -> dict[int, _Attacker]:
         """Return the attack for each half of the people; the same for both unless it learns from the other half."""
         if attack is None:
-            return {0: None, 1: None}
+            return dict.fromkeys((0, 1), _Attacker(None, self.recogniser))
         seed = self.seed + _ATTACKERS_SEED
         if Grant.EXEMPLARS not in attack.grants:
             prepared = attack.prepare(Knowledge(mechanism, None, state), seed)
-            return {0: prepared, 1: prepared}
+            return dict.fromkeys((0, 1), _Attacker(prepared, prepared.recogniser(self.recogniser)))
         exemplars: dict[int, list[Exemplar]] = {0: [], 1: []}
         for key, trials in self._folds.items():
             for raw, behind in zip(trials, veiled[key], strict=True):
                 exemplars[self._half[raw.person]].append(Exemplar(raw, behind))
-        return {
-            half: attack.prepare(Knowledge(mechanism, tuple(exemplars[1 - half]), state), seed + half)
-            for half in (0, 1)
-        }
+        learnt = {}
+        for half in (0, 1):
+            prepared = attack.prepare(Knowledge(mechanism, tuple(exemplars[1 - half]), state), seed + half)
+            learnt[half] = _Attacker(prepared, prepared.recogniser(self.recogniser))
+        return learnt
 
-    def _galleries(
-        self, fold: str, mechanism: SampleMechanism | None, attacks: Mapping[int, Prepared | None]
-    ) -> dict[int, Gallery]:
-        """Enrol a fold for each half of the people, as the attack wants it."""
-        first = self._gallery(fold, mechanism, attacks[0])
-        return {0: first, 1: first if attacks[1] is attacks[0] else self._gallery(fold, mechanism, attacks[1])}
+    def _galleries(self, fold: str, bare: bool, attacks: Mapping[int, _Attacker]) -> dict[int, Gallery]:
+        """Enrol a fold for each half of the people, as the attacker wants it."""
+        first = self._gallery(fold, bare, attacks[0])
+        return {0: first, 1: first if attacks[1] is attacks[0] else self._gallery(fold, bare, attacks[1])}
 
-    def _gallery(self, fold: str, mechanism: SampleMechanism | None, prepared: Prepared | None) -> Gallery:
-        bare = mechanism is not None or prepared is not None  # a veil lets no pupil out, so the reference has none
+    def _gallery(self, fold: str, bare: bool, attacker: _Attacker) -> Gallery:
         trials = [trial.with_gaze(trial.x, trial.y) if bare else trial for trial in self._folds[fold]]
-        if prepared is not None and type(prepared).reference is not Prepared.reference:
-            return self.recogniser.enrol([prepared.reference(trial) for trial in trials], self.seed)
+        enrolled = [reference for trial in trials for reference in attacker.references(trial)]
+        if attacker.recogniser is not self.recogniser or not _same(enrolled, trials):
+            return attacker.recogniser.enrol(enrolled, self.seed)
         if (fold, bare) not in self._plain:
             self._plain[fold, bare] = self.recogniser.enrol(trials, self.seed)
         return self._plain[fold, bare]
+
+
+def _same(some: Sequence[Trial], others: Sequence[Trial]) -> bool:
+    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
 def judge(
