@@ -1,0 +1,308 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lab Streaming Layer: streams that describe themselves; liblsl itself does the network.
+
+Channels are named as Pupil Labs' own relay names them, so that what reads theirs reads ours: ``norm_pos`` starts at
+the bottom left. Names of areas are a stream of string markers. Times are LSL's: the ``now`` that a sink is given must
+be ``pylsl.local_clock()``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from gazeveil.errors import MissingExtra, PrivacyError, WireError
+from gazeveil.gateway.plane import Plane, Point
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
+from gazeveil.gateway.protocols._carries import CARRIES
+from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.protocols._tracker_clock import TrackerClock
+from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.gaze.geometry import Unit
+
+MOST_CHANNELS: Final = 1024
+"""More channels than this make no gaze stream."""
+
+CONFIDENT: Final = 0.6
+"""Gaze with a lower confidence is missing, as in recordings."""
+
+_FRACTIONS: Final = ("normalized", "normalised")
+_PIXELS: Final = ("pixels", "pixel", "px")
+_Reader = Callable[[Sequence[float]], Point]
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What a stream says about one channel."""
+
+    label: str
+    type: str
+    unit: str = ""
+    eye: str = "both"
+    coordinate_system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a stream says about itself; its rate is always irregular."""
+
+    name: str
+    type: str
+    source_id: str
+    format: Literal["double64", "string"]
+    channels: tuple[Channel, ...]
+
+    def info(self) -> Any:
+        """Return it as a ``pylsl.StreamInfo``, for an outlet.
+
+        Raises:
+            MissingExtra: If pylsl or liblsl is not there.
+        """
+        pylsl = _pylsl()
+        info = pylsl.StreamInfo(
+            self.name, self.type, len(self.channels), pylsl.IRREGULAR_RATE, self.format, self.source_id
+        )
+        channels = info.desc().append_child("channels")
+        for channel in self.channels:
+            entry = channels.append_child("channel")
+            for name in ("label", "eye", "type", "unit", "coordinate_system"):
+                if value := getattr(channel, name):
+                    entry.append_child_value(name, value)
+        return info
+
+
+def channels_of(info: Any) -> tuple[Channel, ...]:
+    """Return what a stream on the network, a ``pylsl.StreamInfo`` with its description, says about its channels.
+
+    Raises:
+        WireError: If it has too many, or describes none.
+    """
+    if not 0 < info.channel_count() <= MOST_CHANNELS:
+        raise WireError(f"a gaze stream has at most {MOST_CHANNELS} channels")
+    found: list[Channel] = []
+    entry = info.desc().child("channels").child("channel")
+    while not entry.empty() and len(found) < info.channel_count():
+        names = ("label", "type", "unit", "eye", "coordinate_system")
+        found.append(Channel(*(str(entry.child_value(name)) for name in names)))
+        entry = entry.next_sibling("channel")
+    if len(found) != info.channel_count():
+        raise WireError("the stream does not describe each of its channels")
+    return tuple(found)
+
+
+class LslSource:
+    """An inlet's reader: takes the channels that hold gaze by what the stream says of them, and no others.
+
+    Attributes:
+        query: Which streams to look for, as liblsl's ``resolve_bypred`` understands it.
+    """
+
+    query: Final = "type='Gaze'"
+
+    def __init__(self, plane: Plane) -> None:
+        self.plane = plane
+        self._read: _Reader | None = None
+        self._confidence: int | None = None
+
+    def described(self, channels: Sequence[Channel]) -> None:
+        """Choose the channels to read.
+
+        Raises:
+            WireError: If none of them says where gaze is in this plane.
+        """
+        both = [(i, channel) for i, channel in enumerate(channels) if channel.eye.lower() in {"", "both"}]
+        at = {channel.label.lower(): i for i, channel in both}
+        kinds: dict[str, int] = {}
+        for i, channel in both:
+            kinds.setdefault(f"{channel.type} {channel.unit}".lower(), i)
+        self._confidence = at.get("confidence")
+        self._read = self._reader(at, kinds)
+
+    def sample(self, values: Sequence[float], timestamp: float) -> RawSample | None:
+        """Return one sample of the stream; None if it has no time.
+
+        Raises:
+            WireError: If it has fewer channels than the stream described, or the stream described nothing.
+        """
+        if self._read is None:
+            raise WireError("the stream has not described its channels")
+        t = seconds(timestamp)
+        if t is None:
+            return None
+        try:
+            x, y = self._read(values)
+            confident = self._confidence is None or values[self._confidence] >= CONFIDENT
+        except (IndexError, TypeError):
+            raise WireError(
+                "a sample has fewer channels than its stream described, or other things than numbers"
+            ) from None
+        if not confident or math.isnan(x) or math.isnan(y):
+            return RawSample(t, math.nan, math.nan)
+        return RawSample(t, x, y)
+
+    def _reader(self, at: dict[str, int], kinds: dict[str, int]) -> _Reader:
+        plane = self.plane
+
+        def pair(
+            names: dict[str, int], across: str, down: str, convert: Callable[[float, float], Point]
+        ) -> _Reader | None:
+            if across not in names or down not in names:
+                return None
+            i, j = names[across], names[down]
+            return lambda values: convert(coordinate(values[i]), coordinate(values[j]))
+
+        choices = [pair(at, "norm_pos_x", "norm_pos_y", lambda x, y: plane.from_fraction(x, 1.0 - y))]
+        choices += [pair(kinds, f"screenx {unit}", f"screeny {unit}", plane.from_fraction) for unit in _FRACTIONS]
+        choices += [pair(kinds, f"screenx {unit}", f"screeny {unit}", plane.from_pixels) for unit in _PIXELS]
+        if plane.geometry.unit is Unit.DEGREE:
+            choices.insert(0, self._direction(kinds))
+        for choice in choices:
+            if choice is not None:
+                return choice
+        raise WireError(
+            "the stream has no channels that say where both eyes look in this plane",
+            hint="norm_pos_x and _y, ScreenX and ScreenY, or for a headset DirectionX, DirectionY and DirectionZ",
+        )
+
+    def _direction(self, kinds: dict[str, int]) -> _Reader | None:
+        axes = {kind.split(" ")[0]: i for kind, i in reversed(kinds.items())}
+        try:
+            i, j, k = (axes[f"direction{axis}"] for axis in "xyz")
+        except KeyError:
+            return None
+        return lambda values: _degrees(coordinate(values[i]), coordinate(values[j]), coordinate(values[k]))
+
+
+LslSample = tuple[list[float] | list[str], float]
+"""The values of all channels, and when."""
+
+
+class LslSink:
+    """An outlet's writer: what it returns is what to push.
+
+    Attributes:
+        description: What the stream says about itself.
+        ended: Whether the outlet is to be closed.
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self.shown = shown
+        self.ended = False
+        self.description = _describe(shown)
+        shown.plane.to_fraction(0.0, 0.0)  # a plane without fractions is refused now, not at the first sample
+        self._clock = TrackerClock()
+        self._silent = True
+
+    def show(self, veiled: Veiled, now: float) -> LslSample | None:
+        """Return one veiled thing as a sample.
+
+        Raises:
+            PrivacyError: If it is anything but what a veil made, or the stream carries other things.
+        """
+        kind = type(veiled)
+        if kind is not CARRIES[self.shown.output]:
+            raise PrivacyError(
+                f"a stream of {self.shown.output} takes only those that a veil made, not {kind.__name__}"
+            )
+        if self.ended:
+            return None
+        self._silent = False
+        t = veiled.t + self._clock.seen(veiled.t, now)
+        if isinstance(veiled, VeiledHit):
+            return [veiled.area], t
+        if not isinstance(veiled, VeiledSample | VeiledFixation):
+            return None
+        x, y = self.shown.plane.to_fraction(veiled.x, veiled.y)
+        if math.isnan(x) or math.isnan(y):
+            return self._nothing(), t
+        if isinstance(veiled, VeiledFixation):
+            return [1.0, x, 1.0 - y, veiled.duration * 1000.0], t - veiled.duration
+        return [1.0, x, 1.0 - y], t
+
+    def silence(self, now: float) -> LslSample | None:
+        """Return a sample without gaze, once each time the stream falls silent."""
+        if self._silent or self.ended:
+            return None
+        self._silent = True
+        return ([""] if self.shown.output == "hits" else self._nothing()), now
+
+    def end(self, reason: str, now: float) -> LslSample | None:
+        """Set ``ended``, and return a last sample; a stream of markers says why, one of numbers has no word for it."""
+        if self.ended:
+            return None
+        last = ([f"end: {reason}"], now) if self.shown.output == "hits" else self.silence(now)
+        self.ended = True
+        return last
+
+    def _nothing(self) -> list[float]:
+        return [0.0] + [math.nan] * (len(self.description.channels) - 1)
+
+
+_GAZE: Final = (
+    Channel("confidence", "Confidence", "normalized"),
+    Channel("norm_pos_x", "ScreenX", "normalized", coordinate_system="world"),
+    Channel("norm_pos_y", "ScreenY", "normalized", coordinate_system="world"),
+)
+_DURATION: Final = Channel("duration", "com.pupil-labs.fixation.duration", "milliseconds")
+_AREA: Final = Channel("area", "Marker", eye="")
+
+
+def _describe(shown: Shown) -> Description:
+    channels = {"samples": _GAZE, "fixations": (*_GAZE, _DURATION), "hits": (_AREA,)}[shown.output]
+    # Inlets find a stream again by its source id. It names the app and nothing else: no device, no person.
+    source_id = f"gazeveil:{shown.name}"
+    if shown.output == "hits":
+        return Description(shown.name, "Markers", source_id, "string", channels)
+    return Description(shown.name, "Gaze", source_id, "double64", channels)
+
+
+def _degrees(right: float, down: float, ahead: float) -> Point:
+    if not (right or down or ahead) or math.isnan(right + down + ahead):
+        return math.nan, math.nan
+    return math.degrees(math.atan2(right, ahead)), math.degrees(math.atan2(down, math.hypot(right, ahead)))
+
+
+def _pylsl() -> Any:
+    try:
+        import pylsl  # noqa: PLC0415
+    except (ImportError, RuntimeError):  # pylsl raises the latter where liblsl is not found
+        raise MissingExtra("pylsl", "live", "Lab Streaming Layer") from None
+    return pylsl
+
+
+LEAVES: Final = {
+    "confidence": "Made up: 1 where the veil shows a point, 0 where it shows none.",
+    "norm_pos_x": "The veiled point.",
+    "norm_pos_y": "The veiled point.",
+    "duration": "Of a fixation found in veiled points.",
+    "area": "The name of the area a veiled point is in.",
+    "timestamp": "The device's time is public; told on LSL's clock.",
+}
+WITHHELD: Final = {
+    "gaze_point_3d_*": "Raw gaze, with its depth.",
+    "eye_center*": "Positions of the eyes: a biometric.",
+    "gaze_normal*": "Raw direction of each eye.",
+    "diameter*": "Pupil size is not veiled.",
+    "fixation id": "Counts the tracker's own fixations.",
+    "dispersion": "Of a raw fixation.",
+    "method": "How the tracker found a fixation.",
+    "source_id of the tracker": "Names the device; ours names the app.",
+    "every other channel": "Unknown.",
+}
+
+PROTOCOLS.register("lsl")(
+    Protocol(
+        name="lsl",
+        title="Lab Streaming Layer",
+        port=16571,
+        transport="lsl",
+        leaves=LEAVES,
+        withheld=WITHHELD,
+        source=LslSource,
+        sink=LslSink,
+        outputs=frozenset({"samples", "fixations", "hits"}),
+    )
+)
