@@ -1,0 +1,388 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Apps and trackers on ZeroMQ and the Lab Streaming Layer: the same as `sockets`, where others carry whole messages."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from gazeveil.errors import GazeveilError, InputError, MissingExtra
+from gazeveil.gateway.logs import Log
+from gazeveil.gateway.meters import Meters, TrackerMeter
+from gazeveil.gateway.protocol import Protocol, Shown
+from gazeveil.gateway.sample import RawSample, Veiled
+from gazeveil.gateway.sockets import FIRST_PAUSE, LONGEST_PAUSE, SILENT_TRACKER_S
+
+MOST_QUEUED: Final = 256
+"""Messages that wait for a slow reader; ZeroMQ and LSL drop what is beyond."""
+
+monotonic = time.monotonic
+Push = Callable[[list[RawSample], float], None]
+
+
+class _Outlet:
+    """What outlets of messages share: the counts, and that a sink's fault closes this app alone."""
+
+    def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
+        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
+        self.meter = meters.apps[shown.name]
+        self.sink: Any = None
+        self._silent = True
+
+    def show(self, veiled: Veiled) -> None:
+        """Send one veiled thing to everybody who listens."""
+        self._silent = False
+        if self.sink is None or self.sink.ended:
+            return
+        try:
+            self._send(self.sink.show(veiled, self._now()))
+        except Exception as error:  # noqa: BLE001  (whatever a sink does wrong, this app goes silent and no other)
+            self.meter.refused += 1
+            self.log("sink failed", app=self.shown.name, why=error)
+            return
+        self.meter.sent += 1
+        if self.meters.arrived:
+            self.meter.latency.saw(monotonic() - self.meters.arrived)
+
+    def silence(self, why: str) -> None:
+        """Say that there is no gaze at present."""
+        if not self._silent:
+            self.log("app silent", app=self.shown.name, why=why)
+            self._silent = True
+            if self.sink is not None and not self.sink.ended:
+                self._send(self.sink.silence(self._now()))
+
+    def tick(self, now: float) -> None:
+        """Nothing to do: ZeroMQ and LSL keep their connections themselves."""
+
+    def _now(self) -> float:
+        return monotonic()
+
+    def _send(self, what: Any) -> None:
+        raise NotImplementedError
+
+
+class PupilOutlet(_Outlet):
+    """An app that speaks Pupil Core's network API: a REP socket for requests, a PUB socket for data."""
+
+    async def listen(self, host: str, port: int) -> None:
+        """Open the ports; data ports are any free ones, as with the original."""
+        zmq = _zmq()
+        self._context = zmq.asyncio.Context()
+        self._requests = self._context.socket(zmq.REP)
+        self._plain = zmq.Context()
+        self._data = self._plain.socket(zmq.PUB)
+        self._ignored = self._plain.socket(zmq.SUB)
+        for one in (self._requests, self._data, self._ignored):
+            one.setsockopt(zmq.LINGER, 100)
+            one.setsockopt(zmq.SNDHWM, MOST_QUEUED)
+            one.setsockopt(zmq.RCVHWM, MOST_QUEUED)
+            one.setsockopt(zmq.MAXMSGSIZE, 1 << 20)
+        try:
+            self._requests.bind(f"tcp://{host}:{port}")
+        except zmq.ZMQError as error:
+            await self._let_go()
+            raise InputError(
+                f"app {self.shown.name!r} cannot listen on {host}:{port}: {error.strerror}",
+                hint="`gazeveil doctor POLICY` says which ports are taken",
+            ) from error
+        self.port = _port_of(self._requests.getsockopt(zmq.LAST_ENDPOINT))
+        sub_port = self._data.bind_to_random_port(f"tcp://{host}")
+        pub_port = self._ignored.bind_to_random_port(f"tcp://{host}")
+        if self.protocol.sink is None:
+            raise InputError(f"{self.protocol.name} has no tracker side")
+        make: Any = self.protocol.sink
+        self._make: Callable[[], Any] = partial(make, self.shown, sub_port, pub_port)
+        self.sink = self._make()
+        self._again = zmq.Again
+        self._noblock = zmq.NOBLOCK
+        self._answering = asyncio.create_task(self._answer())
+
+    def show(self, veiled: Veiled) -> None:
+        """Send one veiled thing; a stream that goes on after its end begins anew."""
+        if self.sink is not None and self.sink.ended:
+            self.sink = self._make()
+        super().show(veiled)
+
+    def end(self, reason: str) -> None:
+        """Say why nothing more comes."""
+        if self.sink is not None and not self.sink.ended:
+            self.log("app ended", app=self.shown.name, reason=reason)
+            self._send(self.sink.end(reason, monotonic()))
+
+    async def close(self, reason: str) -> None:
+        """Say good-bye and close the ports."""
+        self.end(reason)
+        self._answering.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._answering
+        await self._let_go()
+
+    async def _answer(self) -> None:
+        while True:
+            frames = await self._requests.recv_multipart()
+            try:
+                answer = self.sink.answer(frames, monotonic())
+            except Exception as error:  # noqa: BLE001  (every request is answered, or the socket is stuck for ever)
+                self.meter.refused += 1
+                self.log("garbage from app", app=self.shown.name, why=error)
+                answer = [b"error"]
+            await self._requests.send_multipart(answer)
+
+    def _send(self, what: Sequence[Sequence[bytes]]) -> None:
+        for frames in what:
+            try:
+                self._data.send_multipart(frames, flags=self._noblock)
+            except self._again:
+                self.meter.dropped += 1
+
+    async def _let_go(self) -> None:
+        for one in (self._requests, self._data, self._ignored):
+            one.close(100)
+        self._context.destroy(linger=100)
+        self._plain.destroy(linger=100)
+
+
+class PupilLink:
+    """A tracker that speaks Pupil Core's network API: asks for its data port, subscribes to gaze, and asks again."""
+
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        host: str,
+        port: int,
+        *,
+        name: str,
+        push: Push,
+        lost: Callable[[str], None],
+        meter: TrackerMeter,
+        log: Log,
+    ) -> None:
+        self._make, self._host, self._port = make, host, port
+        self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
+
+    async def run(self) -> None:
+        """Keep the connection for ever; cancel to stop."""
+        pause, told = FIRST_PAUSE, ""
+        while True:
+            before = self.meter.samples
+            try:
+                why = await self._listen()
+            except TimeoutError:
+                why = "the tracker is silent"
+            except GazeveilError as error:
+                self.meter.garbage += 1
+                why = error.message
+            self.meter.connected = False
+            self.lost(why)
+            if why != told:
+                self.log("tracker lost", tracker=self.name, why=why)
+            told = why
+            pause = FIRST_PAUSE if self.meter.samples > before else min(2 * pause, LONGEST_PAUSE)
+            await asyncio.sleep(pause)
+
+    async def _listen(self) -> str:
+        zmq = _zmq()
+        source = self._make()
+        context = zmq.asyncio.Context()
+        try:
+            request = context.socket(zmq.REQ)
+            request.setsockopt(zmq.LINGER, 0)
+            request.connect(f"tcp://{self._host}:{self._port}")
+            for frames in source.requests():
+                await request.send_multipart(frames)
+                source.answered(await asyncio.wait_for(request.recv_multipart(), SILENT_TRACKER_S))
+            self.meter.connects += 1
+            data = context.socket(zmq.SUB)
+            data.setsockopt(zmq.LINGER, 0)
+            data.setsockopt(zmq.MAXMSGSIZE, 1 << 20)
+            data.connect(f"tcp://{self._host}:{source.sub_port}")
+            for topic in source.subscriptions():
+                data.setsockopt(zmq.SUBSCRIBE, topic)
+            while True:
+                frames = await asyncio.wait_for(data.recv_multipart(), SILENT_TRACKER_S)
+                now = monotonic()
+                samples = source.message(frames, now)
+                if samples:
+                    if not self.meter.connected:
+                        self.meter.connected = True
+                        self.log("tracker found", tracker=self.name)
+                    self.meter.samples += len(samples)
+                    self.push(samples, now)
+        finally:
+            context.destroy(linger=0)
+
+
+class LslOutlet(_Outlet):
+    """An app that listens on the Lab Streaming Layer: one stream, found by its name."""
+
+    port = 0
+
+    async def listen(self, host: str, port: int) -> None:
+        """Open the stream: for this machine alone, unless the policy names another address."""
+        pylsl = _pylsl()
+        _keep_to_this_machine(pylsl, host)
+        if self.protocol.sink is None:
+            raise InputError(f"{self.protocol.name} has no tracker side")
+        self._pylsl = pylsl
+        self._make = self.protocol.sink
+        self.sink = self._make(self.shown)
+        self._outlet = pylsl.StreamOutlet(self.sink.description.info(), 0, 10)
+
+    def show(self, veiled: Veiled) -> None:
+        """Push one veiled thing; a stream that goes on after its end begins anew."""
+        if self.sink is not None and self.sink.ended:
+            self.sink = self._make(self.shown)
+        super().show(veiled)
+
+    def end(self, reason: str) -> None:
+        """Say why nothing more comes, as far as a stream can."""
+        if self.sink is not None and not self.sink.ended:
+            self.log("app ended", app=self.shown.name, reason=reason)
+            self._send(self.sink.end(reason, self._now()))
+
+    async def close(self, reason: str) -> None:
+        """Close the stream."""
+        self.end(reason)
+        self._outlet = None
+
+    def _now(self) -> float:
+        return float(self._pylsl.local_clock())
+
+    def _send(self, what: tuple[list[Any], float] | None) -> None:
+        if what is not None and self._outlet is not None:
+            self._outlet.push_sample(*what)
+
+
+class LslLink:
+    """A tracker on the Lab Streaming Layer: looks for its stream, reads it in a thread, and looks again."""
+
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        host: str,
+        stream: str,
+        *,
+        name: str,
+        push: Push,
+        lost: Callable[[str], None],
+        meter: TrackerMeter,
+        log: Log,
+    ) -> None:
+        self._make, self._host, self._stream = make, host, stream
+        self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
+        self._stopped = False
+
+    async def run(self) -> None:
+        """Keep the stream for ever; cancel to stop."""
+        loop = asyncio.get_running_loop()
+        told = ""
+        try:
+            while True:
+                try:
+                    why = await asyncio.to_thread(self._listen, loop)
+                except GazeveilError as error:
+                    self.meter.garbage += 1
+                    why = error.message
+                self.meter.connected = False
+                self.lost(why)
+                if why != told:
+                    self.log("tracker lost", tracker=self.name, why=why)
+                told = why
+                await asyncio.sleep(LONGEST_PAUSE / 2)
+        finally:
+            self._stopped = True
+
+    def _listen(self, loop: asyncio.AbstractEventLoop) -> str:
+        pylsl = _pylsl()
+        _keep_to_this_machine(pylsl, self._host)
+        source = self._make()
+        found = [info for info in pylsl.resolve_bypred(source.query, 1, 1.0) if self._is_mine(info)]
+        if not found:
+            return "no such stream of gaze"
+        inlet = pylsl.StreamInlet(found[0], 10, recover=False)
+        try:
+            source.described(_channels(inlet.info(SILENT_TRACKER_S)))
+            self.meter.connects += 1
+            heard = monotonic()
+            while not self._stopped:
+                values, times = inlet.pull_chunk(timeout=0.1, min_samples=1)
+                now = monotonic()
+                if times:
+                    heard = now
+                    taken = [source.sample(value, t) for value, t in zip(values, times, strict=True)]
+                    samples = [sample for sample in taken if sample is not None]
+                    if samples:
+                        loop.call_soon_threadsafe(self._take, samples, now)
+                elif now - heard > SILENT_TRACKER_S:
+                    return "the tracker is silent"
+        except (pylsl.util.LostError, pylsl.util.TimeoutError, RuntimeError):
+            return "the stream is lost"
+        finally:
+            inlet.close_stream()
+        return "stopped"
+
+    def _take(self, samples: list[RawSample], now: float) -> None:
+        if self._stopped:
+            return
+        if not self.meter.connected:
+            self.meter.connected = True
+            self.log("tracker found", tracker=self.name)
+        self.meter.samples += len(samples)
+        self.push(samples, now)
+
+    def _is_mine(self, info: Any) -> bool:
+        """Tell whether a stream is the tracker's, and not one of a gateway's own."""
+        ours = str(info.source_id()).startswith("gazeveil:")
+        return not ours and (not self._stream or info.name() == self._stream)
+
+
+_ALONE = """[ports]
+IPv6 = disable
+[multicast]
+ResolveScope = machine
+ListenAddress = 127.0.0.1
+[lab]
+KnownPeers = {127.0.0.1}
+"""
+
+
+def _keep_to_this_machine(pylsl: Any, host: str) -> None:
+    """Keep LSL off the network, unless an address beyond this machine is named; it is one setting for the process."""
+    if not host or host == "localhost" or ipaddress.ip_address(host).is_loopback:
+        pylsl.set_config_content(_ALONE)
+
+
+def _channels(info: Any) -> Any:
+    from gazeveil.gateway.protocols.lsl import channels_of  # noqa: PLC0415
+
+    return channels_of(info)
+
+
+def _pylsl() -> Any:
+    try:
+        import pylsl  # noqa: PLC0415
+        import pylsl.util  # noqa: PLC0415
+    except (ImportError, RuntimeError) as error:
+        raise MissingExtra("pylsl", "live", "Lab Streaming Layer") from error
+    return pylsl
+
+
+def _port_of(endpoint: Any) -> int:
+    text = endpoint.decode() if isinstance(endpoint, bytes) else str(endpoint)
+    return int(text.rsplit(":", 1)[1].rstrip("\0"))
+
+
+def _zmq() -> Any:
+    try:
+        import zmq  # noqa: PLC0415
+        import zmq.asyncio  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise MissingExtra("pyzmq", "live", "Pupil Core's network API") from error
+    return zmq
