@@ -266,3 +266,12 @@ def test_an_attack_may_enrol_several_draws_and_bring_its_own_recogniser() -> Non
     assert told.accuracy == 1
     assert Spectrum.enrolled == []
     assert Louder.heard == [6, 6, 6]
+
+
+def test_what_one_judge_staged_another_may_hear_if_it_knows_the_trials() -> None:
+    trials = people(3)
+    staged = Judge(Spectrum(), trials, draws=10).stage(veil("gaussian", sigma=1.0), NamesAskedAbout())
+    here = Judge(Spectrum(), trials, draws=10).judge(veil("gaussian", sigma=1.0), NamesAskedAbout())
+    assert Judge(Spectrum(), trials, draws=10).hear(staged) == here
+    with pytest.raises(InputError, match="staged with other trials"):
+        Judge(Spectrum(), people(4), draws=10).hear(staged)

@@ -35,14 +35,28 @@ _ATTACKERS_SEED = 1_000_003
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """Veiled and attacked queries, ready for any recogniser.
+
+    Attributes:
+        mechanism: The veil.
+        attack: The attack.
+        prepared: The attack as each half of the people meets it.
+        shown: What the attack made of each query, by fold, in the order of the trials and without names.
+    """
+
+    mechanism: SampleMechanism | None
+    attack: Attack | None
+    prepared: tuple[Prepared | None, Prepared | None]
+    shown: Mapping[str, tuple[Trial, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Attacker:
     """An attack that has learnt, or none, and the recogniser that it uses."""
 
     prepared: Prepared | None
     recogniser: Recogniser
-
-    def query(self, veiled: Trial) -> Trial:
-        return veiled if self.prepared is None else self.prepared.query(veiled)
 
     def references(self, raw: Trial) -> tuple[Trial, ...]:
         return (raw,) if self.prepared is None else self.prepared.references(raw)
@@ -80,7 +94,8 @@ class Judge:
             raise OptionError(f"the recording length must be above 0 s, not {self.seconds!r}")
         self._folds = {}
         for trial in self.trials:
-            kept = trial if self.seconds is None else trial.first(self.seconds)
+            # two samples more, or a clock that jitters may leave the last window one short
+            kept = trial if self.seconds is None else trial.first(self.seconds + 2 / trial.rate_hz)
             self._folds.setdefault(getattr(trial, self.fold), []).append(kept)
         people = sorted({trial.person for trial in self.trials})
         self._half = {person: number % 2 for number, person in enumerate(people)}
@@ -109,17 +124,45 @@ class Judge:
         Raises:
             OptionError: If the attack needs what is not there.
         """
+        return self.hear(self.stage(mechanism, attack, state=state), tell=tell)
+
+    def stage(
+        self,
+        mechanism: SampleMechanism | None = None,
+        attack: Attack | None = None,
+        *,
+        state: Mapping[str, FloatArray] | None = None,
+    ) -> Stage:
+        """Veil the queries and attack the veil: all that can be done before anybody is told apart.
+
+        Raises:
+            OptionError: If the attack needs what is not there.
+        """
         veiled = {key: [self._veil(trial, mechanism) for trial in trials] for key, trials in self._folds.items()}
-        bare = mechanism is not None or attack is not None  # a veil lets no pupil out, so the reference has none
-        attacks = self._prepared(veiled, mechanism, attack, state)
-        shown: dict[str, list[Trial]] = {}
-        for key, trials in veiled.items():
-            shown[key] = [attacks[self._half[trial.person]].query(trial.anonymous()) for trial in trials]
+        prepared = self._prepared(veiled, mechanism, attack, state)
+        shown = {
+            key: tuple(_query(prepared[self._half[trial.person]], trial) for trial in trials)
+            for key, trials in veiled.items()
+        }
+        return Stage(mechanism, attack, prepared, shown)
+
+    def hear(self, stage: Stage, *, tell: Tell | None = None) -> Judgement:
+        """Measure how often people are named behind a veil and attack, staged here or by a judge of the same trials.
+
+        Raises:
+            InputError: If it was staged for other trials, or nobody who is asked about is enrolled.
+        """
+        if {key: len(trials) for key, trials in stage.shown.items()} != {
+            key: len(trials) for key, trials in self._folds.items()
+        }:
+            raise InputError("this was staged with other trials", hint="stage it anew")
+        bare = stage.mechanism is not None or stage.attack is not None
+        attackers = self._attackers(stage.prepared)
         answers: list[Answer] = []
         for done, reference in enumerate(self._folds, start=1):
-            galleries = self._galleries(reference, bare, attacks)
+            galleries = self._galleries(reference, bare, attackers)
             for query in (fold for fold in self._folds if fold != reference):
-                for trial, seen in zip(self._folds[query], shown[query], strict=True):
+                for trial, seen in zip(self._folds[query], stage.shown[query], strict=True):
                     gallery = galleries[self._half[trial.person]]
                     if trial.person in gallery.people:
                         answers.append(Answer(trial.person, vote(gallery.windows(seen), gallery.people)))
@@ -127,7 +170,9 @@ class Judge:
                 tell(done, len(self._folds))
         if not answers:
             raise InputError("nobody who is asked about is enrolled", hint="the same people must be in two folds")
-        facts = Facts(self.recogniser, mechanism, attack, self.data, self.seconds, len(self._folds), self.seed)
+        facts = Facts(
+            self.recogniser, stage.mechanism, stage.attack, self.data, self.seconds, len(self._folds), self.seed
+        )
         return summed(answers, facts, self.draws)
 
     def _veil(self, trial: Trial, mechanism: SampleMechanism | None) -> Trial:
@@ -142,30 +187,39 @@ class Judge:
         mechanism: SampleMechanism | None,
         attack: Attack | None,
         state: Mapping[str, FloatArray] | None,
-    ) -> dict[int, _Attacker]:
+    ) -> tuple[Prepared | None, Prepared | None]:
         """Return the attack for each half of the people; the same for both unless it learns from the other half."""
         if attack is None:
-            return dict.fromkeys((0, 1), _Attacker(None, self.recogniser))
+            return None, None
         seed = self.seed + _ATTACKERS_SEED
         if Grant.EXEMPLARS not in attack.grants:
             prepared = attack.prepare(Knowledge(mechanism, None, state), seed)
-            return dict.fromkeys((0, 1), _Attacker(prepared, prepared.recogniser(self.recogniser)))
-        exemplars: dict[int, list[Exemplar]] = {0: [], 1: []}
+            return prepared, prepared
+        halves: tuple[list[Exemplar], list[Exemplar]] = [], []
         for key, trials in self._folds.items():
             for raw, behind in zip(trials, veiled[key], strict=True):
-                exemplars[self._half[raw.person]].append(Exemplar(raw, behind))
-        learnt = {}
-        for half in (0, 1):
-            prepared = attack.prepare(Knowledge(mechanism, tuple(exemplars[1 - half]), state), seed + half)
-            learnt[half] = _Attacker(prepared, prepared.recogniser(self.recogniser))
-        return learnt
+                halves[self._half[raw.person]].append(Exemplar(raw, behind))
+        first, second = (
+            attack.prepare(Knowledge(mechanism, tuple(others), state), seed + half)
+            for half, others in enumerate(reversed(halves))
+        )
+        return first, second
 
-    def _galleries(self, fold: str, bare: bool, attacks: Mapping[int, _Attacker]) -> dict[int, Gallery]:
+    def _attackers(self, prepared: tuple[Prepared | None, Prepared | None]) -> tuple[_Attacker, _Attacker]:
+        first, second = prepared
+        one = _Attacker(first, self.recogniser if first is None else first.recogniser(self.recogniser))
+        if second is first or second is None:
+            return one, one
+        return one, _Attacker(second, second.recogniser(self.recogniser))
+
+    def _galleries(self, fold: str, bare: bool, attackers: tuple[_Attacker, _Attacker]) -> tuple[Gallery, Gallery]:
         """Enrol a fold for each half of the people, as the attacker wants it."""
-        first = self._gallery(fold, bare, attacks[0])
-        return {0: first, 1: first if attacks[1] is attacks[0] else self._gallery(fold, bare, attacks[1])}
+        first, second = attackers
+        gallery = self._gallery(fold, bare, first)
+        return gallery, gallery if second is first else self._gallery(fold, bare, second)
 
     def _gallery(self, fold: str, bare: bool, attacker: _Attacker) -> Gallery:
+        # neither a veil nor an attack lets the pupil through, so there is nothing to compare it with
         trials = [trial.with_gaze(trial.x, trial.y) if bare else trial for trial in self._folds[fold]]
         enrolled = [reference for trial in trials for reference in attacker.references(trial)]
         if attacker.recogniser is not self.recogniser or not _same(enrolled, trials):
@@ -173,6 +227,11 @@ class Judge:
         if (fold, bare) not in self._plain:
             self._plain[fold, bare] = self.recogniser.enrol(trials, self.seed)
         return self._plain[fold, bare]
+
+
+def _query(prepared: Prepared | None, veiled: Trial) -> Trial:
+    asked = veiled.anonymous()
+    return asked if prepared is None else prepared.query(asked.with_gaze(asked.x, asked.y))
 
 
 def _same(some: Sequence[Trial], others: Sequence[Trial]) -> bool:
