@@ -275,3 +275,15 @@ def test_what_one_judge_staged_another_may_hear_if_it_knows_the_trials() -> None
     assert Judge(Spectrum(), trials, draws=10).hear(staged) == here
     with pytest.raises(InputError, match="staged with other trials"):
         Judge(Spectrum(), people(4), draws=10).hear(staged)
+
+
+def test_people_may_be_known_from_all_other_sessions_together() -> None:
+    Spectrum.enrolled.clear()
+    told = judge(Spectrum(), people(3), enrolled="others", draws=10)
+    assert told.accuracy == 1
+    assert (told.pairs, told.queries) == (3, 9)
+    assert [sorted({trial.session for trial in fold}) for fold in Spectrum.enrolled] == [
+        ["s1", "s2"],
+        ["s0", "s2"],
+        ["s0", "s1"],
+    ]

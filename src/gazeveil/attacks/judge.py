@@ -74,6 +74,7 @@ class Judge:
         data: What they are, in words.
         seconds: Use only the first seconds of every trial.
         fold: What makes a fold: the session, or the name of the trial.
+        enrolled: From what people are known: ``one`` other fold, as in the paper, or all ``others`` together.
         seed: All noise follows from it.
         draws: How often people are drawn anew for an interval.
     """
@@ -83,11 +84,12 @@ class Judge:
     data: str = ""
     seconds: float | None = None
     fold: Literal["session", "name"] = "session"
+    enrolled: Literal["one", "others"] = "one"
     seed: int = 1
     draws: int = DRAWS
     _folds: dict[str, list[Trial]] = field(init=False)
     _half: dict[str, int] = field(init=False)
-    _plain: dict[tuple[str, bool], Gallery] = field(init=False, default_factory=dict)
+    _plain: dict[tuple[tuple[str, ...], bool], Gallery] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not self.seconds > 0:
@@ -119,7 +121,7 @@ class Judge:
             mechanism: The veil; without one, gaze is as it was recorded, pupil included.
             attack: What is done against it.
             state: What the veil's state was, for an attack that is granted it.
-            tell: Told how many folds have served as reference.
+            tell: Told how many folds are done.
 
         Raises:
             OptionError: If the attack needs what is not there.
@@ -159,9 +161,11 @@ class Judge:
         bare = stage.mechanism is not None or stage.attack is not None
         attackers = self._attackers(stage.prepared)
         answers: list[Answer] = []
-        for done, reference in enumerate(self._folds, start=1):
-            galleries = self._galleries(reference, bare, attackers)
-            for query in (fold for fold in self._folds if fold != reference):
+        for done, fold in enumerate(self._folds, start=1):
+            others = tuple(other for other in self._folds if other != fold)
+            references, queries = ((fold,), others) if self.enrolled == "one" else (others, (fold,))
+            galleries = self._galleries(references, bare, attackers)
+            for query in queries:
                 for trial, seen in zip(self._folds[query], stage.shown[query], strict=True):
                     gallery = galleries[self._half[trial.person]]
                     if trial.person in gallery.people:
@@ -170,9 +174,9 @@ class Judge:
                 tell(done, len(self._folds))
         if not answers:
             raise InputError("nobody who is asked about is enrolled", hint="the same people must be in two folds")
-        facts = Facts(
-            self.recogniser, stage.mechanism, stage.attack, self.data, self.seconds, len(self._folds), self.seed
-        )
+        folds = len(self._folds)
+        pairs = folds * (folds - 1) if self.enrolled == "one" else folds
+        facts = Facts(self.recogniser, stage.mechanism, stage.attack, self.data, self.seconds, folds, pairs, self.seed)
         return summed(answers, facts, self.draws)
 
     def _veil(self, trial: Trial, mechanism: SampleMechanism | None) -> Trial:
@@ -212,21 +216,24 @@ class Judge:
             return one, one
         return one, _Attacker(second, second.recogniser(self.recogniser))
 
-    def _galleries(self, fold: str, bare: bool, attackers: tuple[_Attacker, _Attacker]) -> tuple[Gallery, Gallery]:
-        """Enrol a fold for each half of the people, as the attacker wants it."""
+    def _galleries(
+        self, folds: tuple[str, ...], bare: bool, attackers: tuple[_Attacker, _Attacker]
+    ) -> tuple[Gallery, Gallery]:
+        """Enrol some folds for each half of the people, as the attacker wants it."""
         first, second = attackers
-        gallery = self._gallery(fold, bare, first)
-        return gallery, gallery if second is first else self._gallery(fold, bare, second)
+        gallery = self._gallery(folds, bare, first)
+        return gallery, gallery if second is first else self._gallery(folds, bare, second)
 
-    def _gallery(self, fold: str, bare: bool, attacker: _Attacker) -> Gallery:
+    def _gallery(self, folds: tuple[str, ...], bare: bool, attacker: _Attacker) -> Gallery:
         # neither a veil nor an attack lets the pupil through, so there is nothing to compare it with
-        trials = [trial.with_gaze(trial.x, trial.y) if bare else trial for trial in self._folds[fold]]
+        known = [trial for fold in folds for trial in self._folds[fold]]
+        trials = [trial.with_gaze(trial.x, trial.y) if bare else trial for trial in known]
         enrolled = [reference for trial in trials for reference in attacker.references(trial)]
         if attacker.recogniser is not self.recogniser or not _same(enrolled, trials):
             return attacker.recogniser.enrol(enrolled, self.seed)
-        if (fold, bare) not in self._plain:
-            self._plain[fold, bare] = self.recogniser.enrol(trials, self.seed)
-        return self._plain[fold, bare]
+        if (folds, bare) not in self._plain:
+            self._plain[folds, bare] = self.recogniser.enrol(trials, self.seed)
+        return self._plain[folds, bare]
 
 
 def _query(prepared: Prepared | None, veiled: Trial) -> Trial:

@@ -34,7 +34,7 @@ class Judgement:
         seconds: How much of every trial was used; None for all.
         people: How many people were asked about.
         folds: How many sessions.
-        pairs: How many ordered pairs of sessions.
+        pairs: How many pairs of a session asked about and what it was compared with.
         queries: How many times somebody was asked about.
         unanswered: How many of these had no usable window.
         windows: How many windows there were in all queries.
@@ -97,6 +97,7 @@ class Facts(NamedTuple):
     data: str
     seconds: float | None
     folds: int
+    pairs: int
     seed: int
 
 
@@ -136,7 +137,7 @@ def summed(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
         seconds=facts.seconds,
         people=int(met.sum()),
         folds=facts.folds,
-        pairs=facts.folds * (facts.folds - 1),
+        pairs=facts.pairs,
         queries=len(answers),
         unanswered=len(answers) - len(answered),
         windows=windows,
