@@ -35,6 +35,8 @@ class Shown:
         output: Samples, or only fixations, or only the names of areas.
         areas: Names of areas, where only these are told.
         name: The app's name in the policy, for protocols that name streams.
+        promise: The promise in words, for protocols that can tell it.
+        origins: Web pages that may read this app's stream, besides those of this machine; for WebSocket.
     """
 
     plane: Plane
@@ -42,6 +44,8 @@ class Shown:
     output: Output = "samples"
     areas: tuple[str, ...] = ()
     name: str = "gazeveil"
+    promise: str = ""
+    origins: tuple[str, ...] = ()
 
 
 class Source(ABC):
