@@ -21,8 +21,9 @@ def coordinate(value: object) -> float:
     return float(value) if -MOST_COORDINATE <= value <= MOST_COORDINATE else math.nan
 
 
-def seconds(value: object) -> float | None:
-    """Return a time, None for whatever cannot be one."""
+def seconds(value: object, second: float = 1.0) -> float | None:
+    """Return a time in seconds, None for whatever cannot be one; ``second`` is how much of ``value`` makes one."""
     if type(value) is not float and type(value) is not int:
         return None
-    return float(value) if -MOST_SECONDS <= value <= MOST_SECONDS else None
+    most = MOST_SECONDS * second
+    return value / second if -most <= value <= most else None

@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gaze as JSON objects, one a message: what goes over WebSocket and, line by line, over TCP.
+
+A sample is ``{"t":…,"x":…,"y":…,"unit":"norm","valid":true}``; every other object says what it is in ``type``:
+``hello``, ``fixation``, ``hit``, ``silence`` or ``end``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gazeveil.errors import GeometryError, PrivacyError, WireError
+from gazeveil.gateway.plane import Plane, Point
+from gazeveil.gateway.protocol import Output, Shown
+from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.gaze.geometry import Unit
+
+VERSION: Final = 1
+"""Of these messages. Fields may be added under the same version; none changes its meaning."""
+
+MOST_BYTES: Final = 1 << 16
+"""A longer message is refused: the longest we know of has a few hundred bytes."""
+
+
+class JsonWriter:
+    """Writes what an app may see. Points are fractions from the top left, or degrees where the plane is in degrees."""
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+        in_degrees = shown.plane.geometry.unit is Unit.DEGREE
+        self._unit = Unit.DEGREE if in_degrees else Unit.FRACTION
+        self._convert: Callable[[float, float], Point] = _same if in_degrees else shown.plane.to_fraction
+
+    def hello(self) -> bytes:
+        """Return the first message: what comes, and under which promise."""
+        shown = self._shown
+        return _write(
+            type="hello",
+            software="gazeveil",
+            version=VERSION,
+            plane=shown.plane.geometry.to_dict(),
+            unit=str(self._unit),
+            rate_hz=shown.rate_hz,
+            output=shown.output,
+            areas=list(shown.areas),
+            promise=shown.promise,
+        )
+
+    def sample(self, veiled: VeiledSample) -> bytes:
+        """Return a sample."""
+        self._only("samples")
+        x, y = self._convert(veiled.x, veiled.y)
+        if not math.isfinite(x + y):
+            return f'{{"t":{veiled.t:.6f},"x":null,"y":null,"unit":"{self._unit}","valid":false}}'.encode()
+        return f'{{"t":{veiled.t:.6f},"x":{x:.6f},"y":{y:.6f},"unit":"{self._unit}","valid":true}}'.encode()
+
+    def fixation(self, veiled: VeiledFixation) -> bytes:
+        """Return a fixation, which ended at ``t``."""
+        self._only("fixations")
+        x, y = self._convert(veiled.x, veiled.y)
+        return _write(
+            type="fixation",
+            t=round(veiled.t, 6),
+            x=round(x, 6),
+            y=round(y, 6),
+            unit=str(self._unit),
+            duration=round(veiled.duration, 6),
+            number=veiled.number,
+        )
+
+    def hit(self, veiled: VeiledHit) -> bytes:
+        """Return the name of the area that gaze is in now, null for none."""
+        self._only("hits")
+        return _write(type="hit", t=round(veiled.t, 6), area=veiled.area or None)
+
+    def silence(self) -> bytes:
+        """Return the message that there is no gaze at present."""
+        return _write(type="silence")
+
+    def end(self, reason: str) -> bytes:
+        """Return the message that nothing more comes, and why."""
+        return _write(type="end", reason=reason)
+
+    def _only(self, output: Output) -> None:
+        if output != self._shown.output:
+            raise PrivacyError(f"an app that may have {self._shown.output} gets no {output}")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFields:
+    """How a tracker calls things in its JSON.
+
+    Attributes:
+        t: Time.
+        x: Across.
+        y: Down; up if ``up``.
+        unit: What x and y are, if messages do not say so themselves: ``norm``, ``px`` or ``deg``. Empty: the plane's.
+        second: How much of ``t`` is one second, for example 1000.
+        up: Whether y grows upwards: from the bottom edge, or from straight ahead.
+    """
+
+    t: str = "t"
+    x: str = "x"
+    y: str = "y"
+    unit: str = ""
+    second: float = 1.0
+    up: bool = False
+
+
+class JsonReader:
+    """Reads a tracker's messages: time and gaze, and nothing else.
+
+    ``yaw`` and ``pitch`` in degrees (pitch upwards) stand for x and y where a message has them.
+    """
+
+    def __init__(self, plane: Plane, fields: JsonFields) -> None:
+        self._fields = fields
+        self._unit = fields.unit or str(plane.geometry.unit)
+        self._converters = _converters(plane)
+        if self._unit not in self._converters:
+            raise GeometryError(f"{plane.geometry} cannot hold gaze in {self._unit!r}")
+
+    def read(self, message: bytes | bytearray) -> RawSample | None:
+        """Return the sample in a message, None if it holds none.
+
+        Raises:
+            WireError: If it is not a JSON object, or in a unit that the plane does not know.
+        """
+        try:
+            found = json.loads(message.decode())
+        except (ValueError, RecursionError):
+            raise WireError("a message is not JSON") from None
+        if type(found) is not dict:
+            raise WireError("a message is not a JSON object")
+        if found.get("type", "sample") not in _SAMPLES:
+            return None
+        fields = self._fields
+        t = seconds(found.get(fields.t), fields.second)
+        if t is None:
+            return None
+        if fields.x in found and fields.y in found:
+            x, y, unit, up = found[fields.x], found[fields.y], found.get("unit", self._unit), fields.up
+        elif "yaw" in found and "pitch" in found:
+            x, y, unit, up = found["yaw"], found["pitch"], "deg", True
+        else:
+            return None
+        return self._sample(t, coordinate(x), coordinate(y), unit, up=up, found=found)
+
+    def _sample(self, t: float, x: float, y: float, unit: object, *, up: bool, found: dict[str, Any]) -> RawSample:
+        if type(unit) is not str or unit not in self._converters:
+            raise WireError("a message is in a unit that this plane does not know", hint="norm, px or deg")
+        if found.get("valid", True) not in _TRUE or math.isnan(x) or math.isnan(y):
+            return RawSample(t, math.nan, math.nan)
+        convert, height = self._converters[unit]
+        return RawSample(t, *convert(x, height - y if up else y))
+
+
+_SAMPLES: Final = ("sample", "gaze")
+_TRUE: Final = (True, "true")  # 1 is equal to True
+
+
+def _converters(plane: Plane) -> dict[str, tuple[Callable[[float, float], Point], float]]:
+    """Return, for each unit that the plane can be measured in, how points get there and where y up starts."""
+    geometry = plane.geometry
+    known: dict[str, tuple[Callable[[float, float], Point], float]] = {}
+    for unit in Unit:
+        try:
+            geometry.convert(0.0, 0.0, unit)
+            geometry.in_unit(unit).convert(0.0, 0.0, geometry.unit)
+        except GeometryError:
+            continue
+        known[str(unit)] = (_converter(plane, unit), geometry.in_unit(unit).y_span)
+    return known
+
+
+def _converter(plane: Plane, unit: Unit) -> Callable[[float, float], Point]:
+    geometry = plane.geometry
+    if unit is geometry.unit:
+        return _same
+    if unit is Unit.FRACTION:
+        return plane.from_fraction
+    if unit is Unit.PIXEL:
+        return plane.from_pixels
+    there = geometry.in_unit(unit)
+
+    def convert(x: float, y: float) -> Point:
+        across, down = there.convert([x], [y], geometry.unit)
+        return float(across[0]), float(down[0])
+
+    return convert
+
+
+def _same(x: float, y: float) -> Point:
+    return x, y
+
+
+def _write(**values: object) -> bytes:
+    return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+LEAVES: Final = {
+    "type": "What a message is.",
+    "software": "Ours.",
+    "version": "Of these messages.",
+    "plane": "The tracker's screen or field of view is public.",
+    "unit": "Of x and y.",
+    "rate_hz": "As the policy says.",
+    "output": "As the policy says.",
+    "areas": "Names of areas, as the policy says.",
+    "promise": "What the veil promises is for everybody to know.",
+    "t": "The device's time is public.",
+    "x": "The veiled point.",
+    "y": "The veiled point.",
+    "valid": "Made up: whether the veil shows a point.",
+    "duration": "Of a fixation found in veiled points.",
+    "number": "Counts fixations found in veiled points.",
+    "area": "The name of the area a veiled point is in.",
+    "reason": "Why a stream has ended; never about gaze.",
+}
+"""Every field that may leave, here and in both protocols that speak these messages."""
+
+WITHHELD: Final = {
+    "pupil": "Pupil size is not veiled.",
+    "left": "Raw gaze of one eye.",
+    "right": "Raw gaze of one eye.",
+    "origin": "Positions of the eyes: a biometric.",
+    "head": "Pose of the head.",
+    "confidence": "Tells of the raw eye; valid is made up from the veiled point.",
+    "blink": "Blinks are raw.",
+    "every other field": "Unknown.",
+}
+"""What a tracker's messages may hold and a reader forgets."""

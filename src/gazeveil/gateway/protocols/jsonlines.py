@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""JSON lines over TCP: the plainest protocol there is, for scripts and for trackers without one of their own."""
+
+from __future__ import annotations
+
+from gazeveil.errors import WireError
+from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Sink, Source
+from gazeveil.gateway.protocols._json_gaze import (
+    LEAVES,
+    MOST_BYTES,
+    WITHHELD,
+    JsonFields,
+    JsonReader,
+    JsonWriter,
+)
+from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
+
+
+class JsonLinesSource(Source):
+    """Reads a tracker that writes one JSON object a line; it needs no request."""
+
+    def __init__(self, plane: Plane, fields: JsonFields | None = None) -> None:
+        super().__init__(plane)
+        self._reader = JsonReader(plane, fields or JsonFields())
+        self._rest = bytearray()
+
+    def connected(self, now: float) -> None:
+        """Nothing is asked for."""
+
+    def received(self, data: bytes, now: float) -> list[RawSample]:
+        """Take bytes and return the samples of all lines that are complete now.
+
+        Raises:
+            WireError: If a line is too long, or no JSON object.
+        """
+        samples = []
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._keep(line)
+            whole = self._rest.strip()
+            if whole and (sample := self._reader.read(whole)) is not None:
+                samples.append(sample)
+            self._rest.clear()
+        self._keep(rest)
+        return samples
+
+    def _keep(self, piece: bytes) -> None:
+        if len(self._rest) + len(piece) > MOST_BYTES:
+            raise WireError(f"a line is longer than {MOST_BYTES:,} bytes")
+        self._rest += piece
+
+
+class JsonLinesSink(Sink):
+    """Writes one JSON object a line, the first of which says what comes."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown)
+        self._writer = JsonWriter(shown)
+
+    def connected(self, now: float) -> None:
+        """Greet the app."""
+        self._line(self._writer.hello())
+
+    def received(self, data: bytes, now: float) -> None:
+        """Take what an app says, which is nothing.
+
+        A web page can make a browser speak to any port of its machine, but only in HTTP: so it is cut off here.
+
+        Raises:
+            WireError: If it is more than blank lines.
+        """
+        if data.strip():
+            raise WireError("an app has nothing to say in this protocol")
+
+    def _sample(self, veiled: VeiledSample, now: float) -> None:
+        self._line(self._writer.sample(veiled))
+
+    def _fixation(self, veiled: VeiledFixation, now: float) -> None:
+        self._line(self._writer.fixation(veiled))
+
+    def _hit(self, veiled: VeiledHit, now: float) -> None:
+        self._line(self._writer.hit(veiled))
+
+    def silence(self, now: float) -> None:
+        """Say that there is no gaze at present."""
+        self._line(self._writer.silence())
+
+    def end(self, reason: str, now: float) -> None:
+        """Say why nothing more comes."""
+        self._line(self._writer.end(reason))
+        self.ended = True
+
+    def _line(self, message: bytes) -> None:
+        if not self.ended:
+            self._out += message
+            self._out += b"\n"
+
+
+PROTOCOLS.register("jsonlines")(
+    Protocol(
+        name="jsonlines",
+        title="JSON lines over TCP",
+        port=7382,
+        leaves=LEAVES,
+        withheld=WITHHELD,
+        source=JsonLinesSource,
+        sink=JsonLinesSink,
+        outputs=frozenset({"samples", "fixations", "hits"}),
+    )
+)
