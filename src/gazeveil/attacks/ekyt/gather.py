@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Training data from real gaze: trials of any source as velocities, and what lies in a file or folder as trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gazeveil.attacks.contract import Trial
+from gazeveil.attacks.data import trials_of
+from gazeveil.attacks.ekyt.dataset import Velocities, load, packed
+from gazeveil.attacks.ekyt.preprocess import velocities
+from gazeveil.attacks.gazebase import gazebase_trials
+from gazeveil.errors import InputError
+from gazeveil.gaze.corpus import Corpus, is_corpus
+from gazeveil.gaze.reading import read
+
+
+def velocities_of(trials: Iterable[Trial], rate_hz: float, about: dict[str, Any] | None = None) -> Velocities:
+    """Return trials as velocities at one rate, one recording each; sessions are numbered in the order of names."""
+    found = [
+        (trial.person, trial.session, packed(velocities(trial.t, trial.x, trial.y, trial.rate_hz, rate_hz)))
+        for trial in trials
+    ]
+    if not found:
+        raise InputError("there is no gaze to train on")
+    names = tuple(sorted({person for person, _, _ in found}))
+    days = sorted({session for _, session, _ in found}, key=lambda name: (len(name), name))
+    return Velocities(
+        tuple(velocity for _, _, velocity in found),
+        np.array([names.index(person) for person, _, _ in found], dtype=np.int32),
+        np.array([days.index(session) + 1 for _, session, _ in found], dtype=np.int32),
+        names,
+        rate_hz,
+        about or {},
+    )
+
+
+def gathered(paths: list[Path], rate_hz: float) -> Velocities:
+    """Return what lies at some paths: files of velocities, or gaze as `trials_at` finds it."""
+    if all(path.suffix == ".npz" for path in paths):
+        kept = load(paths)
+        if kept.rate_hz != rate_hz:
+            raise InputError(f"the velocities are at {kept.rate_hz:g} Hz, not at {rate_hz:g}", hint="give their --rate")
+        return kept
+    about = {"source": [path.name for path in paths]}
+    return velocities_of((trial for path in paths for trial in trials_at(path)), rate_hz, about)
+
+
+def trials_at(path: Path) -> Iterator[Trial]:
+    """Yield the trials of a corpus, of a folder of GazeBase or GazeBaseVR, or of any gaze file that can be read."""
+    if path.is_dir() and is_corpus(path):
+        yield from trials_of(Corpus.open(path))
+    elif path.is_dir() and next(path.rglob("S_*.csv"), None) is not None:
+        yield from gazebase_trials(path)
+    else:
+        yield from trials_of(read(path).recordings)

@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil attack``: the adversary at work. Each recogniser that is trained has a command under ``train``."""
+
+from __future__ import annotations
+
+from gazeveil.cli import _attack_train
+from gazeveil.cli._output import command_app
+
+app = command_app(no_args_is_help=True)
+
+
+@app.callback()
+def attack() -> None:
+    """Attack veiled gaze: train who recognises people, and judge how well they do."""
+
+
+app.add_typer(_attack_train.app, name="train")
