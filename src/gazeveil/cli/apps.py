@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil apps``: what every app of a running gateway gets, and the knob."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.gateway.policy import read_policy
+
+app = command_app()
+
+AppName = Annotated[str, typer.Argument(metavar="APP", help="The app's name in the policy.")]
+
+
+@app.callback()
+def apps() -> None:
+    """See what the apps of a running gateway get, turn their knobs, switch them on or off."""
+
+
+@app.command("list", epilog="Example: `gazeveil apps list policy.toml`")
+def listing(policy: PolicyFile, as_json: AsJson = False) -> None:
+    """Show every app: its promise, its state, its counts."""
+    told = ask(read_policy(policy), "GET", "/v1/apps")
+    if as_json:
+        print_json(told)
+        return
+    rows = [
+        (one["name"], one["state"], one["promise"], one["connections"], one["sent"], one["dropped"])
+        for one in told["apps"]
+    ]
+    print_table("Apps", ["app", "state", "promise", "connections", "sent", "dropped"], rows)
+
+
+@app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")
+def turn(
+    policy: PolicyFile,
+    name: AppName,
+    preset: Annotated[str | None, typer.Option("--preset", help="lphu, mpmu, hplu, or off for no privacy.")] = None,
+    epsilon: Annotated[str | None, typer.Option("--epsilon", help="How much a window may lose.")] = None,
+    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
+    radius: Annotated[str | None, typer.Option("--radius", help="How far gaze is hidden, in its own unit.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Turn an app's knob, within what the policy allows; everybody who shares its noise hears the same."""
+    given = {"preset": preset, "epsilon": epsilon, "window": window, "radius": radius}
+    body = {key: value for key, value in given.items() if value is not None}
+    _tell(ask(read_policy(policy), "POST", f"/v1/apps/{name}/knob", body), as_json=as_json)
+
+
+@app.command(epilog="Example: `gazeveil apps off policy.toml game`")
+def off(policy: PolicyFile, name: AppName, as_json: AsJson = False) -> None:
+    """Switch an app off: nothing leaves to it any more."""
+    _tell(ask(read_policy(policy), "POST", f"/v1/apps/{name}/switch", {"on": False}), as_json=as_json)
+
+
+@app.command(epilog="Example: `gazeveil apps on policy.toml game`")
+def on(policy: PolicyFile, name: AppName, as_json: AsJson = False) -> None:
+    """Switch an app on again."""
+    _tell(ask(read_policy(policy), "POST", f"/v1/apps/{name}/switch", {"on": True}), as_json=as_json)
+
+
+def _tell(one: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(one)
+    else:
+        print(f"{one['name']}: {one['state']}, {one['promise']}")

@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil budget``: what is left of today's budgets of a running gateway."""
+
+from __future__ import annotations
+
+from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.gateway.policy import read_policy
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil budget policy.toml`")
+def budget(policy: PolicyFile, as_json: AsJson = False) -> None:
+    """Show what everybody has spent today, and what is left. Past days are in the ledger: `gazeveil ledger`."""
+    told = ask(read_policy(policy), "GET", "/v1/budget")
+    if as_json:
+        print_json(told)
+        return
+    rows = [(one["person"], one["day"], float(one["spent"]), float(one["left"])) for one in told["budgets"]]
+    print_table("Budgets of today (UTC)", ["person", "day", "ε spent", "ε left"], rows)

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil doctor``: which port is taken, which extra is missing, what a policy lacks to run."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.cli.main import EXIT_FINDING
+from gazeveil.errors import GazeveilError
+from gazeveil.gateway.policy import Address, Policy, read_policy
+from gazeveil.gateway.protocol import PROTOCOLS
+
+app = command_app()
+
+EXTRAS = {
+    "live": ("msgpack", "msgspec", "prometheus_client", "pylsl", "zmq", "starlette", "uvicorn", "websockets"),
+    "plots": ("matplotlib",),
+    "attacks": ("torch", "sklearn", "skimage", "pywt"),
+    "spark": ("pyspark",),
+    "postgres": ("psycopg",),
+    "accounting": ("dp_accounting",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    state: str
+    """``ok``, ``missing`` for what may be missing, or ``wrong`` for what keeps the gateway from running."""
+    advice: str = ""
+
+
+@app.command(epilog="Example: `gazeveil doctor policy.toml`")
+def doctor(
+    policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="Also look at this policy.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which extra is missing, which port is taken, and what a policy lacks; exits with 1 if something is wrong."""
+    findings = [*_extras(), *(_policy(policy) if policy else _ports())]
+    wrong = [one for one in findings if one.state == "wrong"]
+    if as_json:
+        print_json({"healthy": not wrong, "findings": [asdict(one) for one in findings]})
+    else:
+        rows = [(one.what, one.state, one.advice) for one in findings]
+        print_table("healthy" if not wrong else f"{len(wrong)} wrong", ["what", "state", "what to do"], rows)
+    if wrong:
+        raise typer.Exit(EXIT_FINDING)
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, modules in EXTRAS.items():
+        missing = [name for name in modules if importlib.util.find_spec(name) is None]
+        advice = f"without {', '.join(missing)}: pip install 'gazeveil[{extra}]'" if missing else ""
+        yield Finding(f"extra {extra}", "missing" if missing else "ok", advice)
+
+
+def _ports() -> Iterator[Finding]:
+    for protocol in PROTOCOLS:
+        if protocol.transport != "lsl":
+            taken = _taken("127.0.0.1", protocol.port)
+            advice = "an app cannot be served there; a tracker may listen there already" if taken else ""
+            yield Finding(f"port {protocol.port} ({protocol.title})", "missing" if taken else "ok", advice)
+
+
+def _policy(path: Path) -> Iterator[Finding]:
+    try:
+        policy = read_policy(path)
+    except GazeveilError as error:
+        yield Finding(f"policy {path}", "wrong", f"{error.message} {error.hint}".strip())
+        return
+    yield Finding(f"policy {path}", "ok")
+    for app_setting in policy.apps:
+        if app_setting.listen is not None:
+            yield _door(f"app {app_setting.name}", app_setting.listen)
+    if policy.control is not None:
+        yield _door("control API", policy.control)
+    for tracker in policy.trackers:
+        if tracker.address is not None:
+            there = _taken(tracker.address.host, tracker.address.port)
+            advice = "" if there else "nothing listens there: start the tracker's program, or see its settings"
+            yield Finding(f"tracker {tracker.name} at {tracker.address}", "ok" if there else "missing", advice)
+        if tracker.file is not None and not tracker.file.exists():
+            yield Finding(f"recording {tracker.file}", "wrong", "there is no such file")
+    yield from _ledger(policy)
+
+
+def _door(what: str, address: Address) -> Finding:
+    if address.port and _taken(address.host, address.port):
+        return Finding(f"{what} on {address}", "wrong", "the port is taken: is the gateway running already?")
+    return Finding(f"{what} on {address}", "ok")
+
+
+def _ledger(policy: Policy) -> Iterator[Finding]:
+    if not policy.ledger or "://" in policy.ledger:
+        return
+    path = Path(policy.ledger)
+    if not path.exists():
+        writable = os.access(path.parent, os.W_OK)
+        advice = "gazeveil serve --create-ledger makes it" if writable else f"{path.parent} cannot be written"
+        yield Finding(f"ledger {path}", "missing" if writable else "wrong", advice)
+    elif not os.access(path, os.R_OK | os.W_OK):
+        yield Finding(f"ledger {path}", "wrong", "it cannot be read and written by you")
+    else:
+        yield Finding(f"ledger {path}", "ok")
+
+
+def _taken(host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex((host, port)) == 0

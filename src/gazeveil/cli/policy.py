@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil policy``: check a gateway's policy, say it in plain words, make a running gateway read it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.errors import OutputError
+from gazeveil.files import replacing
+from gazeveil.gateway.policy import AppSetting, Policy, read_policy
+from gazeveil.privacy.guarantee import Unproven
+
+app = command_app()
+
+EXAMPLE = """\
+# A gateway's policy. `gazeveil policy check` reads it; `gazeveil serve` runs it.
+version = 1
+
+[gateway]
+ledger = "ledger.sqlite"
+control = "127.0.0.1:7380"
+token_file = "control.token"
+
+[[tracker]]
+name = "desk"
+protocol = "simulate"       # for a real one: opengaze, eyetribe, pupil, lsl, gazepointer, websocket, jsonlines
+person = "anna"
+screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
+
+[[app]]
+name = "game"
+tracker = "desk"
+protocol = "eyetribe"
+listen = "127.0.0.1:6555"
+veil = { preset = "mpmu" }
+knob = ["lphu", "mpmu", "hplu"]
+
+[[app]]
+name = "page"
+tracker = "desk"
+protocol = "websocket"
+listen = "127.0.0.1:7381"
+veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know no more than one
+
+[[budget]]
+person = "anna"
+epsilon_per_day = 20000
+radius = 90
+"""
+
+
+@app.callback()
+def policy() -> None:
+    """Check a policy, say it in plain words, or make a running gateway read it again."""
+
+
+@app.command(epilog="Example: `gazeveil policy check policy.toml`")
+def check(path: PolicyFile, as_json: AsJson = False) -> None:
+    """Read a policy, and say what it promises to whom; what is wrong is told with its line."""
+    read = read_policy(path)
+    if as_json:
+        print_json({"policy": path, "apps": [_plain(read, one) for one in read.apps], "in_words": in_words(read)})
+        return
+    for line in in_words(read):
+        print(line)
+
+
+@app.command(epilog="Example: `gazeveil policy example policy.toml`")
+def example(
+    path: PolicyFile,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a policy to begin with: a simulated tracker, two apps, one budget."""
+    if path.exists() and not overwrite:
+        raise OutputError(f"{path} exists already", hint="choose another name, or add --overwrite")
+    with replacing(path) as file:
+        Path(file).write_text(EXAMPLE, encoding="utf-8")
+    if as_json:
+        print_json({"policy": path})
+    else:
+        print(f"wrote {path}\nnext: gazeveil serve {path} --create-ledger")
+
+
+@app.command(epilog="Example: `gazeveil policy reload policy.toml`")
+def reload(path: PolicyFile, as_json: AsJson = False) -> None:
+    """Make the running gateway read its policy again; what did not change goes on undisturbed."""
+    read = read_policy(path)
+    told = ask(read, "POST", "/v1/policy/reload")
+    if as_json:
+        print_json(told)
+    else:
+        print(f"the gateway runs {len(told['apps'])} apps on {len(told['trackers'])} trackers now")
+
+
+def in_words(policy: Policy) -> list[str]:
+    """Say a policy in plain words, one line an app, a tracker or a budget."""
+    lines = []
+    for tracker in policy.trackers:
+        where = f" at {tracker.address}" if tracker.address else ""
+        lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, {tracker.person} sits before it")
+    for one in policy.apps:
+        where = f" on {one.listen}" if one.listen else ""
+        lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
+        lines.append(f"  veil: {one.mechanism.in_words()}; promise: {_promise(one)}")
+        shared = [other.name for other in policy.apps if other is not one and _same_noise(other, one)]
+        if shared:
+            lines.append(f"  shares its noise with {', '.join(shared)}: together they know no more than one")
+    lines += [f"budget of {one.person}: {one.promise}, for every calendar day (UTC)" for one in policy.budgets]
+    if not policy.budgets:
+        lines.append("no budget: every window of gaze is protected, but not a whole day")
+    return lines
+
+
+def _same_noise(one: AppSetting, other: AppSetting) -> bool:
+    return (one.tracker, one.mechanism, one.edge) == (other.tracker, other.mechanism, other.edge)
+
+
+def _promise(one: AppSetting) -> str:
+    promise = one.mechanism.guarantee
+    return f"NONE ({promise.reason})" if isinstance(promise, Unproven) else str(promise)
+
+
+def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "tracker": one.tracker,
+        "protocol": one.protocol,
+        "listen": None if one.listen is None else str(one.listen),
+        "output": one.output,
+        "mechanism": one.mechanism.to_dict(),
+        "guarantee": one.mechanism.guarantee.to_dict(),
+        "shares_noise_with": [other.name for other in policy.apps if other is not one and _same_noise(other, one)],
+    }
