@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Known filters are undone: exactly, in chains, and as well as can be behind rounding (erratum W3)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gazeveil.attacks import Knowledge, Trial
+from gazeveil.attacks.threats.inverse_smoothing import quantum_of
+from gazeveil.errors import OptionError
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.space import Sphere
+from tests.attacks.veiled_people import attack_of, error, people, veil, veil_of
+
+
+def undone(mechanism: SampleMechanism, shown: Trial, **options: float) -> Trial:
+    return attack_of("inverse-smoothing", **options).prepare(Knowledge(mechanism)).query(shown)
+
+
+def held(raw: Trial) -> Trial:
+    """Gaze as a veil takes it: where it is missing, the last one again."""
+    last = np.maximum.accumulate(np.where(np.isfinite(raw.x), np.arange(len(raw.x)), 0))
+    return raw.with_gaze(raw.x[last], raw.y[last])
+
+
+@pytest.mark.parametrize("window", [1, 2, 50, 150, 300])
+@pytest.mark.parametrize("start", ["first", "zeros"])
+def test_smoothing_is_undone_exactly(window: int, start: str) -> None:
+    smoothing, raw = veil_of("smoothing", window=window, start_with=start), people()[0]
+    guess = undone(smoothing, veil(smoothing, raw))
+    assert np.nanmax(np.abs(guess.x - raw.x)) < 1e-9
+    assert np.nanmax(np.abs(guess.y - raw.y)) < 1e-9
+
+
+def test_a_kalman_veil_is_undone_exactly_even_across_gaps() -> None:
+    kalman, raw = veil_of("kalman", error=2.0, wander=4.0), people()[0]
+    assert np.isnan(raw.x).any()
+    shown = veil(kalman, raw)
+    assert error(shown, raw) > 1
+    assert np.nanmax(np.abs(undone(kalman, shown).x - raw.x)) < 1e-6
+
+
+def test_of_a_chain_every_filter_at_its_end_is_undone() -> None:
+    members = (veil_of("smoothing", window=30), veil_of("kalman"), veil_of("smoothing"))
+    chain, raw = veil_of("chain", members=members), held(people()[0])
+    assert error(undone(chain, veil(chain, raw)), raw) < 1e-5
+    grid = veil_of("spatial")
+    chain = veil_of("chain", members=(grid, members[0]))
+    assert error(undone(chain, veil(chain, raw)), veil(grid, raw)) < 1e-9
+
+
+def test_yaw_that_comes_round_is_undone_too() -> None:
+    smoothing, raw = veil_of("smoothing", Sphere(), window=50), held(people()[0])
+    behind = raw.with_gaze((raw.x + 360) % 360 - 180, raw.y)
+    assert np.ptp(behind.x) > 300
+    guess = undone(smoothing, veil(smoothing, behind))
+    assert np.abs((guess.x - behind.x + 180) % 360 - 180).max() < 1e-9
+
+
+@pytest.mark.parametrize(("window", "share"), [(50, 0.95), (150, 0.7), (300, 0.5)])
+def test_rounded_output_still_gives_gaze_away(window: int, share: float) -> None:
+    smoothing, raw = veil_of("smoothing", window=window), held(people()[0])
+    shown = veil(smoothing, raw)
+    rounded = shown.with_gaze(np.round(shown.x, 2), np.round(shown.y, 2))
+    plain, robust = error(undone(smoothing, rounded, quantum=0.0), raw), error(undone(smoothing, rounded), raw)
+    assert robust < share * plain
+    assert robust < 0.1 * error(shown, raw)
+
+
+def test_the_step_of_rounding_is_seen_in_the_numbers() -> None:
+    values = people()[0].x[np.isfinite(people()[0].x)] * np.pi
+    assert quantum_of(np.round(values, 2)) == 0.01
+    assert quantum_of(np.round(values)) == 1.0
+    assert quantum_of(values) == 0.0
+    with pytest.raises(OptionError):
+        attack_of("inverse-smoothing", quantum=-1.0)
