@@ -14,8 +14,9 @@ from typing import Final
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Sink, Source
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._fixating import Fixating
+from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._lines import Lines
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.protocols._opengaze_calibration import FIVE, LONGEST, Calibration
@@ -127,7 +128,7 @@ class OpenGazeSource(Source):
         return RawSample(t, math.nan, math.nan)
 
 
-class OpenGazeSink(Sink):
+class OpenGazeSink(GradedSink):
     """The tracker, as an app sees it."""
 
     def __init__(self, shown: Shown) -> None:

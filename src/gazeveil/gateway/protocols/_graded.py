@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A sink that takes one kind of veiled thing, the one its policy grants, and refuses the others."""
+
+from __future__ import annotations
+
+from gazeveil.errors import PrivacyError
+from gazeveil.gateway.protocol import Shown, Sink
+from gazeveil.gateway.protocols._carries import CARRIES
+from gazeveil.gateway.sample import Veiled
+
+
+class GradedSink(Sink):
+    """A sink whose app gets samples, or fixations alone, but never both."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown)
+        self._granted = CARRIES[shown.output]
+
+    def show(self, veiled: Veiled, now: float) -> None:
+        """Queue one veiled thing, if the app asked for data.
+
+        Raises:
+            PrivacyError: If it is anything but what a veil made, or not what the app may have.
+        """
+        if type(veiled) is not self._granted:
+            raise PrivacyError(f"an app that may have {self.shown.output} is not shown a {type(veiled).__name__}")
+        super().show(veiled, now)

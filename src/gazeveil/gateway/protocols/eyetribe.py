@@ -1,0 +1,336 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The EyeTribe API: JSON objects over TCP on port 6555, asked for one by one or pushed.
+
+A frame has room for six points and two pupils. All six are the one veiled point; pupils are constants. An app that
+does not send heartbeats is dropped, as the protocol promises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from typing import Any, Final
+
+from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
+from gazeveil.gateway.protocols._eyetribe_calibration import RESULT, Calibration
+from gazeveil.gateway.protocols._fixating import Fixating
+from gazeveil.gateway.protocols._graded import GradedSink
+from gazeveil.gateway.protocols._json_objects import JsonObjects
+from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
+
+HEARTBEAT_MS: Final = 3000
+"""How often an app is to send a heartbeat."""
+
+SILENT_FOR: Final = 10.0
+"""Seconds without a word after which an app is dropped: three heartbeats and a little."""
+
+RESEND_AFTER: Final = 1.0
+
+TRACKING: Final = 1 | 2 | 4
+FAILED: Final = 8
+LOST: Final = 16
+_GAZE: Final = 1
+
+_CONNECTED: Final = 0
+_NO_STREAM: Final = 4
+_STATE_CHANGED: Final = 802
+
+_AGES: Final = 253_402_300_800  # seconds from 1970 to the year 10000, where calendars end
+_SETTABLE: Final = frozenset({"push", "version", "screenindex", "screenresw", "screenresh", "screenpsyw", "screenpsyh"})
+
+Reply = dict[str, Any]
+
+
+class EyeTribeSource(Source):
+    """The client of an EyeTribe server."""
+
+    def __init__(self, plane: Plane) -> None:
+        super().__init__(plane)
+        self._objects = JsonObjects()
+        self._size = plane.pixels if plane.geometry.knows_pixels else None
+        self._every = HEARTBEAT_MS / 3000
+        self._beaten = self._asked = 0.0
+        self._pushing = False
+
+    def connected(self, now: float) -> None:
+        """Ask how large the screen is, and then for frames."""
+        self._ask(now)
+        self._beat(now)
+
+    def tick(self, now: float) -> None:
+        """Send heartbeats, and ask again for frames if there was no answer."""
+        if now - self._beaten >= self._every:
+            self._beat(now)
+        if not self._pushing and now - self._asked >= RESEND_AFTER:
+            self._ask(now)
+
+    def received(self, data: bytes, now: float) -> list[RawSample]:
+        """Take bytes and return the samples of whole frames."""
+        samples = []
+        for reply in self._objects.feed(data):
+            if reply.get("category") != "tracker":
+                continue
+            values = reply.get("values")
+            if reply.get("statuscode") != 200:
+                self._pushing = False  # refused, or the screen or the tracker changed: ask again
+            elif reply.get("request") == "set":
+                self._pushing = True
+            elif isinstance(values, dict):
+                self._learn(values)
+                if (frame := values.get("frame")) is not None:
+                    sample = self._frame(frame)
+                    if sample is not None:
+                        samples.append(sample)
+        return samples
+
+    def _ask(self, now: float) -> None:
+        self._asked = now
+        self._out += (
+            b'{"category":"tracker","request":"get","values":["screenresw","screenresh","heartbeatinterval"]}\n'
+            b'{"category":"tracker","request":"set","values":{"push":true,"version":1}}\n'
+        )
+
+    def _beat(self, now: float) -> None:
+        self._beaten = now
+        self._out += b'{"category":"heartbeat"}\n'
+
+    def _learn(self, values: Reply) -> None:
+        if "screenresw" in values and "screenresh" in values:
+            width, height = coordinate(values["screenresw"]), coordinate(values["screenresh"])
+            if width >= 1 and height >= 1:
+                self._size = round(width), round(height)
+        every = coordinate(values.get("heartbeatinterval"))
+        if every > 0:
+            self._every = min(max(every / 3000, 0.1), 1.0)
+
+    def _frame(self, frame: object) -> RawSample | None:
+        if not isinstance(frame, dict):
+            return None
+        t = seconds(frame.get("time"))
+        if t is None:
+            return None
+        t /= 1000
+        point, state = frame.get("raw"), frame.get("state")
+        if self._size is not None and isinstance(point, dict) and isinstance(state, float) and state % 2 == _GAZE:
+            x, y = coordinate(point.get("x")), coordinate(point.get("y"))
+            if (x or y) and x == x and y == y:  # noqa: PLR0124  ((0, 0) is no gaze, and so is NaN)
+                return RawSample(t, *self.plane.from_fraction(x / self._size[0], y / self._size[1]))
+        return RawSample(t, math.nan, math.nan)
+
+
+class EyeTribeSink(GradedSink):
+    """The server, as an app sees it."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown)
+        self._width, self._height = shown.plane.pixels
+        self._objects = JsonObjects()
+        self._calibration = Calibration()
+        self._fixating = Fixating(shown.plane)
+        self._push = False
+        self._heard: float | None = None
+        self._t = 0.0
+        self._second = -1
+        self._date = ""
+        self._frame = self._framed(0.0, "0.00", "0.00", LOST, fixating=False)
+
+    def connected(self, now: float) -> None:
+        """Start to wait for heartbeats."""
+        self._heard = now
+
+    def received(self, data: bytes, now: float) -> None:
+        """Answer every request."""
+        for request in self._objects.feed(data):
+            self._heard = now
+            self._reply(request)
+
+    def tick(self, now: float) -> None:
+        """Drop an app without a heartbeat."""
+        if self._heard is not None and now - self._heard > SILENT_FOR:
+            self.ended = True
+
+    def silence(self, now: float) -> None:
+        """Say that tracking is lost."""
+        self._fixating.lost()
+        self._told(self._framed(self._t, "0.00", "0.00", LOST, fixating=False))
+
+    def end(self, reason: str, now: float) -> None:
+        """Say that the tracker's state has changed: there is no stream, and why."""
+        self._frame = self._framed(self._t, "0.00", "0.00", LOST, fixating=False)
+        values = {"trackerstate": _NO_STREAM, "statusmessage": reason[:200]}
+        self._say({"category": "tracker", "request": "get", "statuscode": _STATE_CHANGED, "values": values})
+        self.ended = True
+
+    def _sample(self, veiled: VeiledSample, now: float) -> None:
+        across, down = self.shown.plane.to_fraction(veiled.x, veiled.y)
+        if across == across and down == down:  # noqa: PLR0124  (not NaN)
+            self._fixating.push(veiled.t, across, down)
+            self._point(veiled.t, across, down, fixating=self._fixating.now)
+        else:
+            self._fixating.lost()
+            self._told(self._framed(veiled.t, "0.00", "0.00", FAILED, fixating=False))
+
+    def _fixation(self, veiled: VeiledFixation, now: float) -> None:
+        self._point(veiled.t, *self.shown.plane.to_fraction(veiled.x, veiled.y), fixating=True)
+
+    def _point(self, t: float, across: float, down: float, *, fixating: bool) -> None:
+        x, y = f"{across * self._width:.2f}", f"{down * self._height:.2f}"
+        self._told(self._framed(t, x, y, TRACKING, fixating=fixating))
+
+    def _told(self, frame: str) -> None:
+        self._frame = frame
+        if self._push:
+            self._out += f'{{"category":"tracker","request":"get","statuscode":200,"values":{{{frame}}}}}\n'.encode()
+
+    def _framed(self, t: float, x: str, y: str, state: int, *, fixating: bool) -> str:
+        self._t = t
+        second, thousandth = divmod(round(t * 1000), 1000)
+        if second != self._second:
+            self._second = second
+            self._date = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(second % _AGES))
+        point = f'{{"x":{x},"y":{y}}}'
+        eye = f'{{"raw":{point},"avg":{point},"psize":0.0,"pcenter":{{"x":0.0,"y":0.0}}}}'
+        return (
+            f'"frame":{{"timestamp":"{self._date}.{thousandth:03d}","time":{second * 1000 + thousandth},'
+            f'"fix":{"true" if fixating else "false"},"state":{state},"raw":{point},"avg":{point},'
+            f'"lefteye":{eye},"righteye":{eye}}}'
+        )
+
+    def _say(self, reply: Reply) -> None:
+        self._out += json.dumps(reply, separators=(",", ":")).encode() + b"\n"
+
+    def _reply(self, request: Reply) -> None:
+        category, what, values = request.get("category"), request.get("request"), request.get("values")
+        if category == "heartbeat":
+            self._say({"category": "heartbeat", "statuscode": 200})
+        elif category == "tracker" and what == "get":
+            self._get(values)
+        elif category == "tracker" and what == "set":
+            self._set(values)
+        elif category == "calibration" and (answer := self._calibration.answer(what, values)) is not None:
+            self._say({"category": category, "request": what, **answer})
+        else:
+            known = {"category": category} if category in {"tracker", "calibration"} else {}
+            self._say({**known, "statuscode": 400, "values": {"statusmessage": "no such request"}})
+
+    def _get(self, names: object) -> None:
+        known, told = self._values(), []
+        for name in dict.fromkeys(name for name in names if isinstance(name, str)) if isinstance(names, list) else ():
+            if name == "frame":
+                told.append(self._frame)
+            elif name in known:
+                told.append(f'"{name}":{json.dumps(known[name], separators=(",", ":"))}')
+            else:
+                self._refuse("get", "no such value")
+                return
+        if not told:
+            self._refuse("get", "values must be a list of names")
+            return
+        both = f'{{"category":"tracker","request":"get","statuscode":200,"values":{{{",".join(told)}}}}}\n'
+        self._out += both.encode()
+
+    def _set(self, values: object) -> None:
+        if not isinstance(values, dict) or not values:
+            self._refuse("set", "values must be an object")
+        elif not _SETTABLE.issuperset(values):
+            self._refuse("set", "no such value, or not one to be set")
+        elif "push" in values and (push := _flag(values["push"])) is None:
+            self._refuse("set", "push must be true or false")
+        else:
+            if "push" in values:
+                self._push = bool(push)
+            # clients read back what they set; the screen is the tracker's, and stays as it is
+            told = {name: value for name, value in self._values().items() if name in values}
+            self._say({"category": "tracker", "request": "set", "statuscode": 200, "values": told})
+
+    def _refuse(self, what: str, why: str) -> None:
+        self._say({"category": "tracker", "request": what, "statuscode": 400, "values": {"statusmessage": why}})
+
+    def _values(self) -> Reply:
+        geometry = self.shown.plane.geometry
+        return {
+            "push": self._push,
+            "heartbeatinterval": HEARTBEAT_MS,
+            "version": 1,
+            "trackerstate": _NO_STREAM if self.ended else _CONNECTED,
+            "framerate": round(self.shown.rate_hz),
+            "iscalibrated": True,
+            "iscalibrating": self._calibration.running,
+            "calibresult": RESULT,
+            "screenindex": 1,
+            "screenresw": self._width,
+            "screenresh": self._height,
+            "screenpsyw": (geometry.width_mm or 0.0) / 1000,
+            "screenpsyh": (geometry.height_mm or 0.0) / 1000,
+        }
+
+
+def _flag(value: object) -> bool | None:
+    """Return a truth value; some clients put it into quotes."""
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}.get(value) if isinstance(value, str) else None
+
+
+_POINT = "the veiled point"
+_CONSTANT = "a constant"
+
+PROTOCOLS.register("eyetribe")(
+    Protocol(
+        name="eyetribe",
+        title="EyeTribe API",
+        port=6555,
+        source=EyeTribeSource,
+        sink=EyeTribeSink,
+        outputs=frozenset({"samples", "fixations"}),
+        leaves={
+            "category": "repeats the request",
+            "request": "repeats the request",
+            "statuscode": "whether the request was understood",
+            "statusmessage": "why not, or why there is no stream; never about gaze",
+            "values": "holds the rest",
+            "frame": "holds the next nine",
+            "timestamp": "the tracker's clock",
+            "time": "the tracker's clock",
+            "fix": "whether the veiled points rest",
+            "state": "whether there is a veiled point",
+            "raw": _POINT,
+            "avg": _POINT,
+            "lefteye": "the veiled point, the same for both eyes",
+            "righteye": "the veiled point, the same for both eyes",
+            "x": _POINT,
+            "y": _POINT,
+            "psize": "always 0",
+            "pcenter": "always (0, 0)",
+            "push": "repeats what the app set",
+            "heartbeatinterval": _CONSTANT,
+            "version": _CONSTANT,
+            "trackerstate": "whether there is a stream",
+            "framerate": "from the policy",
+            "iscalibrated": "always true: the tracker is calibrated elsewhere",
+            "iscalibrating": "whether the app itself is at it",
+            "calibresult": "constants, and the points that the app itself named",
+            **dict.fromkeys(("result", "deg", "degl", "degr", "calibpoints", "cp", "mecp"), "part of calibresult"),
+            **dict.fromkeys(("acd", "ad", "adl", "adr", "mepix", "mep", "mepl", "mepr"), "part of calibresult"),
+            **dict.fromkeys(("asdp", "asd", "asdl", "asdr"), "part of calibresult"),
+            "screenindex": _CONSTANT,
+            "screenresw": "the screen, from the policy",
+            "screenresh": "the screen, from the policy",
+            "screenpsyw": "the screen, from the policy",
+            "screenpsyh": "the screen, from the policy",
+        },
+        withheld={
+            "raw and avg of the tracker": "gaze before the veil, and a smoothed copy of it",
+            "lefteye.raw, lefteye.avg, righteye.raw, righteye.avg of the tracker": "further copies of one gaze",
+            "fix of the tracker": "it follows the eye; ours follows the veiled points",
+            "state of the tracker": "it shows blinks and whether somebody is there",
+            "psize": "pupil sizes tell arousal, age and who somebody is",
+            "pcenter": "pupils in the camera's picture: the head's place, and gaze itself",
+            "calibresult of the tracker": "its errors are the shape of one person's eyes",
+        },
+    )
+)

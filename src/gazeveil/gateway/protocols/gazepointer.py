@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""GazePointer and its GazeFlow API: strings with a length in front over TCP, or WebSocket, both on port 43333.
+
+An app of the first kind begins with the letters "xml", a browser with "GET", so the first bytes tell which it is. Both
+then name an application key, hear "ok", and get one record a sample: a point in pixels, and a head pose that is always
+0 here. There is no way to say "no gaze" and no time in this protocol: without a point nothing is sent, and a source
+takes the time at which a record came.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Final, Literal
+
+from gazeveil.errors import WireError
+from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
+from gazeveil.gateway.protocols._dotnet import Strings, packed
+from gazeveil.gateway.protocols._graded import GradedSink
+from gazeveil.gateway.protocols._numbers import coordinate
+from gazeveil.gateway.protocols._websocket_text import TextClient, TextServer
+from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
+
+APP_KEY: Final = "AppKeyDemo"
+"""The key that GazePointer's own examples name."""
+
+LONGEST_KEY: Final = 4096
+LONGEST_RECORD: Final = 1 << 16
+
+_WELCOME: Final = "ok"
+_HEAD: Final = ("HeadX", "HeadY", "HeadZ", "HeadYaw", "HeadPitch", "HeadRoll")
+_HEAD_XML: Final = "".join(f"<{name}>0</{name}>" for name in _HEAD)
+_HEAD_JSON: Final = "".join(f',"{name}":0' for name in _HEAD)
+_GAZE_X: Final = re.compile(r"<GazeX>([^<]{1,64})</GazeX>")
+_GAZE_Y: Final = re.compile(r"<GazeY>([^<]{1,64})</GazeY>")
+
+Dialect = Literal["tcp", "websocket"]
+
+
+class GazePointerSource(Source):
+    """The client of GazePointer.
+
+    Args:
+        plane: Where gaze lies; it must know its pixels.
+        dialect: Which of the two to speak; a GazePointer understands both at the same port.
+        key: The application key.
+    """
+
+    def __init__(self, plane: Plane, dialect: Dialect = "tcp", key: str = APP_KEY) -> None:
+        super().__init__(plane)
+        self._size = plane.pixels
+        self._key = key
+        self._texts = TextClient(LONGEST_RECORD) if dialect == "websocket" else Strings(LONGEST_RECORD)
+        self._read = _read_json if dialect == "websocket" else _read_xml
+        self._welcome = False
+
+    def connected(self, now: float) -> None:
+        """Name the key."""
+        if isinstance(self._texts, TextClient):
+            self._texts.open()
+            self._texts.send(self._key)
+            self._out += self._texts.to_send()
+        else:
+            self._out += b"xml" + packed(self._key)
+
+    def received(self, data: bytes, now: float) -> list[RawSample]:
+        """Take bytes and return the samples of whole records, each at the time it came."""
+        samples = []
+        for text in self._texts.feed(data):
+            if not self._welcome:
+                if not text.startswith(_WELCOME):
+                    raise WireError("the tracker refuses this application key")
+                self._welcome = True
+                continue
+            x, y = self._read(text)
+            if x == x and y == y:  # noqa: PLR0124  (not NaN)
+                x, y = self.plane.from_fraction(x / self._size[0], y / self._size[1])
+            else:
+                x = y = math.nan
+            samples.append(RawSample(now, x, y))
+        if isinstance(self._texts, TextClient):
+            self._out += self._texts.to_send()
+        return samples
+
+
+class GazePointerSink(GradedSink):
+    """GazePointer, as an app sees it."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__(shown)
+        self._width, self._height = shown.plane.pixels
+        self._first = bytearray()
+        self._strings: Strings | None = None
+        self._texts: TextServer | None = None
+        self._welcome = False
+
+    def received(self, data: bytes, now: float) -> None:
+        """Find out who is there, and welcome whoever names a key."""
+        if self._strings is None and self._texts is None:
+            self._first += data
+            if len(self._first) < 3:
+                return
+            data = bytes(self._first)
+            if data.startswith(b"xml"):
+                self._strings, data = Strings(LONGEST_KEY), data[3:]
+            elif data.startswith(b"GET"):
+                self._texts = TextServer(LONGEST_KEY, self.shown.origins)
+            else:
+                raise WireError("an app begins with xml, or asks for a WebSocket")
+        if self._texts is not None:
+            named = self._texts.feed(data)
+            self._out += self._texts.to_send()
+            self.ended = self.ended or self._texts.closed
+        elif self._strings is not None and not self._welcome:
+            named = self._strings.feed(data)
+        else:
+            return  # an app of this kind has nothing to say after its key
+        if named and not self._welcome and not self.ended:
+            self._send(_WELCOME)
+            self._welcome = True
+
+    def end(self, reason: str, now: float) -> None:
+        """Close with the reason: as a text that is no record, which clients print, or as a WebSocket's last word."""
+        if self._texts is not None:
+            self._texts.close(reason)
+            self._out += self._texts.to_send()
+        elif self._strings is not None:
+            self._send(f"closed: {reason[:200]}")
+        self.ended = True
+
+    def _sample(self, veiled: VeiledSample, now: float) -> None:
+        self._point(veiled.x, veiled.y)
+
+    def _fixation(self, veiled: VeiledFixation, now: float) -> None:
+        self._point(veiled.x, veiled.y)
+
+    def _point(self, x: float, y: float) -> None:
+        if not self._welcome or self.ended:
+            return
+        across, down = self.shown.plane.to_fraction(x, y)
+        if across != across or down != down:  # noqa: PLR0124  (NaN)
+            return
+        x, y = across * self._width, down * self._height
+        if self._texts is not None:
+            self._send(f'{{"GazeX":{x:.2f},"GazeY":{y:.2f}{_HEAD_JSON}}}')
+        else:
+            self._send(f"<CGazeData><GazeX>{x:.2f}</GazeX><GazeY>{y:.2f}</GazeY>{_HEAD_XML}</CGazeData>")
+
+    def _send(self, text: str) -> None:
+        self._out += packed(text) if self._texts is None else self._texts.packed(text)
+
+
+def _read_xml(text: str) -> tuple[float, float]:
+    x, y = _GAZE_X.search(text), _GAZE_Y.search(text)
+    if x is None or y is None:
+        raise WireError("expected a record with a point, found something else")
+    return _number(x[1]), _number(y[1])
+
+
+def _read_json(text: str) -> tuple[float, float]:
+    try:
+        record: Any = json.loads(text, parse_int=float)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict) or "GazeX" not in record or "GazeY" not in record:
+        raise WireError("expected a record with a point, found something else")
+    return coordinate(record["GazeX"]), coordinate(record["GazeY"])
+
+
+def _number(text: str) -> float:
+    try:
+        return coordinate(float(text))
+    except ValueError:
+        return math.nan
+
+
+PROTOCOLS.register("gazepointer")(
+    Protocol(
+        name="gazepointer",
+        title="GazePointer (GazeFlow API)",
+        port=43333,
+        source=GazePointerSource,
+        sink=GazePointerSink,
+        outputs=frozenset({"samples", "fixations"}),
+        leaves={
+            "GazeX": "the veiled point",
+            "GazeY": "the veiled point",
+            **dict.fromkeys(_HEAD, "always 0"),
+            "CGazeData": "the name of a record",
+        },
+        withheld={
+            "GazeX and GazeY of the tracker": "gaze before the veil",
+            "HeadX, HeadY, HeadZ": "where the head is, and when it moves",
+            "HeadYaw, HeadPitch, HeadRoll": "where the head points, which tells about where somebody looks",
+        },
+    )
+)
