@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""One tracker in the hub: its clock, the person before it, and the viewer groups of its apps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from gazeveil.errors import InternalError
+from gazeveil.gateway._hub_group import ViewerGroup
+from gazeveil.gateway._hub_seat import WAITING, Log, Seat
+from gazeveil.gateway._hub_status import TrackerStatus
+from gazeveil.gateway._policy_checks import forbidden
+from gazeveil.gateway.budget import Purse
+from gazeveil.gateway.policy import Policy, TrackerSetting
+from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.stream_clock import StreamClock
+from gazeveil.gateway.veiling import window_of
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.release import kept_promise
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.stream import StreamMechanism
+
+STALE_S = 0.5
+"""Without a sample for so long, apps hear silence."""
+_STALE = f"no sample for {STALE_S:g} s"
+
+
+class Desk:
+    """A tracker and all that hangs on it.
+
+    Attributes:
+        setting: What the policy says.
+        person: Who sits there now.
+        clock: Its stream time.
+        groups: The viewer groups of its apps.
+    """
+
+    def __init__(
+        self,
+        setting: TrackerSetting,
+        policy: Policy,
+        *,
+        noise: NoiseSource,
+        wall: Callable[[], datetime],
+        log: Log,
+    ) -> None:
+        self.setting, self.person = setting, setting.person
+        self._policy, self._noise, self._wall, self._log = policy, noise, wall, log
+        self.clock = StreamClock(setting.speed)
+        self.groups: list[ViewerGroup] = []
+        self._made = self._samples = 0
+        self._seen = -math.inf
+        self._why = WAITING
+
+    def push(self, samples: Sequence[RawSample], now: float) -> None:
+        """Take samples."""
+        self._seen = now
+        self._why = ""
+        self._samples += len(samples)
+        at, groups = self.clock.at, self.groups
+        for raw in samples:
+            t = at(raw.t, now)
+            if t is not None:
+                for group in groups:
+                    group.take(t, raw.x, raw.y, now)
+
+    def lose(self, why: str) -> None:
+        """Tell all apps that the tracker is gone."""
+        self._seen = -math.inf
+        if self._why != why:
+            self._log("tracker-lost", tracker=self.setting.name, why=why)
+        self._why = why
+        for group in self.groups:
+            group.silence(why)
+
+    def tick(self, now: float) -> None:
+        """Notice that no samples come, and let groups do what time demands."""
+        if not self._why and not self.is_alive(now):
+            self.lose(_STALE)
+        for group in self.groups:
+            group.tick(now)
+
+    def is_alive(self, now: float) -> bool:
+        """Whether samples come."""
+        return now - self._seen <= STALE_S
+
+    def forbids(self, seat: Seat, mechanism: SampleMechanism) -> str:
+        """Return why an app may not use a veil for the person who sits here; empty if it may."""
+        promise = mechanism.guarantee
+        kept = kept_promise(promise, self._noise) if mechanism.draws_noise else promise
+        return forbidden(kept, allowed=seat.setting.unproven, budget=self._policy.budget_of(self.person))
+
+    def place(self, seat: Seat, mechanism: SampleMechanism, now: float) -> None:
+        """Put an app behind a veil: where there is an equal one, behind that."""
+        old = next((group for group in self.groups if seat in group.seats), None)
+        target = next((group for group in self.groups if group.mechanism == mechanism), None)
+        if old is not None and target is old:
+            old.seats_changed()
+            return
+        t = self.clock.last
+        if old is not None and target is None and len(old.seats) == 1 and old.can_become(mechanism):
+            if not isinstance(mechanism, StreamMechanism):
+                raise InternalError("only a stream with a promise can change it")
+            old.become(mechanism, t)
+            self.examine(seat)
+            return
+        quiet = 0.0 if old is None else max(old.window, window_of(mechanism.guarantee))
+        if target is None:
+            target = self._new_group(mechanism, quiet)
+        if old is not None:
+            self.remove(seat)
+        target.join(seat, t, now, quiet)
+        self.examine(seat)
+
+    def remove(self, seat: Seat) -> None:
+        """Let an app go; a group without apps is closed."""
+        group = self.group_of(seat)
+        group.leave(seat)
+        if not group.seats:
+            group.close()
+            self.groups = [other for other in self.groups if other is not group]
+
+    def group_of(self, seat: Seat) -> ViewerGroup:
+        """Return the viewer group of an app."""
+        for group in self.groups:
+            if seat in group.seats:
+                return group
+        raise InternalError("an app sits behind no veil")
+
+    def examine(self, seat: Seat) -> None:
+        """See whether an app may have its veil for the person who sits here; tell it if not."""
+        group = self.group_of(seat)
+        seat.refused = self.forbids(seat, group.mechanism)
+        if seat.refused:
+            seat.end(seat.refused)
+        group.seats_changed()
+
+    def seat_person(self, person: str) -> None:
+        """Begin anew for another person."""
+        if person == self.person:
+            return
+        self.person = person
+        self._log("person-changed", tracker=self.setting.name)
+        self._begin_anew()
+
+    def obey(self, setting: TrackerSetting, policy: Policy) -> None:
+        """Follow a new policy; apps are placed after that."""
+        before, old = self.setting, self._policy
+        self.setting, self._policy = setting, policy
+        if setting.person != before.person:
+            self.person = setting.person
+        if setting != before:
+            if replace(setting, person=before.person) != before:
+                self.clock = StreamClock(setting.speed)
+            self._begin_anew()
+        elif (old.budget_of(self.person), old.lease_s) != (policy.budget_of(self.person), policy.lease_s):
+            for group in self.groups:
+                group.new_purse()
+                for seat in group.seats:
+                    self.examine(seat)
+
+    def status(self) -> TrackerStatus:
+        """Return what there is to tell."""
+        return TrackerStatus(
+            self.setting.name,
+            self.setting.protocol,
+            self.person,
+            not self._why,
+            self._why,
+            self._samples,
+            self.clock.faults._asdict(),
+        )
+
+    def close(self) -> None:
+        """Shut all veils for good."""
+        for group in self.groups:
+            group.close()
+
+    def _begin_anew(self) -> None:
+        for group in self.groups:
+            group.begin_anew()
+            for seat in group.seats:
+                self.examine(seat)
+
+    def _new_group(self, mechanism: SampleMechanism, quiet_s: float) -> ViewerGroup:
+        self._made += 1
+        group = ViewerGroup(
+            f"{self.setting.name}/{self._made}",
+            mechanism,
+            noise=self._noise,
+            make_purse=self._purse,
+            quiet_s=quiet_s,
+            log=self._log,
+        )
+        self.groups = [*self.groups, group]
+        return group
+
+    def _purse(self, group: str, promise: Guarantee, mechanism: SampleMechanism) -> Purse:
+        return Purse(
+            group,
+            self.person,
+            promise,
+            mechanism.to_dict(),
+            budget=self._policy.budget_of(self.person),
+            lease_s=self._policy.lease_s,
+            wall=self._wall,
+        )

@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A viewer group: the apps with equal veils on one tracker. One veil, one noise, one lease for all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from gazeveil.gateway._hub_seat import Log, Seat
+from gazeveil.gateway._hub_status import GroupStatus
+from gazeveil.gateway.budget import Purse
+from gazeveil.gateway.veiling import LiveVeil, window_of
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.release import kept_promise
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.stream import StreamMechanism, StreamVeil
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0
+"""Pauses before a veil that failed is replaced; they double."""
+
+QUIET = "a new stream begins with a quiet time"
+UNPAID = "waiting for the ledger"
+BROKEN = "the veil met an error and is closed"
+
+MakePurse = Callable[[str, Guarantee, SampleMechanism], Purse]
+
+
+class ViewerGroup:
+    """Apps behind one veil.
+
+    Attributes:
+        name: For logs and notes.
+        mechanism: The veil, as the knob has it now.
+        purse: What pays for it.
+        seats: Its apps.
+    """
+
+    __slots__ = (
+        "_joining", "_live", "_log", "_longest_window", "_make_purse", "_noise", "_pause", "_points", "_retry_at",
+        "_running", "mechanism", "name", "purse", "restarts", "seats",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        mechanism: SampleMechanism,
+        *,
+        noise: NoiseSource,
+        make_purse: MakePurse,
+        quiet_s: float,
+        log: Log,
+    ) -> None:
+        """Begin a group with a new veil, which is quiet for its window or for ``quiet_s``, whichever is longer."""
+        self.name, self.mechanism = name, mechanism
+        self._noise, self._make_purse, self._log = noise, make_purse, log
+        self.seats: list[Seat] = []
+        self._running: tuple[Seat, ...] = ()
+        self._joining: list[tuple[Seat, float, float]] = []
+        self._longest_window = max(quiet_s, window_of(mechanism.guarantee))
+        self._live: LiveVeil | None = None
+        self._retry_at, self._pause = -math.inf, FIRST_PAUSE_S
+        self._points = self.restarts = 0
+        self.purse = make_purse(name, self.promise, mechanism)
+        self._start(now=-math.inf)
+
+    @property
+    def promise(self) -> Guarantee:
+        """What its stream promises, with this noise."""
+        promise = self.mechanism.guarantee
+        return kept_promise(promise, self._noise) if self.mechanism.draws_noise else promise
+
+    @property
+    def window(self) -> float:
+        """The longest window that was promised lately, in seconds: how long whatever follows must be quiet."""
+        return self._longest_window
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is anybody to show gaze to."""
+        return bool(self._running or self._joining)
+
+    def take(self, t: float, x: float, y: float, now: float) -> None:
+        """Veil one sample and show it; whatever goes wrong, nothing else leaves."""
+        live = self._live
+        if live is None or not (self._running or self._joining):
+            return
+        try:
+            point = live.pass_through(t, x, y, now)
+            if point is None:
+                if not self._opened(live, t, now):
+                    return
+                point = live.pass_through(t, x, y, now)
+                if point is None:
+                    return
+        except Exception as error:  # noqa: BLE001  (whatever it is, the veil is closed)
+            self._fail(error, now)
+            return
+        if self._joining:
+            self._let_in(t, now)
+        shown_x, shown_y = point
+        for seat in self._running:
+            seat.give(t, shown_x, shown_y)
+
+    def tick(self, now: float) -> None:
+        """Start a new veil, if one failed and the pause is over."""
+        if self._live is None and now >= self._retry_at:
+            self._start(now)
+
+    def join(self, seat: Seat, t: float | None, now: float, quiet_s: float = 0.0) -> None:
+        """Take an app in. One that comes from another veil first waits, on both clocks."""
+        self.seats.append(seat)
+        if quiet_s > 0.0 and t is not None:
+            self._joining.append((seat, t + quiet_s, now + quiet_s))
+            seat.silence(QUIET)
+        self.seats_changed()
+
+    def leave(self, seat: Seat) -> None:
+        """Let an app go."""
+        self.seats.remove(seat)
+        self.seats_changed()
+
+    def seats_changed(self) -> None:
+        """See who takes part now."""
+        self._joining = [entry for entry in self._joining if entry[0] in self.seats and entry[0].takes_part]
+        waiting = [entry[0] for entry in self._joining]
+        self._running = tuple(seat for seat in self.seats if seat.takes_part and seat not in waiting)
+
+    def begin_anew(self) -> None:
+        """Start a new veil and forget the lease: another person sits there, or the tracker changed."""
+        self._close("a new stream begins")
+        self.new_purse()
+        self._start(now=-math.inf)
+
+    def new_purse(self) -> None:
+        """Pay anew: the promise or the budget changed. What was paid before is lost."""
+        if self._live is not None:
+            self._live.shut()
+        self.purse = self._make_purse(self.name, self.promise, self.mechanism)
+        for seat in self.seats:
+            seat.begin_anew()
+
+    def can_become(self, mechanism: SampleMechanism) -> bool:
+        """Whether the veil can go on with another promise (erratum K4) instead of beginning anew."""
+        now = self.mechanism
+        return (
+            isinstance(now, StreamMechanism)
+            and isinstance(mechanism, StreamMechanism)
+            and type(now) is type(mechanism)
+            and mechanism == now.with_promise(mechanism.epsilon, mechanism.window, mechanism.radius)
+        )
+
+    def become(self, mechanism: StreamMechanism, t: float | None) -> None:
+        """Turn the veil's knob, and pay for the new promise before anything else leaves.
+
+        Raises:
+            OptionError: If the veil cannot keep the new promise; everything stays as it was.
+        """
+        veil = self._live.veil if self._live is not None else None
+        if isinstance(veil, StreamVeil) and t is not None:
+            veil.change(t, epsilon=mechanism.epsilon, window=mechanism.window, radius=mechanism.radius)
+            self.mechanism = mechanism
+        else:
+            self.mechanism = mechanism
+            self._close("the knob was turned")
+            self._start(now=-math.inf)
+        self._longest_window = max(self._longest_window, window_of(mechanism.guarantee))
+        self.new_purse()
+
+    def silence(self, why: str) -> None:
+        """Tell its apps that there is no gaze at present."""
+        for seat in self.seats:
+            if seat.takes_part:
+                seat.silence(why)
+
+    def close(self) -> None:
+        """Shut the veil for good."""
+        self._close("nobody looks on any more")
+
+    def status(self, tracker: str) -> GroupStatus:
+        """Return what there is to tell."""
+        promise, live = self.promise, self._live
+        return GroupStatus(
+            self.name,
+            tracker,
+            self.purse.person,
+            tuple(seat.setting.name for seat in self.seats),
+            self.mechanism.in_words(),
+            promise.in_words(),
+            promise.to_dict(),
+            promise.proven,
+            self._points + (live.points if live is not None else 0),
+            self.restarts,
+            live.veil.faults._asdict() if live is not None else {},
+            self.purse.seconds_paid,
+            None if self.purse.remaining is None else float(self.purse.remaining),
+            self.purse.trouble,
+        )
+
+    def _opened(self, live: LiveVeil, t: float, now: float) -> bool:
+        """Open the veil if it may be; say why not if not."""
+        if live.is_quiet(t, now):
+            self.silence(QUIET)
+            return False
+        ends = self.purse.begin(t, now)
+        if ends is not None:
+            live.open_until(*ends)
+            if live.points:  # it works, so the next error is a first one again
+                self._pause = FIRST_PAUSE_S
+            return True
+        if self.purse.spent:
+            for seat in self.seats:
+                if seat.takes_part:
+                    seat.end(self.purse.spent)
+        else:
+            self.silence(UNPAID)
+        return False
+
+    def _let_in(self, t: float, now: float) -> None:
+        ready = [seat for seat, until_t, until_now in self._joining if t > until_t and now > until_now]
+        if ready:
+            self._joining = [entry for entry in self._joining if entry[0] not in ready]
+            self.seats_changed()
+
+    def _fail(self, error: Exception, now: float) -> None:
+        self._log("veil-closed", group=self.name, error=type(error).__name__)
+        self._close(f"{type(error).__name__} in a live stream")
+        self._retry_at = now + self._pause
+        self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
+        self.restarts += 1
+        self.silence(BROKEN)
+
+    def _close(self, reason: str) -> None:
+        if self._live is not None:
+            self._points += self._live.points
+            self._live.close(reason)
+        self._live = None
+
+    def _start(self, now: float) -> None:
+        try:
+            self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self._longest_window)
+        except Exception as error:  # noqa: BLE001  (a veil that cannot start is a veil that failed)
+            self._fail(error, now)

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The knob: which veil an app may choose while it runs, within what the policy allows."""
+
+from __future__ import annotations
+
+from gazeveil.errors import OptionError, PrivacyError
+from gazeveil.gateway.policy import AppSetting
+from gazeveil.gateway.veiling import OFF, mechanism_of
+from gazeveil.privacy.exact import Number, above_zero
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.space import Space
+from gazeveil.samples.stream import StreamMechanism
+
+AS_WRITTEN = "policy"
+"""Turns the knob back to what the policy says."""
+
+
+def chosen(
+    app: AppSetting,
+    current: SampleMechanism,
+    space: Space,
+    *,
+    preset: str | None = None,
+    epsilon: Number | None = None,
+    window: Number | None = None,
+    radius: Number | None = None,
+) -> SampleMechanism:
+    """Return the veil that the knob asks for.
+
+    Args:
+        app: What the policy says; its bounds hold.
+        current: The veil as it is.
+        space: Where gaze lives.
+        preset: A preset that the policy names, or ``policy`` for its own veil.
+        epsilon: Another ε.
+        window: Another window.
+        radius: Another radius.
+
+    Raises:
+        OptionError: If the wish makes no sense.
+        PrivacyError: If the policy does not allow it.
+    """
+    numbers = {"epsilon": epsilon, "window": window, "radius": radius}
+    given = {name: above_zero(value, name) for name, value in numbers.items() if value is not None}
+    if preset is None and not given:
+        raise OptionError("say where to turn the knob: a preset, or epsilon, window or radius")
+    base = current if preset is None else _preset(app, preset, space)
+    if not given:
+        return base
+    if not isinstance(base, StreamMechanism):
+        raise OptionError(f"the veil {base.name!r} has no epsilon, window and radius to turn")
+    bounds = {"epsilon": app.epsilon_at_most, "window": app.window_at_least, "radius": app.radius_at_least}
+    for name, value in given.items():
+        bound = bounds[name]
+        kind = "at_most" if name == "epsilon" else "at_least"
+        if bound is None or (value > bound if name == "epsilon" else value < bound):
+            allows = "does not allow any" if bound is None else f"has {name}_{kind} = {float(bound):g}"
+            raise PrivacyError(
+                f"the policy of {app.name!r} {allows}, so {name} cannot be {float(value):g}",
+                hint=f"{name}_{kind} in the policy says how far the knob may be turned",
+            )
+    return base.with_promise(**given)
+
+
+def _preset(app: AppSetting, name: str, space: Space) -> SampleMechanism:
+    written = app.mechanism
+    if name == AS_WRITTEN:
+        return written
+    if name not in app.knob:
+        allowed = ", ".join((*app.knob, AS_WRITTEN))
+        raise PrivacyError(f"the policy of {app.name!r} does not allow {name!r}", hint=f"it allows {allowed}")
+    made = mechanism_of({"preset": name}, space)
+    if name != OFF and isinstance(made, StreamMechanism) and type(made) is type(written):
+        # What the policy says beyond the promise, such as a lag, stays; and so can the stream.
+        return written.with_promise(made.epsilon, made.window, made.radius)
+    return made

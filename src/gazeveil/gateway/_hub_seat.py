@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""One app's place behind a veil: its feed, its outlet, and whether it gets anything at present."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from gazeveil.gateway._hub_status import State
+from gazeveil.gateway.policy import AppSetting, TrackerSetting
+from gazeveil.gateway.sample import Veiled
+from gazeveil.gateway.veiling import Feed, feed_of
+
+Log = Callable[..., None]
+
+WAITING = "no sample has come yet"
+SWITCHED_OFF = "the app is switched off"
+
+
+class Outlet(Protocol):
+    """Where an app's veiled gaze goes: the runtime's side of a seat, which fans out to the app's connections."""
+
+    def show(self, veiled: Veiled) -> None:
+        """Show one veiled thing."""
+        ...
+
+    def silence(self, why: str) -> None:
+        """Say that there is no gaze at present."""
+        ...
+
+    def end(self, reason: str) -> None:
+        """Say that nothing more comes, and why. Final, until the policy, the budget or the day changes."""
+        ...
+
+
+class Seat:
+    """One app.
+
+    Attributes:
+        setting: What the policy says.
+        outlet: Where its gaze goes; None until there is one.
+        is_on: Whether the control API lets it run.
+        is_watched: Whether anybody is connected: gaze that nobody sees is not paid for.
+        refused: Why it may not have its veil; empty if it may.
+        why: Why it gets nothing; empty while gaze flows.
+        ended: Why nothing more comes; empty if more may.
+        errors: How often its outlet failed.
+    """
+
+    __slots__ = (
+        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "outlet", "refused", "setting", "why"
+    )  # fmt: skip
+
+    def __init__(self, setting: AppSetting, tracker: TrackerSetting, log: Log) -> None:
+        self._log = log
+        self.outlet: Outlet | None = None
+        self.is_on = self.is_watched = True
+        self.refused = self.ended = ""
+        self.why = WAITING
+        self.errors = 0
+        self.failing = False
+        self.setting = setting
+        self.feed = _feed(setting, tracker)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it is to get gaze, if there is any."""
+        return self.outlet is not None and self.is_on and self.is_watched and not self.refused
+
+    @property
+    def state(self) -> State:
+        """Whether it gets gaze."""
+        if not self.is_on:
+            return "off"
+        return "ended" if self.ended else "silent" if self.why else "flowing"
+
+    def obey(self, setting: AppSetting, tracker: TrackerSetting) -> None:
+        """Follow a new setting."""
+        self.setting = setting
+        self.feed = _feed(setting, tracker)
+
+    def attach(self, outlet: Outlet) -> None:
+        """Show gaze there from now on."""
+        self.outlet = outlet
+        self.failing = False
+        self._tell()
+
+    def give(self, t: float, x: float, y: float) -> None:
+        """Show what becomes of a veiled point; an outlet that fails harms nobody else."""
+        outlet = self.outlet
+        if outlet is None:
+            return
+        if self.why or self.ended:
+            self.why = self.ended = ""
+            self._log("app-flowing", app=self.setting.name)
+        try:
+            self.feed.give(t, x, y, outlet.show)
+        except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
+            self.errors += 1
+            if not self.failing:
+                self._log("app-failed", app=self.setting.name, error=type(error).__name__)
+            self.failing = True
+
+    def silence(self, why: str) -> None:
+        """Tell the app that there is no gaze at present."""
+        if self.why == why or self.ended:
+            return
+        if not self.why:
+            self.feed.forget()
+        self.why = why
+        self._log("app-silent", app=self.setting.name, why=why)
+        self._tell()
+
+    def end(self, reason: str) -> None:
+        """Tell the app that nothing more comes."""
+        if self.ended == reason:
+            return
+        self.feed.forget()
+        self.why = self.ended = reason
+        self._log("app-ended", app=self.setting.name, why=reason)
+        self._tell()
+
+    def begin_anew(self) -> None:
+        """Take an end back: the policy, the budget or the person changed."""
+        if self.ended:
+            self.ended = ""
+            self.why = WAITING
+
+    def _tell(self) -> None:
+        outlet = self.outlet
+        if outlet is None or not self.why:
+            return
+        try:
+            if self.ended:
+                outlet.end(self.ended)
+            else:
+                outlet.silence(self.why)
+        except Exception as error:  # noqa: BLE001
+            self.errors += 1
+            self._log("app-failed", app=self.setting.name, error=type(error).__name__)
+
+
+def _feed(setting: AppSetting, tracker: TrackerSetting) -> Feed:
+    return feed_of(
+        setting.output,
+        edge=setting.edge,
+        rate_hz=setting.rate_hz,
+        space=tracker.space,
+        geometry=tracker.geometry,
+        areas=setting.areas,
+    )

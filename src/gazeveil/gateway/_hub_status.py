@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a hub tells about itself: names, words, counts and promises; never gaze."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+State = Literal["flowing", "silent", "ended", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerStatus:
+    """One tracker.
+
+    Attributes:
+        name: Its name.
+        protocol: How it is read.
+        person: Who sits before it.
+        alive: Whether samples come.
+        why: Why they do not; empty while they do.
+        samples: How many came.
+        clock_faults: What was odd about its clock.
+    """
+
+    name: str
+    protocol: str
+    person: str
+    alive: bool
+    why: str
+    samples: int
+    clock_faults: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStatus:
+    """One viewer group: one veil, and the apps that share it.
+
+    Attributes:
+        name: Its name in logs and notes.
+        tracker: Whose gaze.
+        person: Whose budget pays.
+        apps: Who looks on.
+        veil: The mechanism in words.
+        promise: What is promised, in words.
+        guarantee: The same as plain values.
+        proven: Whether there is a promise.
+        points: How many points left the veil.
+        restarts: How often a new veil had to be started after an error.
+        faults: What was odd about its samples.
+        lease_s: How long the lease in use is.
+        remaining: What was left of the day's ε after the last payment; None where nothing is charged.
+        trouble: Why the last payment failed; empty if it did not.
+    """
+
+    name: str
+    tracker: str
+    person: str
+    apps: tuple[str, ...]
+    veil: str
+    promise: str
+    guarantee: dict[str, Any]
+    proven: bool
+    points: int
+    restarts: int
+    faults: dict[str, int]
+    lease_s: float
+    remaining: float | None
+    trouble: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppStatus:
+    """One app.
+
+    Attributes:
+        name: Its name.
+        tracker: Whose gaze it gets.
+        protocol: How it is told.
+        group: The viewer group it is in.
+        output: Samples, fixations or hits.
+        state: Whether it gets anything at present.
+        why: Why not.
+        shown: How many things it was shown.
+        errors: How often it could not be shown one.
+        proven: Whether its veil keeps a promise.
+        promise: Which, in words.
+        knob: What may be chosen live.
+    """
+
+    name: str
+    tracker: str
+    protocol: str
+    group: str
+    output: str
+    state: State
+    why: str
+    shown: int
+    errors: int
+    proven: bool
+    promise: str
+    knob: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetStatus:
+    """One person's day, as far as this gateway knows; the ledger knows for certain.
+
+    Attributes:
+        person: Whose.
+        epsilon_per_day: The policy's budget.
+        radius: How far a point may have been.
+        unit: What the radius is measured in.
+        remaining: What was left after the last payment; None before the first.
+        spent: Why nothing more is paid today; empty while there is budget.
+    """
+
+    person: str
+    epsilon_per_day: float
+    radius: float
+    unit: str
+    remaining: float | None
+    spent: str
+
+
+@dataclass(frozen=True, slots=True)
+class HubStatus:
+    """All of it."""
+
+    trackers: tuple[TrackerStatus, ...]
+    groups: tuple[GroupStatus, ...]
+    apps: tuple[AppStatus, ...]
+    budgets: tuple[BudgetStatus, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as JSON knows them."""
+        return asdict(self)

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the parts of a policy fit together: names, ports, what protocols can carry, promises and who pays for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gazeveil.errors import GazeveilError, GeometryError
+from gazeveil.gateway._policy_lines import Where
+from gazeveil.gateway._policy_table import File
+from gazeveil.gateway.policy import REPLAY, SIMULATE, Address, AppSetting, BudgetSetting, Policy, TrackerSetting
+from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.veiling import OFF, mechanism_of
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+
+_ALL_HOSTS = ("0.0.0.0", "::")  # noqa: S104  (compared with, not bound)
+
+
+def check(policy: Policy, file: File) -> None:
+    """Refuse a policy whose parts do not fit.
+
+    Raises:
+        FileFormatError: If they do not.
+    """
+    for kind, needed in (("tracker", policy.trackers), ("app", policy.apps)):
+        if not needed:
+            raise file.wrong((), f"at least one [[{kind}]]", "none")
+    _check_names(policy.trackers, "tracker", "name", file)
+    _check_names(policy.apps, "app", "name", file)
+    _check_names(policy.budgets, "budget", "person", file)
+    _check_ports(policy, file)
+    if policy.budgets and not policy.ledger:
+        raise file.wrong(
+            ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
+        )
+    for index, app in enumerate(policy.apps):
+        _check_app(app, policy, file, ("app", index))
+
+
+def forbidden(promise: Guarantee, *, allowed: bool, budget: BudgetSetting | None) -> str:
+    """Return why a veil with a promise may not be used by an app under a budget; empty if it may."""
+    if isinstance(promise, Unproven):
+        if not allowed:
+            return f"it promises nothing ({promise.reason}), and the app does not allow that"
+        if budget is not None and not budget.unproven:
+            return f"it promises nothing, and the budget of {budget.person!r} does not allow that"
+        return ""
+    if budget is None:
+        return ""
+    if not isinstance(promise, GazeStreamDP):
+        return "its promise is not about windows of gaze, so a day has no price"
+    if promise.radius_unit != budget.unit:
+        return f"its radius is in {promise.radius_unit}, but the budget of {budget.person!r} counts in {budget.unit}"
+    return ""
+
+
+def _check_names(settings: Sequence[Any], kind: str, field: str, file: File) -> None:
+    seen: set[str] = set()
+    for index, setting in enumerate(settings):
+        name = getattr(setting, field)
+        if name in seen:
+            raise file.wrong((kind, index, field), f"another {field} for every {kind}", f"{name!r} for the second time")
+        seen.add(name)
+
+
+def _check_ports(policy: Policy, file: File) -> None:
+    taken: list[tuple[str, Address]] = [
+        (f"tracker {tracker.name!r}", tracker.address) for tracker in policy.trackers if tracker.address is not None
+    ]
+    asked: list[tuple[Where, str, Address | None]] = [(("gateway", "control"), "the control API", policy.control)]
+    asked += [(("app", index, "listen"), f"app {app.name!r}", app.listen) for index, app in enumerate(policy.apps)]
+    for where, who, address in asked:
+        if address is None:
+            continue
+        for other, theirs in taken:
+            if theirs.port == address.port and _same_host(theirs.host, address.host):
+                raise file.wrong(where, "a port of its own", f"{address}, where {other} is", "choose another port")
+        taken.append((who, address))
+
+
+def _same_host(one: str, other: str) -> bool:
+    local = {"localhost": "127.0.0.1", "::1": "127.0.0.1"}
+    one, other = local.get(one, one), local.get(other, other)
+    return one == other or one in _ALL_HOSTS or other in _ALL_HOSTS
+
+
+def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> None:
+    protocol, tracker = PROTOCOLS[app.protocol], policy.tracker(app.tracker)
+    if app.output not in protocol.outputs:
+        able = ", ".join(sorted(protocol.outputs))
+        raise file.wrong(
+            (*where, "output"), f"what {protocol.name} can carry ({able})", app.output, "jsonlines carries everything"
+        )
+    if app.tls is not None and protocol.name != "websocket":
+        raise file.wrong((*where, "tls"), "no encryption, or the protocol websocket", f"the protocol {protocol.name}")
+    if app.output == "fixations" and not tracker.geometry.knows_degrees:
+        raise file.wrong(
+            (*where, "output"),
+            "a tracker that knows degrees, since fixations are found in them",
+            str(tracker.geometry),
+            "give the screen's width_mm, height_mm and distance_mm",
+        )
+    _check_plane(app, tracker, file, where)
+    budget = policy.budget_of(tracker.person)
+    if reason := forbidden(app.mechanism.guarantee, allowed=app.unproven, budget=budget):
+        hint = "" if app.mechanism.guarantee.proven else 'unproven = "allow" says that this is meant'
+        raise file.wrong((*where, "veil"), "a veil that may be used here", reason, hint)
+    for name in app.knob:
+        if name == OFF and not app.unproven:
+            raise file.wrong(
+                (*where, "knob"), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
+            )
+        _check_preset(name, app, tracker, file, where)
+
+
+def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
+    try:
+        promise = mechanism_of({"preset": name}, tracker.space).guarantee
+    except GazeveilError as error:
+        raise file.because((*where, "knob"), f"presets for {tracker.geometry}", error) from None
+    if not promise.proven and not app.unproven:
+        raise file.wrong(
+            (*where, "knob"), "presets with a promise", f"{name!r}", 'unproven = "allow" says that it is meant'
+        )
+
+
+def _check_plane(app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
+    """Refuse what a protocol cannot tell of this plane: some count in pixels, and a headset has none."""
+    if tracker.protocol not in (REPLAY, SIMULATE) and (source := PROTOCOLS[tracker.protocol].source) is not None:
+        _try_plane(lambda: source(tracker.plane), tracker.protocol, tracker, file, where)
+    sink = PROTOCOLS[app.protocol].sink
+    if sink is not None:
+        shown = Shown(tracker.plane, app.rate_hz, app.output, app.areas.names if app.areas else (), app.name)
+        _try_plane(lambda: sink(shown), app.protocol, tracker, file, where)
+
+
+def _try_plane(make: Any, protocol: str, tracker: TrackerSetting, file: File, where: Where) -> None:
+    try:
+        if PROTOCOLS[protocol].transport == "tcp":
+            make()
+    except GeometryError as error:
+        raise file.because((*where, "protocol"), f"a protocol that can tell {tracker.geometry}", error) from None

@@ -1,0 +1,288 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""From the text of a policy file to a `Policy`: every field by itself. `_policy_checks` looks at how they fit."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from gazeveil.errors import FileFormatError, GazeveilError
+from gazeveil.gateway._policy_checks import check
+from gazeveil.gateway._policy_lines import lines_of
+from gazeveil.gateway._policy_table import File, Table, closest, tables, told
+from gazeveil.gateway.policy import (
+    LOOPBACK,
+    REPLAY,
+    SIMULATE,
+    Address,
+    AppSetting,
+    BudgetSetting,
+    Policy,
+    Tls,
+    TrackerSetting,
+)
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol
+from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
+from gazeveil.gaze.aoi import AreasOfInterest
+from gazeveil.gaze.geometry import Geometry, Unit, headset, screen
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.presets import PRESETS
+from gazeveil.samples.recipe import from_recipe, read_recipe
+
+VERSION = 1
+CONTROL_PORT = 7380
+_MOST_BYTES = 1 << 20
+_SHORTEST_LEASE, _LONGEST_LEASE = 1.0, 600.0
+_AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
+
+
+def policy_in(path: Path) -> Policy:
+    """Return the policy in a file.
+
+    Raises:
+        FileFormatError: If anything in it is wrong.
+    """
+    text = _text(path)
+    try:
+        values = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        at = _AT_LINE.search(str(error))
+        line = int(at[1]) if at and at[1] else len(text.splitlines()) or 1
+        raise FileFormatError(path, line=line, expected="TOML", found=_AT_LINE.sub("", str(error)).strip()) from None
+    file = File(path, lines_of(text))
+    whole = Table(file, (), values)
+    if (version := whole.whole("version", 0, 1 << 31)) != VERSION:
+        raise whole.wrong("version", str(VERSION), str(version), "this gateway reads policies of version 1")
+    gateway = whole.table("gateway", {})
+    for key in ("tracker", "app", "budget"):
+        whole.any(key, [])
+    whole.done()
+    trackers = [_tracker(table) for table in tables(file, values, "tracker")]
+    budgets = [_budget(table, trackers) for table in tables(file, values, "budget")]
+    apps = [_app(table, trackers) for table in tables(file, values, "app")]
+    policy = _gateway(gateway, tuple(trackers), tuple(apps), tuple(budgets))
+    check(policy, file)
+    return policy
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise FileFormatError(path, expected="a policy", found=error.strerror or str(error)) from None
+    if len(content) > _MOST_BYTES:
+        raise FileFormatError(path, expected="a policy of at most 1 MiB", found="a larger file")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise FileFormatError(path, line=line, expected="UTF-8 text", found="bytes that are none") from None
+
+
+def _gateway(
+    table: Table,
+    trackers: tuple[TrackerSetting, ...],
+    apps: tuple[AppSetting, ...],
+    budgets: tuple[BudgetSetting, ...],
+) -> Policy:
+    file = table.file
+    ledger = table.text("ledger", "")
+    if ledger and "://" not in ledger:
+        ledger = str(file.beside(ledger))
+    control = _address(table, "control", CONTROL_PORT) if "control" in table else None
+    token = table.text("token_file", "control.token")
+    lease = table.number("lease_s", _SHORTEST_LEASE, _LONGEST_LEASE, 10.0)
+    table.done()
+    return Policy(trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path)
+
+
+def _tracker(table: Table) -> TrackerSetting:
+    name = table.name("name", "the tracker's name")
+    protocol = table.choice("protocol", [REPLAY, SIMULATE, *PROTOCOLS.names()])
+    own: dict[str, Any] = {}
+    if protocol == REPLAY:
+        own["file"] = _readable(table, "file")
+        own["speed"] = table.number("speed", 0.01, 1000.0, 1.0)
+        own["loop"] = table.truth("loop", default=False)
+    elif protocol == SIMULATE:
+        own["seed"] = table.whole("seed", 0, 2**31 - 1, 1)
+        own["rate_hz"] = table.number("rate_hz", 1.0, 10_000.0, 60.0)
+    else:
+        kind = PROTOCOLS[protocol]
+        if kind.source is None:
+            raise table.wrong(
+                "protocol", "a protocol that can be read", f"{protocol!r}, which can only be told to apps"
+            )
+        if kind.transport == "lsl":
+            own["stream"] = table.text("stream", "")
+        else:
+            own["address"] = _address(table, "address", kind.port)
+    person = table.name("person", "whose gaze it is") if "person" in table else "somebody"
+    setting = TrackerSetting(name, protocol, _geometry(table), person, **own)
+    table.done()
+    return setting
+
+
+def _geometry(table: Table) -> Geometry:
+    if ("screen" in table) == ("headset" in table):
+        raise table.wrong(
+            "screen", "a screen or a headset", "both" if "screen" in table else "nothing",
+            "screen = { width_px = 1920, height_px = 1080 }, or headset = { fov_x_deg = 100, fov_y_deg = 90 }",
+        )  # fmt: skip
+    size = table.table("screen" if "screen" in table else "headset")
+    if "screen" in table:
+        sides = [size.number(key, 1.0, 100_000.0) for key in ("width_px", "height_px")]
+        lengths = [size.number(key, 1.0, 100_000.0, None) for key in ("width_mm", "height_mm", "distance_mm")]
+    else:
+        angles = [size.number(key, 1.0, most) for key, most in (("fov_x_deg", 360.0), ("fov_y_deg", 180.0))]
+    size.done()
+    try:
+        return screen(*sides, *lengths) if "screen" in table else headset(*angles)
+    except GazeveilError as error:
+        raise size.file.because(size.where, "a plane of gaze", error) from None
+
+
+def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
+    name = table.name("name", "the app's name")
+    known = [tracker.name for tracker in trackers]
+    tracker = next(t for t in trackers if t.name == table.choice("tracker", known)) if known else None
+    if tracker is None:
+        raise table.wrong("tracker", "a tracker of this policy", "none", "begin one with [[tracker]]")
+    protocol = PROTOCOLS[table.choice("protocol", PROTOCOLS.names())]
+    outputs = ("samples", "fixations", "hits")
+    output = table.choice("output", outputs, "samples")
+    if "areas" in table and output != "hits":
+        raise table.wrong("areas", "no areas", 'a file, but the output is not "hits"')
+    mechanism, edge = _veil(table, tracker)
+    setting = AppSetting(
+        name,
+        tracker.name,
+        protocol.name,
+        mechanism,
+        listen=_listen(table, protocol),
+        edge=edge,
+        output=output,
+        areas=_areas(table, tracker.geometry) if output == "hits" else None,
+        rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
+        knob=_knob(table),
+        epsilon_at_most=table.fraction("epsilon_at_most", None),
+        window_at_least=table.fraction("window_at_least", None),
+        radius_at_least=table.fraction("radius_at_least", None),
+        unproven=table.allowed("unproven"),
+        tls=_tls(table),
+    )
+    table.done()
+    return setting
+
+
+def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
+    example = 'veil = { preset = "mpmu" }'
+    veil = table.table("veil", expected=f"a veil, such as {example}")
+    given = dict(veil.values)
+    edge = veil.choice("edge", EDGES, "clamp")
+    given.pop("edge", None)
+    kinds = [kind for kind in ("preset", "mechanism", "recipe") if kind in given]
+    if len(kinds) != 1:
+        raise table.wrong("veil", "one of preset, mechanism and recipe", told(dict(veil.values)), example)
+    for text in kinds:
+        veil.text(text)
+    try:
+        if "recipe" in given:
+            values = read_recipe(_readable(veil, "recipe"))
+            if rest := sorted(given.keys() - {"recipe"}):
+                raise veil.wrong(rest[0], "nothing beside a recipe but edge", told(given[rest[0]]))
+            mechanism = from_recipe(values, tracker.space)
+        else:
+            mechanism = mechanism_of(given, tracker.space)
+        mechanism.guarantee  # noqa: B018  (whatever cannot be promised is told now)
+    except FileFormatError as error:
+        raise error if error.path == veil.file.path else veil.because("recipe", "a veil", error) from None
+    except GazeveilError as error:
+        raise table.because("veil", f"a veil for {tracker.geometry}", error) from None
+    except (TypeError, ValueError, OverflowError, ArithmeticError) as error:
+        raise table.wrong("veil", f"a veil for {tracker.geometry}", str(error)) from None
+    return mechanism, edge
+
+
+def _knob(table: Table) -> tuple[str, ...]:
+    names = table.names("knob")
+    known = (*PRESETS, OFF)
+    for name in names:
+        if name not in known:
+            raise table.wrong("knob", "names of presets", told(name), closest(name, known))
+    return names
+
+
+def _listen(table: Table, protocol: Protocol) -> Address | None:
+    if protocol.sink is None:
+        raise table.wrong("protocol", "a protocol that apps speak", f"{protocol.name!r}, which can only be read")
+    return None if protocol.transport == "lsl" else _address(table, "listen", protocol.port)
+
+
+def _areas(table: Table, geometry: Geometry) -> AreasOfInterest:
+    path = _readable(table, "areas")
+    try:
+        areas = AreasOfInterest.from_json(path)
+    except GazeveilError as error:
+        raise table.because("areas", "a file of areas", error) from None
+    if areas.geometry.unit is not geometry.unit:
+        raise table.wrong("areas", f"areas in {geometry.unit}", f"areas in {areas.geometry.unit}")
+    if geometry.unit is Unit.PIXEL and (areas.geometry.width_px, areas.geometry.height_px) != (
+        geometry.width_px,
+        geometry.height_px,
+    ):
+        raise table.wrong("areas", f"areas on {geometry}", f"areas on {areas.geometry}")
+    return areas
+
+
+def _tls(table: Table) -> Tls | None:
+    if "tls" not in table:
+        return None
+    files = table.table("tls")
+    tls = Tls(_readable(files, "certificate"), _readable(files, "key"))
+    files.done()
+    return tls
+
+
+def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
+    person = table.name("person", 'whose budget it is, or "*" for everybody')
+    epsilon, radius = table.fraction("epsilon_per_day"), table.fraction("radius")
+    units = sorted({str(tracker.geometry.unit) for tracker in trackers})
+    own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person}
+    if "unit" not in table and len(own or units) > 1:
+        raise table.wrong("unit", "the unit of its radius", f"nothing, but trackers in {' and '.join(units)}")
+    unit = table.choice("unit", ("px", "deg"), next(iter(own or units), "px"))
+    setting = BudgetSetting(person, epsilon, radius, unit, table.allowed("unproven"))
+    table.done()
+    return setting
+
+
+def _readable(table: Table, key: str) -> Path:
+    path = table.file.beside(table.text(key, expected="a file"))
+    try:
+        with path.open("rb"):
+            return path
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise table.wrong(key, "a file that can be read", f"{path}: {reason}") from None
+
+
+def _address(table: Table, key: str, port: int) -> Address:
+    """Return an address; without a host it is on loopback, without a port it is the protocol's own."""
+    expected = f'"HOST:PORT", such as "{LOOPBACK}:{port}"'
+    value = table.any(key, f"{LOOPBACK}:{port}", expected)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = f":{value}"
+    match = (
+        re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*)(?::(\d{1,5}))?", value) if isinstance(value, str) else None
+    )
+    if not match or not value:
+        raise table.wrong(key, expected, told(value))
+    number = int(match[2]) if match[2] else port
+    if not 1 <= number <= 65_535:
+        raise table.wrong(key, "a port from 1 to 65535", told(value))
+    return Address(match[1].strip("[]") or LOOPBACK, number)

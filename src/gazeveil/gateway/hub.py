@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The middle of the gateway: raw samples in, veiled things out, payments on the side. No sockets, threads or clocks.
+
+Apps with equal veils on one tracker are one viewer group: one veil, one noise, one lease. Everything fails closed:
+without a lease, a veil or a tracker an app hears silence, and it recovers by itself when the cause is gone. What is
+logged is an event's name and words of the policy, never gaze.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from gazeveil.errors import GazeveilError, PrivacyError
+from gazeveil.gateway._hub_desk import Desk
+from gazeveil.gateway._hub_group import ViewerGroup
+from gazeveil.gateway._hub_knob import chosen
+from gazeveil.gateway._hub_seat import SWITCHED_OFF, Log, Outlet, Seat
+from gazeveil.gateway._hub_status import AppStatus, BudgetStatus, GroupStatus, HubStatus, TrackerStatus
+from gazeveil.gateway.budget import Charge, Purse
+from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.sample import RawSample
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number
+from gazeveil.privacy.ledger import Receipt
+
+__all__ = [
+    "AppStatus",
+    "BudgetStatus",
+    "Charge",
+    "GroupStatus",
+    "Hub",
+    "HubStatus",
+    "Outlet",
+    "TrackerStatus",
+]
+
+
+class Hub:
+    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run in another."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        noise: NoiseSource,
+        now: float,
+        wall: Callable[[], datetime],
+        log: Log,
+    ) -> None:
+        """Begin, with every stream quiet.
+
+        Args:
+            policy: What to do.
+            noise: Where the random words come from.
+            now: Monotonic seconds of the machine, as in all methods.
+            wall: Tells the date and time, with a time zone; it decides which day's budget pays.
+            log: Called with an event's name and plain fields.
+        """
+        self.policy = policy
+        self._noise, self._wall, self._log = noise, wall, log
+        self._desks: dict[str, Desk] = {}
+        self._seats: dict[str, Seat] = {}
+        self._paying: dict[str, Purse] = {}
+        self._now = now
+        for tracker in policy.trackers:
+            self._desks[tracker.name] = self._desk(tracker.name)
+        for app in policy.apps:
+            seat = self._seats[app.name] = Seat(app, policy.tracker(app.tracker), log)
+            self._desks[app.tracker].place(seat, app.mechanism, now)
+
+    def attach(self, app: str, outlet: Outlet) -> None:
+        """Show an app's veiled gaze at an outlet from now on; it is told at once how things stand.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        self._seat(app).attach(outlet)
+        self._group(app).seats_changed()
+
+    def watched(self, app: str, by_anybody: bool) -> None:
+        """Say whether anybody is connected to an app's outlet: gaze that nobody sees is neither veiled nor paid for.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        self._seat(app).is_watched = by_anybody
+        self._group(app).seats_changed()
+
+    def push(self, tracker: str, samples: Sequence[RawSample], now: float) -> None:
+        """Take samples of a tracker. Never raises because of what is in them."""
+        self._now = now
+        desk = self._desks.get(tracker)
+        if desk is not None:
+            desk.push(samples, now)
+
+    def lost(self, tracker: str, why: str, now: float) -> None:
+        """Say that a tracker is gone: its apps hear silence until samples come again."""
+        desk = self._desks.get(tracker)
+        if desk is not None:
+            desk.lose(why)
+
+    def tick(self, now: float) -> None:
+        """Do what time demands. To be called a few times a second."""
+        self._now = now
+        for desk in self._desks.values():
+            desk.tick(now)
+
+    def charges(self) -> list[Charge]:
+        """Return the leases that are to be paid now, each once; every one must be `settled`."""
+        due, now = [], self._now
+        for desk in self._desks.values():
+            for group in desk.groups:
+                if desk.is_alive(now) and group.is_running:
+                    charge = group.purse.charge(desk.clock.last, now)
+                    if charge is not None:
+                        self._paying[charge.id] = group.purse
+                        due.append(charge)
+        return due
+
+    def settled(self, charge: Charge, outcome: Receipt | GazeveilError, now: float) -> None:
+        """Take the outcome of a payment: the receipt, or the error that `Charge.pay` raised."""
+        purse = self._paying.pop(charge.id, None)
+        if purse is None:
+            return
+        purse.settled(charge, outcome, now)
+        if isinstance(outcome, GazeveilError):
+            self._log("payment-failed", group=charge.group, person=charge.person, error=type(outcome).__name__)
+
+    def turn(
+        self,
+        app: str,
+        *,
+        now: float,
+        preset: str | None = None,
+        epsilon: Number | None = None,
+        window: Number | None = None,
+        radius: Number | None = None,
+    ) -> None:
+        """Turn an app's knob, with the accounting of erratum K4. Stricter holds at once, looser when windows are over.
+
+        Raises:
+            UnknownName: If there is no such app.
+            OptionError: If the veil cannot be made.
+            PrivacyError: If the policy or the budget does not allow it; everything stays as it was.
+        """
+        seat, group = self._seat(app), self._group(app)
+        desk = self._desks[seat.setting.tracker]
+        wish = chosen(
+            seat.setting, group.mechanism, desk.setting.space,
+            preset=preset, epsilon=epsilon, window=window, radius=radius,
+        )  # fmt: skip
+        if reason := desk.forbids(seat, wish):
+            raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
+        desk.place(seat, wish, now)
+        self._log("knob-turned", app=app, veil=wish.in_words())
+
+    def switch(self, app: str, on: bool) -> None:
+        """Switch an app on or off.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        seat = self._seat(app)
+        if seat.is_on == on:
+            return
+        if on:
+            seat.is_on = True
+            seat.begin_anew()
+        else:
+            seat.end(SWITCHED_OFF)
+            seat.is_on = False
+        self._group(app).seats_changed()
+
+    def sit_down(self, tracker: str, person: str, now: float) -> None:
+        """Say who sits before a tracker now: new veils, new leases, another budget.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(tracker)
+        self._desks[tracker].seat_person(person)
+
+    def reload(self, policy: Policy, now: float) -> None:
+        """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
+        self.policy = policy
+        names = {app.name for app in policy.apps}
+        for name in [name for name in self._seats if name not in names]:
+            seat = self._seats.pop(name)
+            seat.end("the policy has no such app any more")
+            self._desks[seat.setting.tracker].remove(seat)
+        kept: dict[str, Desk] = {}
+        for tracker in policy.trackers:
+            desk = self._desks.get(tracker.name) or self._desk(tracker.name)
+            desk.obey(tracker, policy)
+            kept[tracker.name] = desk
+        gone = {name: desk for name, desk in self._desks.items() if name not in kept}
+        for app in policy.apps:
+            self._reseat(app.name, {**gone, **kept}, now)
+        self._desks = kept
+        for desk in gone.values():
+            desk.close()
+        self._log("policy-loaded", apps=len(policy.apps), trackers=len(policy.trackers))
+
+    def status(self) -> HubStatus:
+        """Return everything there is to tell; nothing of it is gaze."""
+        return HubStatus(
+            tuple(desk.status() for desk in self._desks.values()),
+            tuple(group.status(desk.setting.name) for desk in self._desks.values() for group in desk.groups),
+            tuple(self._app_status(name) for name in self._seats),
+            self._budgets(),
+        )
+
+    def close(self) -> None:
+        """Shut all veils for good."""
+        for desk in self._desks.values():
+            desk.close()
+
+    def _desk(self, name: str) -> Desk:
+        return Desk(self.policy.tracker(name), self.policy, noise=self._noise, wall=self._wall, log=self._log)
+
+    def _seat(self, app: str) -> Seat:
+        self.policy.app(app)
+        return self._seats[app]
+
+    def _group(self, app: str) -> ViewerGroup:
+        return self._desks[self._seats[app].setting.tracker].group_of(self._seats[app])
+
+    def _reseat(self, name: str, desks: dict[str, Desk], now: float) -> None:
+        """Let an app follow the new policy: in its old group if nothing changed, else where it belongs now."""
+        app, tracker = self.policy.app(name), self.policy.tracker(self.policy.app(name).tracker)
+        seat = self._seats.get(name)
+        if seat is None:
+            seat = self._seats[name] = Seat(app, tracker, self._log)
+            desks[app.tracker].place(seat, app.mechanism, now)
+        elif seat.setting != app:
+            old = desks[seat.setting.tracker]
+            seat.begin_anew()
+            if seat.setting.tracker != app.tracker:
+                old.remove(seat)
+            seat.obey(app, tracker)
+            desks[app.tracker].place(seat, app.mechanism, now)
+        desks[app.tracker].examine(seat)
+
+    def _app_status(self, name: str) -> AppStatus:
+        seat, group = self._seats[name], self._group(name)
+        setting, promise = seat.setting, group.promise
+        return AppStatus(
+            name,
+            setting.tracker,
+            setting.protocol,
+            group.name,
+            setting.output,
+            seat.state,
+            seat.refused or seat.why,
+            seat.feed.shown,
+            seat.errors,
+            promise.proven,
+            promise.in_words(),
+            setting.knob,
+        )
+
+    def _budgets(self) -> tuple[BudgetStatus, ...]:
+        told: dict[str, BudgetStatus] = {}
+        for desk in self._desks.values():
+            for purse in (group.purse for group in desk.groups):
+                budget, before = purse.budget, told.get(purse.person)
+                if budget is None:
+                    continue
+                known = [] if before is None or before.remaining is None else [before.remaining]
+                known += [] if purse.remaining is None else [float(purse.remaining)]
+                told[purse.person] = BudgetStatus(
+                    purse.person,
+                    float(budget.epsilon_per_day),
+                    float(budget.radius),
+                    budget.unit,
+                    min(known) if known else None,
+                    purse.spent or (before.spent if before else ""),
+                )
+        return tuple(told.values())

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A gateway's policy: which tracker, which app gets what behind which veil, and who may lose how much a day.
+
+`read_policy` reads a TOML file and checks everything that can be checked before a single socket is opened; whatever is
+wrong is told with its line. A policy is a value: two that are equal mean the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+from gazeveil.errors import UnknownName
+from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocol import Output
+from gazeveil.gaze.aoi import AreasOfInterest
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.privacy.guarantee import GazeStreamDP
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.space import Space, space_of
+
+DAY_S = 86_400
+EVERYBODY = "*"
+REPLAY, SIMULATE = "replay", "simulate"
+"""Trackers without hardware, named like protocols."""
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """Files for an encrypted connection."""
+
+    certificate: Path
+    key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerSetting:
+    """Where gaze comes from.
+
+    Attributes:
+        name: By which apps name it.
+        protocol: A registered one, or ``replay``, or ``simulate``.
+        geometry: The plane of gaze.
+        person: Who sits before it, and whose budget pays, until the control API says otherwise.
+        address: Where the tracker listens; None for streams that are found by name, for files and for simulated eyes.
+        stream: The name of an LSL stream; empty for the first stream of gaze.
+        file: What is replayed.
+        speed: How many times faster than it was recorded.
+        loop: Whether a replay starts again at its end.
+        seed: Of the simulated person.
+        rate_hz: Of the simulated tracker.
+    """
+
+    name: str
+    protocol: str
+    geometry: Geometry
+    person: str = "somebody"
+    address: Address | None = None
+    stream: str = ""
+    file: Path | None = None
+    speed: float = 1.0
+    loop: bool = False
+    seed: int = 1
+    rate_hz: float = 60.0
+
+    @property
+    def plane(self) -> Plane:
+        """Where gaze lies, for protocols."""
+        return Plane(self.geometry)
+
+    @property
+    def space(self) -> Space:
+        """Where gaze lies, for veils."""
+        return space_of(self.geometry)
+
+
+@dataclass(frozen=True, slots=True)
+class AppSetting:
+    """What one app gets.
+
+    Attributes:
+        name: For people, logs and the control API.
+        tracker: Which tracker's gaze.
+        protocol: How it is told.
+        mechanism: The veil, in the tracker's space.
+        listen: Where the app finds its tracker; None for streams that are found by name.
+        edge: What becomes of points beyond the edges: ``clamp``, ``reflect`` or ``leave``.
+        output: Samples, or only fixations, or only names of areas.
+        areas: The areas, where only their names are told.
+        rate_hz: How many samples a second it gets at most.
+        knob: Presets that may be chosen live; ``off`` among them switches the veil off.
+        epsilon_at_most: The largest ε that may be chosen live; None if it stays as it is.
+        window_at_least: The shortest window, likewise.
+        radius_at_least: The smallest radius, likewise.
+        unproven: Whether the policy allows a veil without a promise here, in so many words.
+        tls: For protocols that can be encrypted.
+    """
+
+    name: str
+    tracker: str
+    protocol: str
+    mechanism: SampleMechanism
+    listen: Address | None = None
+    edge: str = "clamp"
+    output: Output = "samples"
+    areas: AreasOfInterest | None = None
+    rate_hz: float = 60.0
+    knob: tuple[str, ...] = ()
+    epsilon_at_most: Fraction | None = None
+    window_at_least: Fraction | None = None
+    radius_at_least: Fraction | None = None
+    unproven: bool = False
+    tls: Tls | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSetting:
+    """What all apps together may learn of one person in a day.
+
+    Attributes:
+        person: Whose; `EVERYBODY` for everyone who has no budget of their own, each for themselves.
+        epsilon_per_day: The loss that the gaze of one calendar day (UTC) may have.
+        radius: How far each point of it may have been, in ``unit``.
+        unit: What the radius is measured in.
+        unproven: Whether veils without a promise may be used under this budget, which then promises nothing.
+    """
+
+    person: str
+    epsilon_per_day: Fraction
+    radius: Fraction
+    unit: str = "px"
+    unproven: bool = False
+
+    @property
+    def promise(self) -> GazeStreamDP:
+        """The promise to a day of gaze."""
+        return GazeStreamDP(self.epsilon_per_day, DAY_S, self.radius, self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All that a gateway is told to do.
+
+    Attributes:
+        trackers: Where gaze comes from.
+        apps: Who gets what.
+        budgets: Who may lose how much a day; who has none is not charged.
+        ledger: Where budgets are kept: a path, or a ``postgresql://`` address; empty where no budget needs one.
+        control: Where the control API listens; None for none.
+        token_file: Where its token is kept.
+        lease_s: For about how many seconds a viewer group pays ahead.
+        path: The file it was read from.
+    """
+
+    trackers: tuple[TrackerSetting, ...]
+    apps: tuple[AppSetting, ...]
+    budgets: tuple[BudgetSetting, ...] = ()
+    ledger: str = ""
+    control: Address | None = None
+    token_file: Path | None = None
+    lease_s: float = 10.0
+    path: Path | None = None
+
+    def tracker(self, name: str) -> TrackerSetting:
+        """Return a tracker by its name.
+
+        Raises:
+            UnknownName: If there is none.
+        """
+        return _named("tracker", name, self.trackers)
+
+    def app(self, name: str) -> AppSetting:
+        """Return an app by its name.
+
+        Raises:
+            UnknownName: If there is none.
+        """
+        return _named("app", name, self.apps)
+
+    def budget_of(self, person: str) -> BudgetSetting | None:
+        """Return the budget that pays for a person, if there is one."""
+        own = [budget for budget in self.budgets if budget.person == person]
+        return next(iter(own or [budget for budget in self.budgets if budget.person == EVERYBODY]), None)
+
+
+def read_policy(path: Path | str) -> Policy:
+    """Return the policy in a TOML file, checked as a whole.
+
+    Raises:
+        FileFormatError: If anything in it is wrong; the message names the line.
+    """
+    from gazeveil.gateway._policy_reading import policy_in  # noqa: PLC0415  (reads into the classes above)
+
+    return policy_in(Path(path))
+
+
+Setting = TypeVar("Setting", TrackerSetting, AppSetting)
+
+
+def _named(kind: str, name: str, among: tuple[Setting, ...]) -> Setting:
+    for setting in among:
+        if setting.name == name:
+            return setting
+    known = ", ".join(setting.name for setting in among)
+    raise UnknownName(f"no {kind} is called {name!r}", hint=f"known: {known}")

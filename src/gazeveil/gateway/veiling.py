@@ -1,0 +1,333 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The one place where raw gaze becomes veiled gaze; nothing else in the package makes what a sink accepts.
+
+Apps with equal veils share one `LiveVeil`, and each hangs its own `Feed` behind it: an edge rule, a rate, and samples,
+fixations or names of areas. All of that is post-processing of the same veiled points, so it costs nothing, and apps
+that put their heads together see one noise.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gazeveil.errors import OptionError
+from gazeveil.gateway.protocol import Output
+from gazeveil.gateway.sample import Veiled, _fixation, _hit, _sample
+from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
+from gazeveil.gaze.events.base import DETECTORS
+from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples, mechanism_from_dict
+from gazeveil.samples.presets import find_preset
+from gazeveil.samples.recipe import from_recipe
+from gazeveil.samples.space import Space, wrapped
+from gazeveil.samples.state import Arrays
+
+OFF = "off"
+EDGES = ("clamp", "reflect", "leave")
+LONGEST_WINDOW_S = 10.0
+"""The longest window of any promise about streams; what follows a veil of unknown promise is quiet for so long."""
+_ROUNDING_S = 2e-6
+"""Veils round times to microseconds."""
+_EARLY = 0.4
+"""A sample may be early by so much of a period: trackers jitter, and none should be lost at equal rates."""
+
+Show = Callable[[Veiled], None]
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class NoVeil(SampleMechanism):
+    """The knob at "no privacy": gaze passes as it is. Only where a policy allows it in so many words."""
+
+    name: ClassVar[str] = OFF
+    draws_noise: ClassVar[bool] = False
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Nothing is promised."""
+        return Unproven("the veil is off: gaze passes as it is")
+
+    def start(self, noise: NoiseSource) -> Veil:
+        """Return a veil that hides nothing."""
+        return _Open(self, noise)
+
+
+class _Open(Veil):
+    __slots__ = ()
+
+    def step(self, t: float, x: float, y: float) -> Point:
+        """Return the point."""
+        self._check_open()
+        return x, y
+
+    def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the points."""
+        self._check_open()
+        _, x, y = as_samples(t, x, y)
+        return x, y
+
+    @property
+    def faults(self) -> Faults:
+        """None: nothing is looked at."""
+        return Faults()
+
+    def _state(self) -> Arrays:
+        return {"nothing": np.zeros(0)}
+
+    def _restore(self, arrays: Arrays) -> None:
+        return
+
+
+def mechanism_of(values: Mapping[str, Any], space: Space) -> SampleMechanism:
+    """Return the veil that a policy describes, in a tracker's space.
+
+    Args:
+        values: A ``preset`` and what is to be different from it, or a ``mechanism`` and its parameters.
+        space: The tracker's.
+
+    Raises:
+        OptionError: If they describe none.
+        UnknownName: If there is no preset or mechanism of that name.
+    """
+    given = dict(values)
+    if given.get("preset", given.get("mechanism")) == OFF:
+        if len(given) > 1:
+            raise OptionError("a veil that is off has no parameters")
+        return NoVeil(space)
+    if "preset" in given:
+        made = find_preset(given.pop("preset")).mechanism_in(space)
+        return mechanism_from_dict({**made.to_dict(), **given}) if given else made
+    return from_recipe(given, space)
+
+
+def window_of(promise: Guarantee) -> float:
+    """Return how long a window of a promise is, in seconds, rounded up; the longest possible one where none is told."""
+    return float(promise.window) + _ROUNDING_S if isinstance(promise, GazeStreamDP) else LONGEST_WINDOW_S
+
+
+class LiveVeil:
+    """A veil on a live stream, quiet at first and open only while somebody has paid.
+
+    A sample that comes while it is closed is not looked at: it never enters the veil, so nothing that leaves later
+    depends on it. ``open_until`` is the only way to open it.
+
+    Attributes:
+        veil: The veil; whoever holds it could pass gaze through, so it stays in this file and the hub's.
+    """
+
+    __slots__ = ("_began", "_quiet", "_step", "_until_now", "_until_t", "points", "veil")
+
+    def __init__(self, mechanism: SampleMechanism, noise: NoiseSource, *, quiet_s: float) -> None:
+        """Start a new veil that lets nothing through for a while, on both clocks, from its first sample on."""
+        self.veil = mechanism.start(noise)
+        self._step = self.veil.step
+        self._quiet = quiet_s
+        self._began: tuple[float, float] | None = None
+        self._until_t = self._until_now = -math.inf
+        self.points = 0
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise that the stream keeps; none if the noise is not secure."""
+        return self.veil.guarantee
+
+    def is_quiet(self, t: float, now: float) -> bool:
+        """Whether the quiet start is not over at a sample, which counts from the first one that is asked about."""
+        if self._began is None:
+            self._began = (t, now)
+        first_t, first_now = self._began
+        return t <= first_t + self._quiet or now <= first_now + self._quiet
+
+    def hush(self, quiet_s: float) -> None:
+        """Begin a quiet time of its own, for instance because apps come from another veil."""
+        self.shut()
+        self._began, self._quiet = None, quiet_s
+
+    def open_until(self, t: float, now: float) -> None:
+        """Let samples through that come before a stream time and before a moment of the machine's clock."""
+        self._until_t, self._until_now = t, now
+
+    def shut(self) -> None:
+        """Let nothing through until it is opened again."""
+        self._until_t = self._until_now = -math.inf
+
+    def takes(self, t: float, now: float) -> bool:
+        """Whether a sample would be let through."""
+        return t < self._until_t and now < self._until_now
+
+    def pass_through(self, t: float, x: float, y: float, now: float) -> Point | None:
+        """Return the veiled point of one sample, or None if the veil is closed.
+
+        Raises:
+            GazeveilError: If the veil meets an error; it is shut for good then.
+        """
+        if t >= self._until_t or now >= self._until_now:
+            return None
+        self.points += 1
+        return self._step(t, x, y)
+
+    def close(self, reason: str) -> None:
+        """Shut the veil for good, and forget what it kept."""
+        self.shut()
+        self.veil.close(reason)
+
+
+class Feed(ABC):
+    """What one app gets of veiled points."""
+
+    __slots__ = ("_due", "_edge", "_period", "shown")
+
+    def __init__(self, edge: Callable[[float, float], Point] | None, rate_hz: float) -> None:
+        self._edge = edge
+        self._period = 1.0 / rate_hz
+        self._due = -math.inf
+        self.shown = 0
+
+    @abstractmethod
+    def give(self, t: float, x: float, y: float, show: Show) -> None:
+        """Take one veiled point, and show what becomes of it."""
+
+    def forget(self) -> None:
+        """Begin anew after a silence."""
+        self._due = -math.inf
+
+    def _is_due(self, t: float) -> bool:
+        """Whether the rate allows another sample, on stream time."""
+        due, period = self._due, self._period
+        if t < due - _EARLY * period:
+            return False
+        self._due = due + period if t < due + period else t + period
+        return True
+
+
+class _Samples(Feed):
+    __slots__ = ()
+
+    def give(self, t: float, x: float, y: float, show: Show) -> None:
+        due, period = self._due, self._period
+        if t < due - _EARLY * period:
+            return
+        self._due = due + period if t < due + period else t + period
+        if self._edge is not None:
+            x, y = self._edge(x, y)
+        self.shown += 1
+        show(_sample(t, x, y))
+
+
+class _Fixations(Feed):
+    __slots__ = ("_geometry", "_stream")
+
+    def __init__(self, edge: Callable[[float, float], Point] | None, rate_hz: float, geometry: Geometry) -> None:
+        super().__init__(edge, rate_hz)
+        self._geometry = geometry
+        self._stream = DETECTORS["idt"]().start(geometry)
+
+    def give(self, t: float, x: float, y: float, show: Show) -> None:
+        for event in self._stream.push(t, x, y):
+            if event.kind == "fixation":
+                at = self._edge(event.x, event.y) if self._edge is not None else (event.x, event.y)
+                self.shown += 1
+                show(_fixation(event.offset, *at, event.offset - event.onset, self.shown))
+
+    def forget(self) -> None:
+        super().forget()
+        self._stream = DETECTORS["idt"]().start(self._geometry)
+
+
+class _Hits(Feed):
+    __slots__ = ("_areas", "_last")
+
+    def __init__(self, edge: Callable[[float, float], Point] | None, rate_hz: float, areas: AreasOfInterest) -> None:
+        super().__init__(edge, rate_hz)
+        self._areas = [(area.name, _inside(area)) for area in areas]
+        self._last: str | None = None
+
+    def give(self, t: float, x: float, y: float, show: Show) -> None:
+        if not self._is_due(t):
+            return
+        if self._edge is not None:
+            x, y = self._edge(x, y)
+        name = next((name for name, inside in self._areas if inside(x, y)), "")
+        if name != self._last:
+            self._last = name
+            self.shown += 1
+            show(_hit(t, name))
+
+    def forget(self) -> None:
+        super().forget()
+        self._last = None
+
+
+def feed_of(
+    output: Output, *, edge: str, rate_hz: float, space: Space, geometry: Geometry, areas: AreasOfInterest | None
+) -> Feed:
+    """Return what makes an app's output of veiled points.
+
+    Raises:
+        OptionError: If only areas are to be told and there are none, or the edge rule is unknown.
+    """
+    rule = _edge_rule(edge, space)
+    if output == "fixations":
+        return _Fixations(rule, rate_hz, geometry)
+    if output == "samples":
+        return _Samples(rule, rate_hz)
+    if areas is None:
+        raise OptionError("an app that gets only the names of areas needs areas")
+    return _Hits(rule, rate_hz, areas)
+
+
+def _inside(area: Any) -> Callable[[float, float], bool]:
+    if isinstance(area, Rectangle):
+        left, top, right, bottom = area.left, area.top, area.right, area.bottom
+        return lambda x, y: left <= x < right and top <= y < bottom
+    return lambda x, y: bool(area.contains(x, y))
+
+
+def _edge_rule(rule: str, space: Space) -> Callable[[float, float], Point] | None:
+    """Return what `samples.mechanisms.edge` does, for one point and without its clock."""
+    (left, top), (right, bottom), period = space.low[:2], space.high[:2], space.period
+    if rule == "leave":
+        return None
+    if rule == "reflect":
+        return lambda x, y: (
+            _turned(x, period) if period else _folded(x, left, right),
+            _folded(y, top, bottom),
+        )
+    if rule != "clamp":
+        raise OptionError(f"edge must be {', '.join(EDGES)}, not {rule!r}")
+
+    def clamp(x: float, y: float) -> Point:
+        if period:
+            x = _turned(x, period)
+        elif x < left:
+            x = left
+        elif x > right:
+            x = right
+        if y < top:
+            y = top
+        elif y > bottom:
+            y = bottom
+        return x, y
+
+    return clamp
+
+
+def _turned(value: float, period: float) -> float:
+    return wrapped(value, period) if math.isfinite(value) else value
+
+
+def _folded(value: float, low: float, high: float) -> float:
+    if low <= value <= high or not math.isfinite(value):
+        return value
+    span = high - low
+    way = (value - low) % (2.0 * span)
+    return min(max(low + min(way, 2.0 * span - way), low), high)
