@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The passes of the fused block as Triton kernels; `fused_reference` says in plain PyTorch what they compute.
 
-A program handles `BLOCK` moments of one window. A tile is `BLOCK` moments x 32 channels, whose rows follow each other
-in memory. Sums over windows and time leave a program as one number per channel; a second kernel adds them up in a fixed
-order, so that a step gives the same bits whenever it is run.
+A program handles ``block`` moments of one window. A tile is ``block`` moments x 32 channels, whose rows follow each
+other in memory. Sums over windows and time leave a program as one number per channel; a second kernel adds them up in a
+fixed order, so that a step gives the same bits whenever it is run.
 """
 
-from __future__ import annotations
+# mypy: disallow-untyped-defs=false, disallow-incomplete-defs=false, disallow-untyped-calls=false
+# Triton reads annotations as code, so arguments have none.
 
-from typing import Any
+from __future__ import annotations
 
 import triton
 import triton.language as tl
@@ -19,7 +20,7 @@ _ADDED = tl.constexpr(2048)  # so many programs' sums are added at a time
 
 
 @triton.jit
-def _affine(scale: Any, shift: Any, mean: Any, variance: Any, norm: Any, slot: Any, channels: Any) -> Any:
+def _affine(scale, shift, mean, variance, norm, slot, channels):
     """Return what a norm multiplies by and adds, per channel."""
     place = (norm * 9 + slot) * 32 + channels
     factor = tl.load(scale + place) * tl.rsqrt(tl.load(variance + slot * 32 + channels) + _EPSILON)
@@ -27,7 +28,7 @@ def _affine(scale: Any, shift: Any, mean: Any, variance: Any, norm: Any, slot: A
 
 
 @triton.jit
-def _tile(base: Any, window: Any, moments: Any, samples: Any) -> Any:
+def _tile(base, window, moments, samples):
     """Load moments x 32 channels, 0 beyond the ends of the window, and say which moments are within."""
     there = (moments >= 0) & (moments < samples)
     places = (window * samples + moments)[:, None] * 32 + tl.arange(0, 32)[None, :]
@@ -36,17 +37,17 @@ def _tile(base: Any, window: Any, moments: Any, samples: Any) -> Any:
 
 @triton.jit
 def _entry_tile(
-    windows: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
-    window: Any,
-    times: Any,
-    samples: Any,
-    depth: Any,
-    dilation: Any,
-) -> Any:
+    windows,
+    scale,
+    shift,
+    mean,
+    variance,
+    window,
+    times,
+    samples,
+    depth,
+    dilation,
+):
     """Load what a convolution sees of the velocities: moments x 16, column 2 * tap + channel, from 6 on 0."""
     columns = tl.arange(0, 16)
     channels = columns % 2
@@ -62,31 +63,31 @@ def _entry_tile(
 
 @triton.jit(do_not_specialize=["samples", "count", "depth"])
 def convolve(
-    windows: Any,
-    outputs: Any,
-    tiles: Any,
-    entry: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
-    sums: Any,
-    samples: Any,
-    count: Any,
-    depth: Any,
-    BLOCK: tl.constexpr,
-    PRECISION: tl.constexpr,
-) -> None:
+    windows,
+    outputs,
+    tiles,
+    entry,
+    scale,
+    shift,
+    mean,
+    variance,
+    sums,
+    samples,
+    count,
+    depth,
+    block: tl.constexpr,
+    precision: tl.constexpr,
+):
     """Normalise, rectify and convolve all slots so far; leave the sums of the new channels and of their squares."""
     window = tl.program_id(1)
-    times = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    times = tl.program_id(0) * block + tl.arange(0, block)
     channels = tl.arange(0, 32)
     square = channels[:, None] * 32 + channels[None, :]
     dilation = 1 << (depth % 7)
     size = count * samples * 32
     seen = _entry_tile(windows, scale, shift, mean, variance, window, times, samples, depth, dilation)
-    weights = tl.load(entry + (depth * 16 + tl.arange(0, 16))[:, None] * 32 + channels[None, :])
-    total = tl.dot(seen.to(weights.dtype), weights, input_precision=PRECISION)
+    first = tl.load(entry + (depth * 16 + tl.arange(0, 16))[:, None] * 32 + channels[None, :])
+    total = tl.dot(seen.to(first.dtype), first, input_precision=precision)
     for output in range(depth):
         factor, added = _affine(scale, shift, mean, variance, depth - 1, output + 1, channels)
         pair = depth * (depth - 1) // 2 + output
@@ -95,7 +96,7 @@ def convolve(
             values = tl.maximum(values.to(tl.float32) * factor[None, :] + added[None, :], 0.0)
             weights = tl.load(tiles + (pair * 3 + tap) * 1024 + square)
             values = tl.where(there[:, None], values, 0.0).to(weights.dtype)
-            total = tl.dot(values, weights, total, input_precision=PRECISION)
+            total = tl.dot(values, weights, total, input_precision=precision)
     inside = (times < samples)[:, None]
     kept = total.to(outputs.dtype.element_ty)
     places = (window * samples + times)[:, None] * 32 + channels[None, :]
@@ -105,7 +106,7 @@ def convolve(
 
 
 @triton.jit
-def _leave_sums(sums: Any, first: Any, second: Any) -> None:
+def _leave_sums(sums, first, second):
     """Leave this program's sums over its moments: rows are channels, 32 of the first kind and 32 of the second."""
     programs = tl.num_programs(0) * tl.num_programs(1)
     place = tl.arange(0, first.shape[1]) * programs + tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)
@@ -114,7 +115,7 @@ def _leave_sums(sums: Any, first: Any, second: Any) -> None:
 
 
 @triton.jit
-def _added(sums: Any, programs: Any) -> Any:
+def _added(sums, programs):
     index = tl.arange(0, _ADDED)
     total = tl.zeros((_ADDED,), tl.float32)
     for first in range(0, programs, _ADDED):
@@ -123,7 +124,7 @@ def _added(sums: Any, programs: Any) -> Any:
 
 
 @triton.jit(do_not_specialize=["programs", "total", "slot"])
-def measure(sums: Any, mean: Any, variance: Any, programs: Any, total: Any, slot: Any) -> None:
+def measure(sums, mean, variance, programs, total, slot):
     """Turn sums into the mean and the variance of a slot's channels; one program per channel."""
     channel = tl.program_id(0)
     first = _added(sums + channel * programs, programs) / total
@@ -134,23 +135,23 @@ def measure(sums: Any, mean: Any, variance: Any, programs: Any, total: Any, slot
 
 @triton.jit(do_not_specialize=["samples", "count"])
 def average(
-    outputs: Any,
-    averages: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
-    samples: Any,
-    count: Any,
-    BLOCK: tl.constexpr,
-) -> None:
+    outputs,
+    averages,
+    scale,
+    shift,
+    mean,
+    variance,
+    samples,
+    count,
+    block: tl.constexpr,
+):
     """Average the last norm's rectified channels over time; one program per window and slot."""
     window, output = tl.program_id(0), tl.program_id(1)
     channels = tl.arange(0, 32)
     factor, added = _affine(scale, shift, mean, variance, 7, output + 1, channels)
-    total = tl.zeros((BLOCK, 32), tl.float32)
-    for first in range(0, samples, BLOCK):
-        moments = first + tl.arange(0, BLOCK)
+    total = tl.zeros((block, 32), tl.float32)
+    for first in range(0, samples, block):
+        moments = first + tl.arange(0, block)
         values, there = _tile(outputs + output * count * samples * 32, window, moments, samples)
         values = tl.maximum(values.to(tl.float32) * factor[None, :] + added[None, :], 0.0)
         total += tl.where(there[:, None], values, 0.0)
@@ -158,13 +159,13 @@ def average(
 
 
 @triton.jit
-def _standard(values: Any, mean: Any, variance: Any, slot: Any, channels: Any) -> Any:
+def _standard(values, mean, variance, slot, channels):
     inverse = tl.rsqrt(tl.load(variance + slot * 32 + channels) + _EPSILON)
     return (values.to(tl.float32) - tl.load(mean + slot * 32 + channels)[None, :]) * inverse[None, :]
 
 
 @triton.jit
-def _blocked(arrived: Any, standard: Any, inside: Any, scale: Any, shift: Any, place: Any) -> Any:
+def _blocked(arrived, standard, inside, scale, shift, place):
     """Return a gradient behind a ReLU as it is before it, and that times the norm's scale."""
     factor = tl.load(scale + place)[None, :]
     arrived = tl.where(inside & (factor * standard + tl.load(shift + place)[None, :] > 0), arrived, 0.0)
@@ -173,24 +174,24 @@ def _blocked(arrived: Any, standard: Any, inside: Any, scale: Any, shift: Any, p
 
 @triton.jit(do_not_specialize=["samples", "count", "output"])
 def pull(
-    outputs: Any,
-    into: Any,
-    tiles: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
-    gradient: Any,
-    sums: Any,
-    samples: Any,
-    count: Any,
-    output: Any,
-    BLOCK: tl.constexpr,
-    PRECISION: tl.constexpr,
-) -> None:
+    outputs,
+    into,
+    tiles,
+    scale,
+    shift,
+    mean,
+    variance,
+    gradient,
+    sums,
+    samples,
+    count,
+    output,
+    block: tl.constexpr,
+    precision: tl.constexpr,
+):
     """Pull together the gradient of one convolution's output, without the share of the batch statistics."""
     window = tl.program_id(1)
-    times = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    times = tl.program_id(0) * block + tl.arange(0, block)
     channels = tl.arange(0, 32)
     square = channels[:, None] * 32 + channels[None, :]
     size = count * samples * 32
@@ -205,11 +206,11 @@ def pull(
     for depth in range(output + 1, 8):
         dilation = 1 << (depth % 7)
         pair = depth * (depth - 1) // 2 + output
-        total = tl.zeros((BLOCK, 32), tl.float32)
+        total = tl.zeros((block, 32), tl.float32)
         for tap in tl.static_range(3):
             sent, _ = _tile(into + depth * size, window, times - (tap - 1) * dilation, samples)
             weights = tl.load(tiles + (pair * 3 + tap) * 1024 + square)
-            total = tl.dot(sent, tl.trans(weights), total, input_precision=PRECISION)
+            total = tl.dot(sent, tl.trans(weights), total, input_precision=precision)
         arrived, scaled = _blocked(total, standard, inside, scale, shift, (depth - 1) * 288 + place)
         pulled += scaled
         _leave_sums(sums + (depth - 1) * 64 * programs, arrived, arrived * standard)
@@ -219,23 +220,23 @@ def pull(
 
 @triton.jit(do_not_specialize=["samples", "count"])
 def pull_entry(
-    windows: Any,
-    into: Any,
-    entry: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
-    gradient: Any,
-    sums: Any,
-    samples: Any,
-    count: Any,
-    BLOCK: tl.constexpr,
-    PRECISION: tl.constexpr,
-) -> None:
+    windows,
+    into,
+    entry,
+    scale,
+    shift,
+    mean,
+    variance,
+    gradient,
+    sums,
+    samples,
+    count,
+    block: tl.constexpr,
+    precision: tl.constexpr,
+):
     """Leave the sums that the norms' gradients on the two velocities need; columns from 2 on are 0."""
     window = tl.program_id(1)
-    times = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    times = tl.program_id(0) * block + tl.arange(0, block)
     columns = tl.arange(0, 16)
     inside = (times < samples)[:, None] & (columns < 2)[None, :]
     size = count * samples * 32
@@ -247,18 +248,18 @@ def pull_entry(
     _leave_sums(sums + 7 * 64 * programs, arrived, arrived * standard)
     for depth in range(1, 8):
         dilation = 1 << (depth % 7)
-        total = tl.zeros((BLOCK, 16), tl.float32)
+        total = tl.zeros((block, 16), tl.float32)
         for tap in tl.static_range(3):
             sent, _ = _tile(into + depth * size, window, times - (tap - 1) * dilation, samples)
             rows = (depth * 16 + tap * 2 + columns)[:, None] * 32 + tl.arange(0, 32)[None, :]
             weights = tl.load(entry + rows, mask=(columns < 2)[:, None], other=0.0)
-            total = tl.dot(sent, tl.trans(weights), total, input_precision=PRECISION)
+            total = tl.dot(sent, tl.trans(weights), total, input_precision=precision)
         arrived, _ = _blocked(total, standard, inside, scale, shift, (depth - 1) * 288 + columns)
         _leave_sums(sums + (depth - 1) * 64 * programs, arrived, arrived * standard)
 
 
 @triton.jit(do_not_specialize=["programs", "slot", "norm"])
-def settle(sums: Any, scale_gradient: Any, shift_gradient: Any, programs: Any, slot: Any, norm: Any) -> None:
+def settle(sums, scale_gradient, shift_gradient, programs, slot, norm):
     """Add up the gradients of the norms on one slot; one program per channel and norm from ``norm`` up."""
     channel = tl.program_id(0)
     norm += tl.program_id(1)
@@ -269,21 +270,21 @@ def settle(sums: Any, scale_gradient: Any, shift_gradient: Any, programs: Any, s
 
 @triton.jit(do_not_specialize=["samples", "count", "output"])
 def correct(
-    outputs: Any,
-    into: Any,
-    scale: Any,
-    mean: Any,
-    variance: Any,
-    scale_gradient: Any,
-    shift_gradient: Any,
-    samples: Any,
-    count: Any,
-    output: Any,
-    BLOCK: tl.constexpr,
-) -> None:
+    outputs,
+    into,
+    scale,
+    mean,
+    variance,
+    scale_gradient,
+    shift_gradient,
+    samples,
+    count,
+    output,
+    block: tl.constexpr,
+):
     """Take the share of the batch statistics off a pulled gradient, in place."""
     window = tl.program_id(1)
-    times = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    times = tl.program_id(0) * block + tl.arange(0, block)
     channels = tl.arange(0, 32)
     offset = output * count * samples * 32
     level = tl.zeros((32,), tl.float32)
@@ -305,19 +306,19 @@ def correct(
 
 @triton.jit(do_not_specialize=["samples", "count", "share"])
 def weigh(
-    outputs: Any,
-    into: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
-    partial: Any,
-    samples: Any,
-    count: Any,
-    share: Any,
-    BLOCK: tl.constexpr,
-    PRECISION: tl.constexpr,
-) -> None:
+    outputs,
+    into,
+    scale,
+    shift,
+    mean,
+    variance,
+    partial,
+    samples,
+    count,
+    share,
+    block: tl.constexpr,
+    precision: tl.constexpr,
+):
     """Sum up the gradient of one pair's three tiles over ``share`` windows; one program per pair and share."""
     pair = tl.program_id(0)
     depth = 1
@@ -328,24 +329,24 @@ def weigh(
     channels = tl.arange(0, 32)
     size = count * samples * 32
     factor, added = _affine(scale, shift, mean, variance, depth - 1, output + 1, channels)
-    blocks = tl.cdiv(samples, BLOCK)
+    blocks = tl.cdiv(samples, block)
     start = tl.program_id(1) * share
     past = tl.zeros((32, 32), tl.float32)
     now = tl.zeros((32, 32), tl.float32)
     future = tl.zeros((32, 32), tl.float32)
     for step in range(start * blocks, tl.minimum(start + share, count) * blocks):
         window = step // blocks
-        times = (step % blocks) * BLOCK + tl.arange(0, BLOCK)
+        times = (step % blocks) * block + tl.arange(0, block)
         values, there = _tile(outputs + output * size, window, times, samples)
         seen = tl.maximum(values.to(tl.float32) * factor[None, :] + added[None, :], 0.0)
         seen = tl.trans(tl.where(there[:, None], seen, 0.0).to(into.dtype.element_ty))
         # what is seen at one moment went into the outputs a dilation later (tap 0), at once, and a dilation earlier
         sent, _ = _tile(into + depth * size, window, times + dilation, samples)
-        past = tl.dot(seen, sent, past, input_precision=PRECISION)
+        past = tl.dot(seen, sent, past, input_precision=precision)
         sent, _ = _tile(into + depth * size, window, times, samples)
-        now = tl.dot(seen, sent, now, input_precision=PRECISION)
+        now = tl.dot(seen, sent, now, input_precision=precision)
         sent, _ = _tile(into + depth * size, window, times - dilation, samples)
-        future = tl.dot(seen, sent, future, input_precision=PRECISION)
+        future = tl.dot(seen, sent, future, input_precision=precision)
     partial += (tl.program_id(1) * tl.num_programs(0) + pair) * 3072
     square = channels[:, None] * 32 + channels[None, :]
     tl.store(partial + square, past)
@@ -355,31 +356,31 @@ def weigh(
 
 @triton.jit(do_not_specialize=["samples", "count", "share"])
 def weigh_entry(
-    windows: Any,
-    into: Any,
-    scale: Any,
-    shift: Any,
-    mean: Any,
-    variance: Any,
-    partial: Any,
-    samples: Any,
-    count: Any,
-    share: Any,
-    BLOCK: tl.constexpr,
-    PRECISION: tl.constexpr,
-) -> None:
+    windows,
+    into,
+    scale,
+    shift,
+    mean,
+    variance,
+    partial,
+    samples,
+    count,
+    share,
+    block: tl.constexpr,
+    precision: tl.constexpr,
+):
     """Sum up the gradient of what one convolution takes from the velocities, over ``share`` windows."""
     depth = tl.program_id(0)
     dilation = 1 << (depth % 7)
     size = count * samples * 32
-    blocks = tl.cdiv(samples, BLOCK)
+    blocks = tl.cdiv(samples, block)
     start = tl.program_id(1) * share
     total = tl.zeros((16, 32), tl.float32)
     for step in range(start * blocks, tl.minimum(start + share, count) * blocks):
         window = step // blocks
-        times = (step % blocks) * BLOCK + tl.arange(0, BLOCK)
+        times = (step % blocks) * block + tl.arange(0, block)
         seen = _entry_tile(windows, scale, shift, mean, variance, window, times, samples, depth, dilation)
         sent, _ = _tile(into + depth * size, window, times, samples)
-        total = tl.dot(tl.trans(seen.to(sent.dtype)), sent, total, input_precision=PRECISION)
+        total = tl.dot(tl.trans(seen.to(sent.dtype)), sent, total, input_precision=precision)
     rows = tl.arange(0, 16)[:, None] * 32 + tl.arange(0, 32)[None, :]
     tl.store(partial + (tl.program_id(1) * tl.num_programs(0) + depth) * 512 + rows, total)

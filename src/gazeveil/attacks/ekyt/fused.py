@@ -42,7 +42,7 @@ class FusedBlock(DenseBlock):
         self._remember(mean, variance, windows.shape[0] * windows.shape[2])
         return averages
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def _remember(self, mean: Any, variance: Any, count: int) -> None:
         """Move the running statistics of all norms towards those of the batch, as batch norm does."""
         mean = torch.cat((mean[0, :CHANNELS_IN], mean[1:].reshape(-1)))
@@ -69,11 +69,11 @@ class _Fused(torch.autograd.Function):  # type: ignore[misc]
     def forward(ctx: Any, windows: Any, *parameters: Any) -> tuple[Any, Any, Any]:
         kind = windows.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else parameters[0].dtype
-        parts = [parameters[first : first + DEPTH] for first in range(0, 3 * DEPTH, DEPTH)]
+        convolutions, scales, shifts = parameters[:DEPTH], parameters[DEPTH:-DEPTH], parameters[-DEPTH:]
         ctx.backend = _backend(windows.device)
         if ctx.backend is fused_reference:
             dtype = parameters[0].dtype
-        packed = pack(*parts, dtype=dtype)
+        packed = pack(convolutions, scales, shifts, dtype)
         with torch.autocast(kind, enabled=False):
             averages, saved = ctx.backend.forward(windows.to(parameters[0].dtype).contiguous(), packed)
         ctx.save_for_backward(*packed, *saved)

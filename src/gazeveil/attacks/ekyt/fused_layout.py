@@ -62,7 +62,8 @@ def unpack(packed: Packed) -> tuple[list[Any], list[Any], list[Any]]:
     convolutions = weights.split([FILTERS * width * KERNEL for width in widths[:-1]])
     return (
         [part.view(FILTERS, width, KERNEL) for part, width in zip(convolutions, widths[:-1], strict=True)],
-        *(list(part.reshape(-1)[index.norms_back].split(widths[1:])) for part in (packed.scale, packed.shift)),
+        list(packed.scale.reshape(-1)[index.norms_back].split(widths[1:])),
+        list(packed.shift.reshape(-1)[index.norms_back].split(widths[1:])),
     )
 
 

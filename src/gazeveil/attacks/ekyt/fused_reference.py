@@ -142,4 +142,3 @@ def _sent_back(into: Any, packed: Packed, depth: int, slot: int) -> Any:
 
 def _product(left: Any, right: Any) -> Any:
     return left.reshape(-1, left.shape[-1]).T @ right.reshape(-1, right.shape[-1])
-
