@@ -30,10 +30,12 @@ def listing(policy: PolicyFile, as_json: AsJson = False) -> None:
         print_json(told)
         return
     rows = [
-        (one["name"], one["state"], one["promise"], one["connections"], one["sent"], one["dropped"])
+        (one["name"], one["state"], one["why"], one["proven"], one["connections"], one["sent"], one["dropped"])
         for one in told["apps"]
     ]
-    print_table("Apps", ["app", "state", "promise", "connections", "sent", "dropped"], rows)
+    print_table("Apps", ["app", "state", "why", "promise kept", "connections", "sent", "dropped"], rows)
+    for one in told["apps"]:
+        print(f"{one['name']}: {one['promise']}")
 
 
 @app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")

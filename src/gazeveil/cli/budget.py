@@ -18,5 +18,8 @@ def budget(policy: PolicyFile, as_json: AsJson = False) -> None:
     if as_json:
         print_json(told)
         return
-    rows = [(one["person"], one["day"], float(one["spent"]), float(one["left"])) for one in told["budgets"]]
-    print_table("Budgets of today (UTC)", ["person", "day", "ε spent", "ε left"], rows)
+    rows = [
+        (one["person"], one["epsilon_per_day"], one["remaining"], f"{one['radius']:g} {one['unit']}", one["spent"])
+        for one in told["budgets"]
+    ]
+    print_table("Budgets of today (UTC)", ["person", "ε a day", "ε left", "radius", "why nothing is paid"], rows)

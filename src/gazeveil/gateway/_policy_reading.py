@@ -174,6 +174,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         radius_at_least=table.fraction("radius_at_least", None),
         unproven=table.allowed("unproven"),
         tls=_tls(table),
+        origins=table.names("origins"),
     )
     table.done()
     return setting

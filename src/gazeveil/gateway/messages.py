@@ -34,6 +34,12 @@ class _Outlet:
         self.meter = meters.apps[shown.name]
         self.sink: Any = None
         self._silent = True
+        self.watched: Callable[[bool], None] = lambda by_anybody: None
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody listens; ZeroMQ does not tell, so it may be."""
+        return True
 
     def show(self, veiled: Veiled) -> None:
         """Send one veiled thing to everybody who listens."""
@@ -53,7 +59,6 @@ class _Outlet:
     def silence(self, why: str) -> None:
         """Say that there is no gaze at present."""
         if not self._silent:
-            self.log("app silent", app=self.shown.name, why=why)
             self._silent = True
             if self.sink is not None and not self.sink.ended:
                 self._send(self.sink.silence(self._now()))
@@ -113,7 +118,6 @@ class PupilOutlet(_Outlet):
     def end(self, reason: str) -> None:
         """Say why nothing more comes."""
         if self.sink is not None and not self.sink.ended:
-            self.log("app ended", app=self.shown.name, reason=reason)
             self._send(self.sink.end(reason, monotonic()))
 
     async def close(self, reason: str) -> None:
@@ -169,7 +173,7 @@ class PupilLink:
 
     async def run(self) -> None:
         """Keep the connection for ever; cancel to stop."""
-        pause, told = FIRST_PAUSE, ""
+        pause = FIRST_PAUSE
         while True:
             before = self.meter.samples
             try:
@@ -181,9 +185,6 @@ class PupilLink:
                 why = error.message
             self.meter.connected = False
             self.lost(why)
-            if why != told:
-                self.log("tracker lost", tracker=self.name, why=why)
-            told = why
             pause = FIRST_PAUSE if self.meter.samples > before else min(2 * pause, LONGEST_PAUSE)
             await asyncio.sleep(pause)
 
@@ -233,7 +234,19 @@ class LslOutlet(_Outlet):
         self._pylsl = pylsl
         self._make = self.protocol.sink
         self.sink = self._make(self.shown)
-        self._outlet = pylsl.StreamOutlet(self.sink.description.info(), 0, 10)
+        self._outlet: Any = pylsl.StreamOutlet(self.sink.description.info(), 0, 10)
+        self._was_watched = False
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._outlet is not None and self._outlet.have_consumers())
+
+    def tick(self, now: float) -> None:
+        """See whether anybody listens."""
+        if self.is_watched != self._was_watched:
+            self._was_watched = self.is_watched
+            self.watched(self._was_watched)
 
     def show(self, veiled: Veiled) -> None:
         """Push one veiled thing; a stream that goes on after its end begins anew."""
@@ -244,7 +257,6 @@ class LslOutlet(_Outlet):
     def end(self, reason: str) -> None:
         """Say why nothing more comes, as far as a stream can."""
         if self.sink is not None and not self.sink.ended:
-            self.log("app ended", app=self.shown.name, reason=reason)
             self._send(self.sink.end(reason, self._now()))
 
     async def close(self, reason: str) -> None:
@@ -282,7 +294,6 @@ class LslLink:
     async def run(self) -> None:
         """Keep the stream for ever; cancel to stop."""
         loop = asyncio.get_running_loop()
-        told = ""
         try:
             while True:
                 try:
@@ -292,10 +303,7 @@ class LslLink:
                     why = error.message
                 self.meter.connected = False
                 self.lost(why)
-                if why != told:
-                    self.log("tracker lost", tracker=self.name, why=why)
-                told = why
-                await asyncio.sleep(LONGEST_PAUSE / 2)
+                    await asyncio.sleep(LONGEST_PAUSE / 2)
         finally:
             self._stopped = True
 

@@ -73,9 +73,19 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
     yield CounterMetricFamily("gazeveil_payment_errors", "Leases not paid.", value=meters.payment_errors)
     yield CounterMetricFamily("gazeveil_faults", "Errors that should not happen.", value=meters.faults)
 
-    spent = GaugeMetricFamily("gazeveil_budget_spent_epsilon", "Spent of today's budget.", labels=["person"])
+    allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of a day.", labels=["person"])
     left = GaugeMetricFamily("gazeveil_budget_left_epsilon", "Left of today's budget.", labels=["person"])
     for budget in status.get("budgets", ()):
-        spent.add_metric([budget["person"]], float(budget["spent"]))
-        left.add_metric([budget["person"]], float(budget["left"]))
-    yield from (spent, left)
+        allowed.add_metric([budget["person"]], budget["epsilon_per_day"])
+        if budget["remaining"] is not None:
+            left.add_metric([budget["person"]], budget["remaining"])
+    yield from (allowed, left)
+
+    clock = CounterMetricFamily("gazeveil_clock_faults", "Odd time stamps of a tracker.", labels=["tracker", "kind"])
+    for tracker in status.get("trackers", ()):
+        for kind, count in tracker["clock_faults"].items():
+            clock.add_metric([tracker["name"], kind], count)
+    restarts = CounterMetricFamily("gazeveil_veil_restarts", "Veils that met an error.", labels=["group"])
+    for group in status.get("groups", ()):
+        restarts.add_metric([group["name"]], group["restarts"])
+    yield from (clock, restarts)

@@ -109,6 +109,7 @@ class AppSetting:
         radius_at_least: The smallest radius, likewise.
         unproven: Whether the policy allows a veil without a promise here, in so many words.
         tls: For protocols that can be encrypted.
+        origins: Web pages that may read the stream, besides those of this machine.
     """
 
     name: str
@@ -126,6 +127,7 @@ class AppSetting:
     radius_at_least: Fraction | None = None
     unproven: bool = False
     tls: Tls | None = None
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

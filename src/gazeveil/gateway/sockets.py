@@ -46,6 +46,7 @@ class AppOutlet:
         self._server: asyncio.Server | None = None
         self._silent = True
         self._ended = ""
+        self.watched: Callable[[bool], None] = lambda by_anybody: None
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Open the door.
@@ -63,6 +64,11 @@ class AppOutlet:
             ) from error
 
     @property
+    def is_watched(self) -> bool:
+        """Whether anybody is connected."""
+        return bool(self._connections)
+
+    @property
     def port(self) -> int:
         """The port that apps connect to."""
         return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
@@ -78,8 +84,6 @@ class AppOutlet:
 
     def silence(self, why: str) -> None:
         """Tell every connection that there is no gaze at present."""
-        if not self._silent:
-            self.log("app silent", app=self.shown.name, why=why)
         self._silent = True
         now = monotonic()
         for connection in tuple(self._connections):
@@ -87,8 +91,6 @@ class AppOutlet:
 
     def end(self, reason: str) -> None:
         """Tell every connection why nothing more comes, and hang up."""
-        if not self._ended:
-            self.log("app ended", app=self.shown.name, reason=reason)
         self._ended = reason
         now = monotonic()
         for connection in tuple(self._connections):
@@ -115,12 +117,18 @@ class AppOutlet:
             self.log("connection refused", app=self.shown.name, why="too many connections")
             return False
         self._connections.add(connection)
-        self.meter.connections = len(self._connections)
+        self._counted()
         return True
 
     def _leave(self, connection: _AppConnection) -> None:
-        self._connections.discard(connection)
-        self.meter.connections = len(self._connections)
+        if connection in self._connections:
+            self._connections.discard(connection)
+            self._counted()
+
+    def _counted(self) -> None:
+        before, self.meter.connections = self.meter.connections, len(self._connections)
+        if bool(before) != self.is_watched:
+            self.watched(self.is_watched)
 
 
 class _AppConnection(asyncio.Protocol):
@@ -252,7 +260,7 @@ class TrackerLink:
     async def run(self) -> None:
         """Keep the connection for ever; cancel to stop."""
         loop = asyncio.get_running_loop()
-        pause, told = FIRST_PAUSE, ""
+        pause = FIRST_PAUSE
         while True:
             connection = _TrackerConnection(self)
             try:
@@ -269,9 +277,7 @@ class TrackerLink:
                 connection.close()
             self.meter.connected = False
             self.lost(why)
-            if why != told:
-                self.log("tracker lost", tracker=self.name, why=why)
-            pause, told = (FIRST_PAUSE, why) if connection.gave_gaze else (min(2 * pause, LONGEST_PAUSE), why)
+            pause = FIRST_PAUSE if connection.gave_gaze else min(2 * pause, LONGEST_PAUSE)
             await asyncio.sleep(pause)
 
 

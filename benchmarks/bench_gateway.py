@@ -1,0 +1,243 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A gateway under load against a bare proxy: how much later is veiled gaze than gaze that is passed on unseen?
+
+100 trackers at 120 Hz, each with an app of its own behind the preset ``lphu`` and a budget in a ledger, over JSON
+lines on loopback. Gateway and proxy are processes of their own, trackers and apps a third. Gateway and proxy get their
+turns of ten seconds one after the other, six each. A row's seconds are latencies: the ratio is the proxy's over ours,
+and the aim is at least 1 / 1.5. The notes tell what was lost and how memory grew, and how many streams two cores hold.
+
+Kaleido 2021 (section 7.2) reports 8 µs for noising one gaze position; Wilson 2024 (Table 5) 70.9 frames a second with
+and without its mechanisms: the last rows put the hub's own time for a sample beside these.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.gateway_load import Trackers, connect_apps, settle
+from benchmarks.harness import Row, busy
+
+STREAMS, RATE_HZ = 100, 120.0
+ROUNDS, ROUND_S = 6, 10.0
+MOST_STREAMS = 800
+AIM = 1 / 1.5
+KALEIDO_S = 8e-6
+WILSON_FRAME_S = 1 / 70.9
+
+
+def policy(folder: Path, tracker_port: int, streams: int) -> Path:
+    """Write the policy of a gateway with so many trackers and apps."""
+    ports = free_ports(streams)
+    parts = ['version = 1\n[gateway]\nledger = "ledger.sqlite"\n']
+    for index, port in enumerate(ports):
+        parts.append(
+            f'[[tracker]]\nname = "t{index}"\nprotocol = "jsonlines"\naddress = "127.0.0.1:{tracker_port}"\n'
+            f'person = "p{index}"\nscreen = {{ width_px = 1920, height_px = 1080 }}\n'
+            f'[[app]]\nname = "a{index}"\ntracker = "t{index}"\nprotocol = "jsonlines"\n'
+            f'listen = "127.0.0.1:{port}"\nveil = {{ preset = "lphu" }}\nrate_hz = {2 * RATE_HZ}\n'
+        )
+    parts.append('[[budget]]\nperson = "*"\nepsilon_per_day = 100000\nradius = 90\n')
+    path = folder / "policy.toml"
+    path.write_text("".join(parts))
+    return path
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that are free now."""
+    import socket
+
+    taken = [socket.socket() for _ in range(count)]
+    for one in taken:
+        one.bind(("127.0.0.1", 0))
+    ports = [int(one.getsockname()[1]) for one in taken]
+    for one in taken:
+        one.close()
+    return ports
+
+
+def memory_mb(pid: int) -> float:
+    """Return how much memory a process holds."""
+    match = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(match[1]) / 1024 if match else float("nan")
+
+
+def started(log: Path | None, *module: str) -> subprocess.Popen[str]:
+    """Start a module as a process; without a log its output can be read."""
+    if log is None:
+        return subprocess.Popen([sys.executable, "-m", *module], stdout=subprocess.PIPE, text=True)
+    with log.open("w") as file:
+        return subprocess.Popen([sys.executable, "-m", *module], stdout=file, stderr=file, text=True)
+
+
+class Contest:
+    """A gateway and a proxy side by side, with the same trackers."""
+
+    def __init__(self, streams: int) -> None:
+        self.streams = streams
+
+    async def __aenter__(self) -> Contest:
+        self._folder = tempfile.TemporaryDirectory()
+        self.trackers = [Trackers(RATE_HZ), Trackers(RATE_HZ)]
+        for one in self.trackers:
+            await one.open()
+        self._pumps = [asyncio.create_task(one.run()) for one in self.trackers]
+        folder = Path(self._folder.name)
+        path = policy(folder, self.trackers[0].port, self.streams)
+        ports = [int(port) for port in re.findall(r'listen = "127.0.0.1:(\d+)"', path.read_text())]
+        self.gateway = started(folder / "log", "gazeveil", "serve", str(path), "--create-ledger")
+        self.proxy = started(None, "benchmarks.gateway_load", str(self.trackers[1].port), str(self.streams))
+        told = await asyncio.to_thread(self.proxy.stdout.readline)  # type: ignore[union-attr]
+        proxy_ports = [int(port) for port in told.split()]
+        ready = await settle(lambda: len(self.trackers[0]._all) == self.streams, 90)
+        if not ready:
+            raise RuntimeError(f"the gateway did not start: {(folder / 'log').read_text()[-2000:]}")
+        self.seen: list[list[float]] = [[], []]
+        await connect_apps(ports, self.seen[0])
+        await connect_apps(proxy_ports, self.seen[1])
+        self.trackers[0].running = True
+        await settle(lambda: len(self.seen[0]) > 5 * self.streams, 30)  # leases are paid, quiet starts are over
+        self.trackers[0].running = False
+        await asyncio.sleep(1)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for pump in self._pumps:
+            pump.cancel()
+        for process in (self.gateway, self.proxy):
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self.proxy.stdout is not None:
+            self.proxy.stdout.close()
+        for one in self.trackers:
+            await one.close()
+        self._folder.cleanup()
+
+    async def round(self, who: int, seconds: float) -> tuple[np.ndarray, int]:
+        """Load one of the two, and return every latency and how many samples were lost."""
+        self.seen[who].clear()
+        before = self.trackers[who].sent
+        self.trackers[who].running = True
+        await asyncio.sleep(seconds)
+        self.trackers[who].running = False
+        sent = self.trackers[who].sent - before
+        await settle(lambda: len(self.seen[who]) >= sent, 2)
+        seen = np.array(self.seen[who])
+        return seen, max(sent - len(seen), 0)
+
+
+async def contest() -> list[Row]:
+    """Return the rows of the race at 100 streams."""
+    latencies: list[list[np.ndarray]] = [[], []]
+    lost = [0, 0]
+    async with Contest(STREAMS) as both:
+        memory = [memory_mb(both.gateway.pid)]
+        for _ in range(ROUNDS):
+            for who in (0, 1):
+                seen, gone = await both.round(who, ROUND_S)
+                latencies[who].append(seen)
+                lost[who] += gone
+            memory.append(memory_mb(both.gateway.pid))
+    rows = []
+    for name, share in (("median", 50), ("99th percentile", 99)):
+        ours, peer = ([float(np.percentile(one, share)) for one in who] for who in latencies)
+        low, high, bare_low, bare_high = (f"{edge * 1e3:.2f}" for edge in (min(ours), max(ours), min(peer), max(peer)))
+        note = (
+            f"rounds {low}–{high} ms, proxy {bare_low}–{bare_high}; lost {lost[0]} of {sum(map(len, latencies[0])):,}; "
+            f"memory {memory[1]:.0f}→{memory[-1]:.0f} MB{busy()}"
+        )
+        median = statistics.median
+        title = f"latency, {name}, {STREAMS} x {RATE_HZ:.0f} Hz"
+        rows.append(Row(title, "bare asyncio proxy", median(ours), median(peer), AIM, 1, "samples", note))
+    return rows
+
+
+async def capacity() -> Row:
+    """Return how many streams are held without loss and with a 99th percentile below 50 ms."""
+    held, note, streams = 0, "", STREAMS
+    worst = peer = float("nan")
+    while streams <= MOST_STREAMS:
+        async with Contest(streams) as both:
+            ours, lost = await both.round(0, ROUND_S)
+            bare, gone = await both.round(1, ROUND_S)
+        p99, bare_p99 = (float(np.percentile(one, 99)) if len(one) else float("inf") for one in (ours, bare))
+        note += f"{streams}: {p99 * 1e3:.1f} ms, lost {lost} (proxy {bare_p99 * 1e3:.1f}, {gone}); "
+        if lost or p99 > 0.05:
+            break
+        held, worst, peer = streams, p99, bare_p99
+        streams = int(streams * 1.5)
+    return Row(
+        f"streams of {RATE_HZ:.0f} Hz held: {held}", "bare asyncio proxy", worst, peer, 0.0, held, "streams", note
+    )
+
+
+def per_sample() -> list[Row]:
+    """Return what one sample costs from the tracker's bytes to the app's, without sockets."""
+    from gazeveil.gateway.hub import Hub
+    from gazeveil.gateway.policy import read_policy
+    from gazeveil.gateway.protocol import PROTOCOLS
+    from gazeveil.noise import NoiseSource
+
+    class Outlet:
+        def __init__(self, sink: object) -> None:
+            self.sink = sink
+            self.bytes = 0
+
+        def show(self, veiled: object) -> None:
+            self.sink.show(veiled, 0.0)  # type: ignore[attr-defined]
+            self.bytes += len(self.sink.data_to_send())  # type: ignore[attr-defined]
+
+        def silence(self, why: str) -> None:
+            return
+
+        def end(self, reason: str) -> None:
+            return
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = policy(Path(folder), 1, 1)
+        text = path.read_text()
+        path.write_text(text[: text.index("[[budget]]")])
+        read = read_policy(path)
+        hub = Hub(read, noise=NoiseSource.secure(), now=0.0, wall=lambda: datetime.now(UTC), log=lambda *a, **k: None)
+        outlet = Outlet(PROTOCOLS["jsonlines"].sink(hub.shown("a0")))  # type: ignore[misc]
+        hub.attach("a0", outlet)
+        source = PROTOCOLS["jsonlines"].source(read.trackers[0].plane)  # type: ignore[misc]
+        lines = [f'{{"t":{i / 120:.6f},"x":0.5,"y":0.5,"unit":"norm"}}\n'.encode() for i in range(24_000)]
+        taken = []
+        for index, line in enumerate(lines):
+            begun = time.perf_counter()
+            now = index / 120
+            hub.push("t0", source.received(line, now), now)
+            taken.append(time.perf_counter() - begun)
+            if index % 12 == 0:
+                hub.tick(now)
+        if outlet.bytes < 100_000:
+            raise RuntimeError("the hub let too little through to be timed")
+    ours = statistics.median(taken[1000:])
+    note = "parse, clock, lease, veil, encode; without sockets" + busy()
+    name = "one sample through the gateway"
+    return [
+        Row(name, "Kaleido's noising alone (8 µs, as reported)", ours, KALEIDO_S, 0, 1, "samples", note),
+        Row(name, "a frame of Wilson's headset (70.9 Hz)", ours, WILSON_FRAME_S, 100, 1, "samples", note),
+    ]
+
+
+def run() -> list[Row]:
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    return [*per_sample(), *asyncio.run(contest()), asyncio.run(capacity())]

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil serve``: the gateway between trackers and apps."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from gazeveil.cli._control import PolicyFile
+from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.cli.policy import in_words
+from gazeveil.errors import OutputError
+from gazeveil.gateway.logs import Log, log_to
+from gazeveil.gateway.policy import read_policy
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil serve policy.toml --create-ledger`")
+def serve(
+    policy: PolicyFile,
+    log_file: Annotated[Path | None, typer.Option("--log", help="Append the log here; else standard error.")] = None,
+    create_ledger: Annotated[
+        bool,
+        typer.Option("--create-ledger", help="Make the ledger if there is none."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run the gateway of a policy until it is told to stop (Ctrl-C or SIGTERM); SIGHUP reads the policy again."""
+    setting = read_policy(policy)
+    if not as_json:
+        for line in in_words(setting):
+            print(line)
+    with contextlib.ExitStack() as stack:
+        log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
+        asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger))
+    if as_json:
+        print_json({"stopped": True, "policy": policy})
+
+
+async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool) -> None:
+    from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
+
+    stop, again = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, again.set)
+    await run(policy, log, stop, again=again, create_ledger=create_ledger)
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot write the log {path}: {error.strerror}") from error

@@ -1,0 +1,359 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A gateway as a running program: the hub, its doors and links, payments, and the control API.
+
+Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a thread of its own
+pays, and a stream whose lease is not paid falls silent meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+import time
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gazeveil.errors import GazeveilError, InputError, InternalError, LedgerError, UnknownName
+from gazeveil.gateway import feeds
+from gazeveil.gateway.budget import Charge
+from gazeveil.gateway.control import ControlServer, token_in
+from gazeveil.gateway.hub import Hub
+from gazeveil.gateway.logs import Log
+from gazeveil.gateway.meters import Meters
+from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
+from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sockets import AppOutlet, TrackerLink
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.ledger import Ledger
+
+_TICK_S = 0.05
+
+
+class Gateway:
+    """A policy at work. ``async with`` opens the doors, and closes them."""
+
+    def __init__(
+        self, policy: Policy, log: Log, *, noise: NoiseSource | None = None, create_ledger: bool = False
+    ) -> None:
+        self.policy, self.log = policy, log
+        self.meters = Meters()
+        self.hub = Hub(
+            policy,
+            noise=noise or NoiseSource.secure(),
+            now=time.monotonic(),
+            wall=lambda: datetime.now(UTC),
+            log=log,
+        )
+        self.outlets: dict[str, Any] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._payer = ThreadPoolExecutor(1, "payments")
+        self._ledger: Ledger | None = None
+        self._create_ledger = create_ledger
+        self._control: ControlServer | None = None
+
+    async def __aenter__(self) -> Gateway:
+        try:
+            for app in self.policy.apps:
+                await self._open(app)
+            where = self.policy.control
+            if where is not None and self.policy.token_file is not None:
+                self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file))
+                self._control.start()
+            for tracker in self.policy.trackers:
+                self._follow(tracker)
+            self._tasks["ticks"] = asyncio.create_task(self._tick())
+        except BaseException:
+            await self.close()
+            raise
+        self.log("gateway started", apps=len(self.policy.apps), trackers=len(self.policy.trackers))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Say good-bye to every app and let go of everything; no veil goes on."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._tasks.clear()
+        for outlet in self.outlets.values():
+            await outlet.close("the gateway is shut down")
+        self.outlets.clear()
+        if self._control is not None:
+            await self._control.close()
+        self.hub.close()
+        self._payer.shutdown(wait=True, cancel_futures=True)
+        if self._ledger is not None:
+            self._ledger.close()
+        self.log("gateway stopped")
+
+    @property
+    def control_port(self) -> int:
+        """The control API's port; 0 if there is none."""
+        return 0 if self._control is None else self._control.port
+
+    # What the control API asks
+
+    def status(self) -> dict[str, Any]:
+        """Return everything there is to tell; nothing of it is gaze."""
+        told = self.hub.status().to_dict()
+        for app in told["apps"]:
+            meter = self.meters.apps[app["name"]]
+            app |= {
+                "connections": meter.connections,
+                "sent": meter.sent,
+                "dropped": meter.dropped,
+                "refused": meter.refused,
+            }
+        for tracker in told["trackers"]:
+            meter_of = self.meters.trackers[tracker["name"]]
+            tracker |= {"connected": meter_of.connected, "samples": meter_of.samples, "connects": meter_of.connects}
+        return told
+
+    def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Turn an app's knob."""
+        known = {"preset", "epsilon", "window", "radius"}
+        if unknown := set(given) - known:
+            raise UnknownName(f"a knob has no {sorted(unknown)[0]!r}", hint=f"known: {', '.join(sorted(known))}")
+        self.hub.turn(app, now=time.monotonic(), **{name: value for name, value in given.items() if value is not None})
+        self._tell_promises()
+        return self._app(app)
+
+    def switch(self, app: str, on: bool) -> dict[str, Any]:
+        """Switch an app on or off."""
+        self.hub.switch(app, on)
+        return self._app(app)
+
+    def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
+        """Say who sits before a tracker now."""
+        self.hub.sit_down(tracker, person, now=time.monotonic())
+        return next(one for one in self.status()["trackers"] if one["name"] == tracker)
+
+    async def reload(self) -> dict[str, Any]:
+        """Read the policy file again; what did not change goes on undisturbed."""
+        if self.policy.path is None:
+            raise InputError("this policy was not read from a file")
+        changed = await asyncio.to_thread(read_policy, self.policy.path)
+        await self._change_to(changed)
+        return self.status()
+
+    def exposition(self) -> tuple[bytes, str]:
+        """Return the metrics as Prometheus reads them."""
+        return exposition(self.meters, self.status())
+
+    def _app(self, name: str) -> dict[str, Any]:
+        return next(one for one in self.status()["apps"] if one["name"] == name)
+
+    def _tell_promises(self) -> None:
+        """Let whoever connects from now on hear the promise that holds now."""
+        for app in self.policy.apps:
+            if app.name in self.outlets:
+                self.outlets[app.name].shown = self._shown(app)
+
+    # Doors and links
+
+    async def _open(self, app: AppSetting) -> None:
+        protocol = PROTOCOLS[app.protocol]
+        shown = self._shown(app)
+        outlet: Any
+        if protocol.transport == "tcp":
+            outlet = AppOutlet(protocol, shown, self.meters, self.log)
+            await outlet.listen(*_where(app.listen), _tls_of(app))
+        else:
+            outlet = _message_outlet(protocol.transport, protocol, shown, self.meters, self.log)
+            await outlet.listen(*_where(app.listen))
+        self.outlets[app.name] = outlet
+        outlet.watched = partial(self.hub.watched, app.name)
+        outlet.watched(outlet.is_watched)
+        self.hub.attach(app.name, outlet)
+
+    def _shown(self, app: AppSetting) -> Shown:
+        tracker = self.policy.tracker(app.tracker)
+        status = next(one for one in self.hub.status().apps if one.name == app.name)
+        areas = () if app.areas is None else tuple(area.name for area in app.areas)
+        return Shown(
+            tracker.plane, app.rate_hz, app.output, areas, app.name, promise=status.promise, origins=app.origins
+        )
+
+    def _follow(self, tracker: TrackerSetting) -> None:
+        self._tasks[f"tracker {tracker.name}"] = asyncio.create_task(self._guarded(tracker.name, self._link(tracker)))
+
+    def _link(self, tracker: TrackerSetting) -> Coroutine[Any, Any, None]:
+        push = partial(self._push, tracker.name)
+        if tracker.protocol in ("simulate", "replay"):
+            return self._play(tracker)
+        protocol = PROTOCOLS[tracker.protocol]
+        if protocol.source is None:
+            raise InternalError(f"{protocol.name} has no client side")
+        make, (host, port) = partial(protocol.source, tracker.plane), _where(tracker.address)
+        given: dict[str, Any] = {
+            "name": tracker.name,
+            "push": push,
+            "lost": partial(self._lost, tracker.name),
+            "meter": self.meters.trackers[tracker.name],
+            "log": self.log,
+        }
+        if protocol.transport == "tcp":
+            return TrackerLink(make, host, port, **given).run()
+        from gazeveil.gateway.messages import LslLink, PupilLink  # noqa: PLC0415
+
+        if protocol.transport == "zmq":
+            return PupilLink(make, host, port, **given).run()
+        return LslLink(make, host, tracker.stream, **given).run()
+
+    async def _play(self, tracker: TrackerSetting) -> None:
+        geometry = tracker.plane.geometry
+        if tracker.protocol == "simulate":
+            samples = feeds.simulated(geometry, seed=tracker.seed, rate_hz=tracker.rate_hz)
+        else:
+            recording = await asyncio.to_thread(feeds.recording_of, str(tracker.file), geometry)
+            samples = feeds.replayed(recording, loop=tracker.loop)
+        self.meters.trackers[tracker.name].connected = True
+        await feeds.play(feeds.moments(samples, speed=tracker.speed), partial(self._push, tracker.name))
+        self._lost(tracker.name, "the recording is over")
+
+    async def _guarded(self, name: str, link: Coroutine[Any, Any, None]) -> None:
+        try:
+            await link
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001  (one tracker's fault must not stop the others)
+            self.meters.faults += 1
+            self._lost(name, "the link failed")
+            self.log("link failed", tracker=name, why=error)
+
+    def _push(self, tracker: str, samples: list[RawSample], now: float) -> None:
+        self.meters.arrived = now
+        try:
+            self.hub.push(tracker, samples, now)
+        except Exception as error:  # noqa: BLE001  (fail closed: silence for this tracker, and the others go on)
+            self.meters.faults += 1
+            self.log("hub failed", tracker=tracker, why=error)
+            self.hub.lost(tracker, "an error in the gateway", now)
+        finally:
+            self.meters.arrived = 0.0
+
+    def _lost(self, tracker: str, why: str) -> None:
+        self.meters.trackers[tracker].connected = False
+        self.hub.lost(tracker, why, time.monotonic())
+
+    # Time
+
+    async def _tick(self) -> None:
+        paying: set[asyncio.Task[None]] = set()
+        while True:
+            await asyncio.sleep(_TICK_S)
+            now = time.monotonic()
+            try:
+                self.hub.tick(now)
+                for charge in self.hub.charges():
+                    task = asyncio.create_task(self._pay(charge))
+                    paying.add(task)
+                    task.add_done_callback(paying.discard)
+                for outlet in self.outlets.values():
+                    outlet.tick(now)
+            except Exception as error:  # noqa: BLE001  (without ticks no lease is renewed: that is silence, not a leak)
+                self.meters.faults += 1
+                self.log("tick failed", why=error)
+
+    async def _pay(self, charge: Charge) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            outcome: Any = await loop.run_in_executor(self._payer, self._paid, charge)
+            self.meters.payments += 1
+        except GazeveilError as error:
+            self.meters.payment_errors += 1
+            outcome = error
+        except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
+            self.meters.payment_errors += 1
+            outcome = LedgerError(f"the ledger failed: {type(error).__name__}")
+        self.hub.settled(charge, outcome, time.monotonic())
+
+    def _paid(self, charge: Charge) -> Any:
+        """Pay in the thread for payments; the ledger is opened there, and again after it failed."""
+        try:
+            if self._ledger is None:
+                self._ledger = Ledger.open(self.policy.ledger, create=self._create_ledger)
+                self._create_ledger = False
+            return charge.pay(self._ledger)
+        except LedgerError:
+            if self._ledger is not None:
+                with contextlib.suppress(GazeveilError):
+                    self._ledger.close()
+                self._ledger = None
+            raise
+
+    async def _change_to(self, policy: Policy) -> None:
+        before, self.policy = self.policy, policy
+        self.hub.reload(policy, time.monotonic())
+        for app in before.apps:
+            if app not in policy.apps:
+                await self.outlets.pop(app.name).close("the policy changed")
+        for app in policy.apps:
+            if app.name not in self.outlets:
+                await self._open(app)
+            else:
+                self.hub.attach(app.name, self.outlets[app.name])
+        for tracker in before.trackers:
+            if tracker in policy.trackers:
+                continue
+            task = self._tasks.pop(f"tracker {tracker.name}", None)
+            if task is not None:
+                task.cancel()
+        for tracker in policy.trackers:
+            if f"tracker {tracker.name}" not in self._tasks:
+                self._follow(tracker)
+        self._tell_promises()
+        self.log("policy changed", apps=len(policy.apps), trackers=len(policy.trackers))
+
+
+async def serve(
+    policy: Path,
+    log: Log,
+    stop: asyncio.Event,
+    *,
+    again: asyncio.Event | None = None,
+    create_ledger: bool = False,
+) -> None:
+    """Run a gateway until ``stop``; ``again`` makes it read its policy again."""
+    async with Gateway(read_policy(policy), log, create_ledger=create_ledger) as gateway:
+        again = again or asyncio.Event()
+        while not stop.is_set():
+            waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(again.wait())]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+            if again.is_set():
+                again.clear()
+                try:
+                    await gateway.reload()
+                except GazeveilError as error:
+                    log("policy refused", why=error)
+
+
+def _message_outlet(transport: str, protocol: Any, shown: Shown, meters: Meters, log: Log) -> Any:
+    from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
+
+    return (PupilOutlet if transport == "zmq" else LslOutlet)(protocol, shown, meters, log)
+
+
+def _where(address: Address | None) -> tuple[str, int]:
+    return (LOOPBACK, 0) if address is None else (address.host, address.port)
+
+
+def _tls_of(app: AppSetting) -> ssl.SSLContext | None:
+    if app.tls is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(app.tls.certificate, app.tls.key)
+    return context
