@@ -303,7 +303,7 @@ class LslLink:
                     why = error.message
                 self.meter.connected = False
                 self.lost(why)
-                    await asyncio.sleep(LONGEST_PAUSE / 2)
+                await asyncio.sleep(LONGEST_PAUSE / 2)
         finally:
             self._stopped = True
 
