@@ -80,7 +80,7 @@ def ekyt(
     crowd = None if data else Crowd(people, sessions, minutes, rate, tracker, seed)
     begun = time.perf_counter()
     with progress("gathering gaze", quiet=as_json) as tell:
-        gaze = gathered(data or [], rate) if crowd is None else crowd.simulate(workers, tell)
+        gaze = gathered(data or [], rate, tell) if crowd is None else crowd.simulate(workers, tell)
     windows = gaze.windows(samples)
     ready = time.perf_counter()
     kept = out.with_suffix(".training")

@@ -103,7 +103,7 @@ def save_arrays(path: Path, arrays: Arrays, about: Mapping[str, Any]) -> None:
 def load_arrays(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read what `save_arrays` wrote."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             about = json.loads(str(file[_ABOUT]))
             arrays = {name: file[name] for name in file.files if name != _ABOUT}
     except FileNotFoundError:

@@ -178,7 +178,7 @@ def load(paths: Sequence[Path]) -> Velocities:
 
 def _load(path: Path) -> Velocities:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             ends = np.cumsum(file["lengths"])
             flat = file["velocity"]
             if flat.dtype != np.int16 or flat.ndim != 2 or flat.shape != (2, int(ends[-1]) if len(ends) else 0):

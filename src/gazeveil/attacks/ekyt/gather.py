@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,19 @@ from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.reading import read
 
 
-def velocities_of(trials: Iterable[Trial], rate_hz: float, about: dict[str, Any] | None = None) -> Velocities:
+def velocities_of(
+    trials: Iterable[Trial],
+    rate_hz: float,
+    about: dict[str, Any] | None = None,
+    tell: Callable[[int], None] | None = None,
+) -> Velocities:
     """Return trials as velocities at one rate, one recording each; sessions are numbered in the order of names."""
-    found = [
-        (trial.person, trial.session, packed(velocities(trial.t, trial.x, trial.y, trial.rate_hz, rate_hz)))
-        for trial in trials
-    ]
+    found = []
+    for trial in trials:
+        velocity = packed(velocities(trial.t, trial.x, trial.y, trial.rate_hz, rate_hz))
+        found.append((trial.person, trial.session, velocity))
+        if tell is not None:
+            tell(len(found))
     if not found:
         raise InputError("there is no gaze to train on")
     names = tuple(sorted({person for person, _, _ in found}))
@@ -40,15 +47,15 @@ def velocities_of(trials: Iterable[Trial], rate_hz: float, about: dict[str, Any]
     )
 
 
-def gathered(paths: list[Path], rate_hz: float) -> Velocities:
-    """Return what lies at some paths: files of velocities, or gaze as `trials_at` finds it."""
+def gathered(paths: list[Path], rate_hz: float, tell: Callable[[int], None] | None = None) -> Velocities:
+    """Return what lies at some paths: files of velocities, or gaze as `trials_at` finds it; tell how many trials."""
     if all(path.suffix == ".npz" for path in paths):
         kept = load(paths)
         if kept.rate_hz != rate_hz:
             raise InputError(f"the velocities are at {kept.rate_hz:g} Hz, not at {rate_hz:g}", hint="give their --rate")
         return kept
     about = {"source": [path.name for path in paths]}
-    return velocities_of((trial for path in paths for trial in trials_at(path)), rate_hz, about)
+    return velocities_of((trial for path in paths for trial in trials_at(path)), rate_hz, about, tell)
 
 
 def trials_at(path: Path) -> Iterator[Trial]:

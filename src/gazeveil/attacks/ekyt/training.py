@@ -249,7 +249,7 @@ def _device(name: str) -> Any:
 
 
 def _scaled(windows: Windows, mean: float, sd: float, device: Any) -> Any:
-    velocity = torch.from_numpy(np.ascontiguousarray(windows.velocity)).to(device).float()
+    velocity = torch.from_numpy(np.ascontiguousarray(windows.velocity)).to(device, torch.float32, copy=True)
     return velocity.sub_(mean).div_(sd).nan_to_num_(nan=0.0)
 
 
