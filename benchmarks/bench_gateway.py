@@ -56,15 +56,16 @@ def policy(folder: Path, tracker_port: int, streams: int) -> Path:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that are free now."""
+    """Return ports that are free now, below those that the system hands out by itself."""
     import socket
 
-    taken = [socket.socket() for _ in range(count)]
-    for one in taken:
-        one.bind(("127.0.0.1", 0))
-    ports = [int(one.getsockname()[1]) for one in taken]
-    for one in taken:
-        one.close()
+    ports: list[int] = []
+    for port in range(20_000, 32_000):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                ports.append(port)
+        if len(ports) == count:
+            break
     return ports
 
 
@@ -89,6 +90,14 @@ class Contest:
         self.streams = streams
 
     async def __aenter__(self) -> Contest:
+        try:
+            await self._begin()
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def _begin(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
         self.trackers = [Trackers(RATE_HZ), Trackers(RATE_HZ)]
         for one in self.trackers:
@@ -111,7 +120,6 @@ class Contest:
         await settle(lambda: len(self.seen[0]) > 5 * self.streams, 30)  # leases are paid, quiet starts are over
         self.trackers[0].running = False
         await asyncio.sleep(1)
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         for pump in self._pumps:

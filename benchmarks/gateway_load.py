@@ -65,7 +65,7 @@ class Trackers:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._all.append(writer)
-        with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError, asyncio.CancelledError):
             await reader.read()
         self._all.remove(writer)
 
