@@ -74,7 +74,9 @@ def test_figures_that_are_not_measured_are_told(capsys: pytest.CaptureFixture[st
     assert "choose 13" in capsys.readouterr().err
     assert run(["reproduce", "wilson", "--figure", "3", "--data", str(tmp_path)]) == EXIT_INPUT
     assert "choose 2" in capsys.readouterr().err
-    assert run(["reproduce", "wilson", "--data", str(tmp_path)]) == EXIT_INPUT
+    assert run(["reproduce", "wilson", "--table", "4"]) == EXIT_INPUT
+    assert "choose 2, 3 or 5" in capsys.readouterr().err
+    assert run(["reproduce", "wilson", "--figure", "2", "--data", str(tmp_path)]) == EXIT_INPUT
     assert "samples.parquet is not there" in capsys.readouterr().err
     assert run(["reproduce", "kaleido", "--data", str(tmp_path)]) == EXIT_INPUT
     assert "has no folder" in capsys.readouterr().err
@@ -93,11 +95,13 @@ def test_wilson_prints_hits_over_strength(capsys: pytest.CaptureFixture[str], mo
         "recall": 0.8,
     }
     monkeypatch.setattr(
-        wilson_figures, "reproduce", lambda *_, **__: {"sessions": 3, "rows": [row], "note": "this half alone"}
+        wilson_figures,
+        "reproduce",
+        lambda *_, **__: {"sessions": 3, "rows": [row], "half": "utility", "note": "this half alone"},
     )
-    assert run(["reproduce", "wilson", "--data", "anywhere"]) == EXIT_OK
+    assert run(["reproduce", "wilson", "--figure", "2", "--data", "anywhere"]) == EXIT_OK
     told = capsys.readouterr().out
     assert "utility half" in told
     assert "this half alone" in told
-    assert run(["reproduce", "wilson", "--data", "anywhere", "--json"]) == EXIT_OK
-    assert json.loads(capsys.readouterr().out)["rows"] == [row]
+    assert run(["reproduce", "wilson", "--figure", "2", "--data", "anywhere", "--json"]) == EXIT_OK
+    assert json.loads(capsys.readouterr().out)["figure_2"]["rows"] == [row]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli import _study_features
+from gazeveil.cli import _study_features, _wilson
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError
 
@@ -158,38 +158,6 @@ def kaleido(
         print(f"wrote {', '.join(told['files'])} to {out}")
 
 
-@app.command(epilog="Example: `gazeveil reproduce wilson --figure 2 --data data/vr_objects_jov2024`")
-def wilson(
-    figure: Annotated[int, typer.Option("--figure", help="2, and of that the utility half.")] = 2,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the figure and its numbers.")] = None,
-    data: Data = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of the veil with noise.")] = 3,
-    quick: Annotated[bool, typer.Option("--quick", help="Four sessions, one repeat.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Hits on objects under the veils of Wilson et al. 2024 (figure 2, utility half)."""
-    from gazeveil.study.wilson_figures import reproduce as measure  # noqa: PLC0415
-
-    with progress("veiling sessions", quiet=as_json) as tell:
-        told = measure(
-            figure, out, data=_folder(data, "vr_objects_jov2024"), repeats=repeats, quick=quick, tell=tell
-        )  # fmt: skip
-    if as_json:
-        print_json(told)
-        return
-    print_table(
-        f"objects hit before and after a veil, {told['sessions']} sessions (Wilson 2024, figure 2, utility half)",
-        ["veil", "strength", "paper's", "F1", "SE", "precision", "recall"],
-        [
-            [row["veil"], row["strength"], row["setting"], row["f1"], row["se"], row["precision"], row["recall"]]
-            for row in told["rows"]
-        ],
-    )
-    print(told["note"])
-    if out is not None:
-        print(f"wrote {', '.join(told['files'])} to {out}")
-
-
 def _print_summary(told: Mapping[str, Any]) -> None:
     radii = [key for key in told["summary"][0] if key.startswith("r")]
     print_table(
@@ -236,3 +204,4 @@ def _folder(given: Path | None, name: str) -> Path:
 app.command(epilog="Example: `gazeveil reproduce bozkir --people 6 --seconds 120 --every 40 --out bozkir`")(
     _study_features.bozkir
 )
+app.command(epilog="Example: `gazeveil reproduce wilson --table 3 --quick --simulated`")(_wilson.wilson)

@@ -153,8 +153,13 @@ def stream_sets(data: Path | None, names: Sequence[str] = ("vr", "lund", "simula
     return found
 
 
-def vr_sessions(folder: Path) -> list[VrSession]:
+def vr_sessions(folder: Path, every: int = 2, seconds: float = VR_SECONDS) -> list[VrSession]:
     """Read the sessions in the headset that are used.
+
+    Args:
+        folder: Where the table is.
+        every: Of the sessions with gaze, every so manieth.
+        seconds: How much of each.
 
     Raises:
         InputError: If the file is not there.
@@ -175,16 +180,16 @@ def vr_sessions(folder: Path) -> list[VrSession]:
         "user", "session", maintain_order=True
     )
     tracked = [part for part in parts if ((part["yaw"] != 0) | (part["pitch"] != 0)).any()]
-    return [_session(part, objects) for part in tracked[::2]]
+    return [_session(part, objects, seconds) for part in tracked[::every]]
 
 
-def _session(part: pl.DataFrame, objects: tuple[str, ...]) -> VrSession:
+def _session(part: pl.DataFrame, objects: tuple[str, ...], seconds: float) -> VrSession:
     trial, in_trial = part["trial"].to_numpy(), part["t_ms"].to_numpy() / 1000
     begins = np.flatnonzero(np.diff(trial, prepend=trial[0] - 1))
     lasts = in_trial[np.append(begins[1:], len(trial)) - 1]
     starts = np.concatenate(([0.0], np.cumsum(lasts + _FRAME_S)[:-1]))
     t = in_trial + np.repeat(starts, np.diff(np.append(begins, len(trial))))
-    kept = t < VR_SECONDS
+    kept = t < seconds
     columns = {name: part[name].to_numpy()[kept] for name in ("yaw", "pitch", "head_yaw", "head_pitch")}
     lost = (columns["yaw"] == 0) & (columns["pitch"] == 0)
     numbers = {name: number for number, name in enumerate(objects)}

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The utility half of figure 2 of Wilson et al. 2024: how many hits on objects survive each veil, over its strength.
+"""Figure 2 of Wilson et al. 2024: how many hits on objects survive each veil, over its strength, and who is named.
 
 The paper's own recordings are not public. Ours are of people who look for objects in a virtual room; the objects are
 the areas of interest. Which object a veiled line of sight hits is worked out as `gazeveil.study.object_hits` says.
 Hits are scored as in the paper: F1 over all objects, weighted by how long each was looked at; for each session, then
-averaged. The paper draws its figure without numbers, so its shape is what can be compared.
+averaged. The paper draws its figure without numbers, so its shape is what can be compared. How often people are named
+is measured by `gazeveil.study.wilson_identification`.
 
 Strengths K and B are counted in samples, as in the paper. It had 72 samples a second, ours are about 90.
 """
@@ -17,20 +18,24 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Sphere
 from gazeveil.study.object_hits import agreement_held_out, agreement_of_raw, score
 from gazeveil.study.plots import canvas
 from gazeveil.study.stream_data import VrSession, vr_sessions
 from gazeveil.study.stream_grid import Run, Tell
 from gazeveil.utility.aoi_hits import AoiHits
+
+if TYPE_CHECKING:
+    from gazeveil.study.wilson_identification import Named
+    from gazeveil.study.wilson_tables import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +104,24 @@ class Retention:
         return asdict(self)
 
 
-NOTE: Final = (
-    "This is the utility half of the figure alone: who can still be identified is another measurement. The paper gives "
-    "no numbers, only curves, in which smoothing keeps the fewest hits."
-)
+NOTE: Final = "The paper gives no numbers, only curves, in which smoothing keeps the fewest hits."
+_HALF = "This is the utility half of the figure alone: who can still be identified is another measurement. "
+_OTHER = "This is the privacy half alone: hits need recordings that name the objects (--data). "
 _QUICK_SESSIONS = 4
 
 Make = Callable[[str, float], Run]
 """What makes a veil of a name and a strength."""
 
 
-def veil_of(name: str, strength: float) -> Run:
+def mechanism_of(name: str, strength: float) -> SampleMechanism:
     """Return a veil at one strength, over directions in the head."""
     sweep = SWEEPS[name]
-    mechanism = MECHANISMS[sweep.mechanism](Sphere(), **{sweep.parameter: strength}, **dict(sweep.options))
+    return MECHANISMS[sweep.mechanism](Sphere(), **{sweep.parameter: strength}, **dict(sweep.options))
+
+
+def veil_of(name: str, strength: float) -> Run:
+    """Return a veil at one strength as something to run over arrays."""
+    mechanism = mechanism_of(name, strength)
     return lambda noise, t, x, y: mechanism.start(noise).run(t, x, y)
 
 
@@ -120,21 +129,23 @@ def reproduce(
     figure: int,
     out: Path | None = None,
     *,
-    data: Path,
+    data: Path | None,
     repeats: int = 3,
     quick: bool = False,
     sweeps: Mapping[str, Sweep] = SWEEPS,
+    plan: Plan | None = None,
     tell: Tell | None = None,
 ) -> dict[str, Any]:
-    """Measure the utility half of figure 2; with a folder, draw it there and write its numbers beside.
+    """Measure figure 2; with a folder, draw it there and write its numbers beside.
 
     Args:
         figure: 2.
         out: Where to write.
-        data: The folder of the recordings in the headset.
+        data: The folder of the recordings in the headset; without it, hits cannot be measured.
         repeats: How often the veil with noise is run.
         quick: A few sessions, once.
         sweeps: Which veils, over which strengths.
+        plan: How people are told apart; without one, only the utility half is measured.
         tell: Told how far it is.
 
     Raises:
@@ -145,26 +156,31 @@ def reproduce(
         raise OptionError(f"figure {figure} is not measured here", hint="choose 2: hits on objects over strength")
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed
-    sessions = vr_sessions(data)
+    if data is None and plan is None:
+        raise OptionError("hits on objects need the recordings in the headset", hint="say where they are with --data")
+    sessions = [] if data is None else vr_sessions(data)
     if quick:
         sessions, repeats = sessions[:: max(1, len(sessions) // _QUICK_SESSIONS)], 1
-    rows = [held_out(sessions), *retention(sessions, repeats=repeats, sweeps=sweeps, tell=tell)]
+    rows = [held_out(sessions), *retention(sessions, repeats=repeats, sweeps=sweeps, tell=tell)] if sessions else []
+    named = [] if plan is None else _named(plan, sweeps, tell)
     told: dict[str, Any] = {
         "paper": "Wilson et al. 2024",
         "figure": 2,
-        "half": "utility",
+        "half": "both" if named else "utility",
         "sessions": len(sessions),
         "repeats": repeats,
-        "note": NOTE,
-        "rows": [row.to_dict() | {"setting": _setting(row)} for row in rows],
+        "note": _note(bool(rows), bool(named)),
+        "rows": [row.to_dict() | {"setting": _setting(row.veil, row.strength)} for row in rows],
+        "identification": [row.to_dict() | {"setting": _setting(row.veil, row.strength)} for row in named],
     }
     if out is None:
         return told
     from gazeveil.study._stream_plots import hits_over_strength  # noqa: PLC0415  (it draws what is made here)
 
+    stem = "figure-2" if named else "figure-2-utility"
     files = {
-        "figure-2-utility.png": hits_over_strength(rows),
-        "figure-2-utility.json": (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode(),
+        f"{stem}.png": hits_over_strength(rows, named),
+        f"{stem}.json": (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode(),
     }
     for name, content in files.items():
         with replacing(out / name) as temporary:
@@ -214,10 +230,20 @@ def held_out(sessions: Sequence[VrSession]) -> Retention:
     return _row("none, held out", 0.0, [_scores(agreement_held_out(session)) for session in sessions])
 
 
-def _setting(row: Retention) -> str:
-    sweep = SWEEPS.get(row.veil)
+def _note(hits: bool, named: bool) -> str:
+    return ("" if hits and named else _HALF if hits else _OTHER) + NOTE
+
+
+def _named(plan: Plan, sweeps: Mapping[str, Sweep], tell: Tell | None) -> list[Named]:
+    from gazeveil.study.wilson_identification import identification  # noqa: PLC0415  (it takes its veils from here)
+
+    return identification(plan, sweeps=sweeps, tell=tell)
+
+
+def _setting(veil: str, strength: float) -> str:
+    sweep = SWEEPS.get(veil)
     names = {sweep.low: "low", sweep.high: "high"} if sweep else {}
-    return names.get(row.strength, "")
+    return names.get(strength, "")
 
 
 def _veiled(session: VrSession, run: Run, label: str, seed: int) -> tuple[float, float, float]:

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The veils of table 3: the paper's at their high strengths, and those that keep Kaleido's promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from gazeveil.errors import UnknownName
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples.presets import PRESETS, preset
+from gazeveil.samples.space import Space, Sphere, space_of
+
+_LATE_S = 0.25
+
+
+def _published(name: str) -> Callable[[Space], SampleMechanism]:
+    """Return a veil of the paper over all directions, with the paper's faults."""
+    return lambda _: preset(name, Sphere())
+
+
+def _promised(name: str) -> Callable[[Space], SampleMechanism]:
+    return lambda field: preset(name, field)
+
+
+def _late(field: Space) -> SampleMechanism:
+    return preset("mpmu", field, lag=_LATE_S)
+
+
+def _kaleido(field: Space) -> SampleMechanism:
+    same = preset("mpmu", field).to_dict()
+    return MECHANISMS["kaleido"](field, **{name: same[name] for name in ("epsilon", "window", "radius")})
+
+
+VEILS: Final[Mapping[str, Callable[[Space], SampleMechanism] | None]] = {
+    "none": None,
+    "gaussian": _published("gaussian-high"),
+    "spatial": _published("spatial-high-as-published"),
+    "smoothing": _published("smoothing-high-as-published"),
+    "kaleido mpmu": _kaleido,
+    "clock lphu": _promised("lphu"),
+    "clock mpmu": _promised("mpmu"),
+    "clock hplu": _promised("hplu"),
+    "clock mpmu, 0.25 s late": _late,
+}
+"""By name, in the field that the eyes can reach. The last is our best: the least error at its promise."""
+
+
+def veil(name: str, plane: Geometry) -> SampleMechanism | None:
+    """Return a veil of the table for gaze on a plane in degrees, or None for none; presets are known too.
+
+    Raises:
+        UnknownName: If there is no such veil.
+    """
+    if name in VEILS:
+        make = VEILS[name]
+        return None if make is None else make(space_of(plane))
+    if name in PRESETS:
+        return preset(name, space_of(plane))
+    raise UnknownName(f"no veil of the table is called {name!r}", hint=f"known: {', '.join([*VEILS, *PRESETS])}")

@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables 2 and 3 of Wilson et al. 2024 on the people that are at hand: who is named, by length, veil and attack.
+
+The paper's accuracies are of EKYT trained on public recordings that are not here, on people who are not here either.
+What can be compared is the shape: accuracy grows with length; noise that is new with every sample is filtered away;
+what is deterministic is undone by whoever knows it. Beside the paper's three veils stand those with a promise, under
+every registered attack, and beside every veil what it leaves of usefulness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, fields
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from gazeveil.attacks.contract import ATTACKS, RECOGNISERS, Attack, Recogniser, Trial
+from gazeveil.attacks.judge import DRAWS, Judge
+from gazeveil.attacks.windows import STEP_S, WINDOW_S
+from gazeveil.errors import InputError, MissingExtra
+from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.study._wilson_paper import LENGTHS, TABLE_2, TABLE_3
+from gazeveil.study._wilson_veils import VEILS, veil
+from gazeveil.study.identity_data import PEOPLE, SECONDS, IdentitySet, simulated_people, vr_people
+from gazeveil.study.object_hits import score
+from gazeveil.utility.streams import METRICS, Pair
+
+Tell = Callable[[float, float | None], None]
+
+QUICK_PEOPLE: Final = 6
+QUICK_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is measured, as a value that can be sent to another process.
+
+    Attributes:
+        data: The folder of the recordings in a headset; None for simulated people.
+        recognisers: Names of recognisers; all that can be made if empty.
+        attacks: Names of attacks; all if empty.
+        people: How many people at most.
+        seconds: How much of each record is used in table 3.
+        seed: All noise follows from it.
+        draws: How often people are drawn anew for an interval.
+    """
+
+    data: Path | None = None
+    recognisers: tuple[str, ...] = ()
+    attacks: tuple[str, ...] = ()
+    people: int = PEOPLE
+    seconds: float = SECONDS
+    seed: int = 1
+    draws: int = DRAWS
+
+
+@cache
+def people_of(plan: Plan) -> IdentitySet:
+    """Return whose gaze it is."""
+    if plan.data is None:
+        return simulated_people(plan.people, seconds=plan.seconds)
+    everybody = vr_people(plan.data, plan.seconds)
+    known = len({trial.person for trial in everybody.trials})
+    return everybody.some(plan.people) if plan.people < known else everybody
+
+
+@cache
+def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
+    """Return the recognisers, with the paper's windows where they have any.
+
+    One that cannot be made here (a missing package or model) is left out, unless it was asked for.
+
+    Raises:
+        InputError: If none can be made.
+    """
+    made: dict[str, Recogniser] = {}
+    for name in plan.recognisers or RECOGNISERS.names():
+        try:
+            made[name] = in_windows(name)
+        except (MissingExtra, InputError):
+            if plan.recognisers:
+                raise
+    if not made:
+        raise InputError("no recogniser can be made here", hint="install gazeveil[attacks]")
+    return made
+
+
+def in_windows(name: str) -> Recogniser:
+    """Return a recogniser by name, with windows of 5 s by 1 s."""
+    kind: Any = RECOGNISERS[name]
+    known = {field.name for field in fields(kind)}
+    given = {"seconds": WINDOW_S, "step": STEP_S}
+    return kind(**{key: value for key, value in given.items() if key in known})  # type: ignore[no-any-return]
+
+
+@cache
+def judges_of(plan: Plan) -> dict[str, Judge]:
+    """Return a judge for each recogniser."""
+    whose = people_of(plan)
+    return {
+        name: Judge(recogniser, whose.trials, whose.title, plan.seconds, seed=plan.seed, draws=plan.draws)
+        for name, recogniser in recognisers_of(plan).items()
+    }
+
+
+def about(plan: Plan) -> dict[str, Any]:
+    """Say whose gaze it is and how it differs from the paper's."""
+    whose = people_of(plan)
+    return {
+        "paper": "Wilson et al. 2024",
+        "data": whose.title,
+        "differs": whose.differs,
+        "recognisers": {name: sorted(one.sees) for name, one in recognisers_of(plan).items()},
+        "seed": plan.seed,
+    }
+
+
+def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None = None) -> dict[str, Any]:
+    """Measure accuracy without a veil by the length of the records, for every recogniser."""
+    whose, recognisers = people_of(plan), recognisers_of(plan)
+    cells = [(seconds, name) for seconds in lengths if seconds <= plan.seconds for name in recognisers]
+    rows = []
+    for done, (seconds, name) in enumerate(cells, start=1):
+        judge = Judge(recognisers[name], whose.trials, whose.title, seconds, seed=plan.seed, draws=plan.draws)
+        rows.append(judge.judge().to_dict() | {"paper": TABLE_2.get(seconds)})
+        if tell is not None:
+            tell(done, len(cells))
+    return {**about(plan), "table": 2, "rows": rows}
+
+
+def table_3(plan: Plan, *, veils: Sequence[str] = (), workers: int = 1, tell: Tell | None = None) -> dict[str, Any]:
+    """Measure accuracy behind every veil under every attack, for every recogniser, and what each veil leaves.
+
+    Args:
+        plan: Who is told apart by whom.
+        veils: Names of `VEILS` or of presets; all of `VEILS` if empty.
+        workers: How many processes share the work.
+        tell: Told how many pairs of a veil and an attack are done.
+    """
+    veils = veils or tuple(VEILS)
+    rows: list[dict[str, Any]] = []
+    useful: dict[str, dict[str, Any]] = {}
+    jobs = [(name, attack) for name in veils for attack in _attacks_on(plan, name)]
+    for done, (name, found, left) in enumerate(_measured(plan, jobs, workers), start=1):
+        rows.extend(found)
+        useful[name] = left or useful.get(name, {})
+        if tell is not None:
+            tell(done, len(jobs))
+    order = {key: number for number, key in enumerate(jobs)}
+    rows.sort(key=lambda row: order[row["veil"], row["attack"]])
+    return {**about(plan), "table": 3, "rows": rows, "usefulness": [useful[name] for name in veils]}
+
+
+def _attacks_on(plan: Plan, name: str) -> list[str]:
+    """Return the attacks that have something to do against a veil, no attack first."""
+    mechanism = veil(name, people_of(plan).plane)
+    if mechanism is None:
+        return [""]
+    return ["", *(attack for attack in plan.attacks or ATTACKS.names() if _made(attack).fits(mechanism))]
+
+
+def _made(attack: str) -> Attack:
+    return ATTACKS[attack]()
+
+
+Measured = tuple[str, list[dict[str, Any]], dict[str, Any] | None]
+
+
+def _measured(plan: Plan, jobs: Sequence[tuple[str, str]], workers: int) -> Iterator[Measured]:
+    if workers == 1:
+        yield from (_job(plan, *job) for job in jobs)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(_job, plan, *job) for job in jobs]):
+            yield future.result()
+
+
+def _job(plan: Plan, name: str, attack: str) -> Measured:
+    """Measure one veil under one attack with all recognisers; without an attack, also what the veil leaves."""
+    judges, whose = judges_of(plan), people_of(plan)
+    mechanism = veil(name, whose.plane)
+    told = {"veil": name, "attack": attack, "paper": TABLE_3.get(name, {}).get(attack)}
+    try:
+        stage = next(iter(judges.values())).stage(mechanism, _made(attack) if attack else None)
+    except MissingExtra as error:
+        return name, [{**told, "recogniser": one, "missing": error.message} for one in judges], None
+    rows = [judge.hear(stage).to_dict() | told for judge in judges.values()]
+    return name, rows, None if attack else {"veil": name, **usefulness(mechanism, whose, plan.seed)}
+
+
+def usefulness(mechanism: SampleMechanism | None, whose: IdentitySet, seed: int) -> dict[str, Any]:
+    """Return hits kept on objects (or on 4 x 3 areas where none are known), lag and error, mean over records."""
+    measures = {"aoi_f1": METRICS["aoi_f1"], "lag_s": METRICS["lag_s"], "rmse_deg": METRICS["rmse_deg"]}
+    found: dict[str, list[float]] = {name: [] for name in measures}
+    for trial in whose.trials:
+        x, y = _veiled(trial, mechanism, seed)
+        pair = Pair.of(trial.t, (trial.x, trial.y), (x, y), whose.plane)
+        room = whose.rooms.get((trial.person, trial.session))
+        for name, measure in measures.items():
+            hits = name == "aoi_f1" and room is not None
+            found[name].append(score(room, x, y).weighted() if hits and room is not None else measure(pair))
+    means = {name: float(np.nanmean(values)) if np.isfinite(values).any() else None for name, values in found.items()}
+    return {**means, "areas": "objects" if whose.rooms else "4 x 3"}
+
+
+def _veiled(trial: Trial, mechanism: SampleMechanism | None, seed: int) -> tuple[Any, Any]:
+    if mechanism is None:
+        return trial.x, trial.y
+    noise = NoiseSource.seeded(seed).spawn(f"use/{trial.person}/{trial.session}")
+    return mechanism.start(noise).run(trial.t, trial.x, trial.y)
