@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from gazeveil.errors import InternalError
+from gazeveil.errors import CannotCompose, InternalError, OptionError
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_seat import WAITING, Log, Seat
 from gazeveil.gateway._hub_status import TrackerStatus
 from gazeveil.gateway._policy_checks import forbidden
+from gazeveil.gateway._policy_table import LONGEST_NAME
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample
@@ -22,6 +25,7 @@ from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.release import kept_promise
+from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
 
@@ -144,6 +148,8 @@ class Desk:
         """Begin anew for another person."""
         if person == self.person:
             return
+        if not person.strip() or len(person) > LONGEST_NAME or not person.isprintable():
+            raise OptionError(f"a person's name has 1 to {LONGEST_NAME} printable letters")
         self.person = person
         self._log("person-changed", tracker=self.setting.name)
         self._begin_anew()
@@ -173,6 +179,7 @@ class Desk:
             not self._why,
             self._why,
             self._samples,
+            self._together(),
             self.clock.faults._asdict(),
         )
 
@@ -180,6 +187,21 @@ class Desk:
         """Shut all veils for good."""
         for group in self.groups:
             group.close()
+
+    def _together(self) -> str:
+        """Say what is promised to a person whose apps put their heads together: unequal veils add up."""
+        promises = [group.promise for group in self.groups]
+        windows = [promise.unit for promise in promises if isinstance(promise.unit, WindowOfGaze)]
+        if not promises:
+            return "Nothing is shown."
+        try:
+            if windows and all(promise.proven for promise in promises):
+                widest = max(window.seconds for window in windows), max(window.radius for window in windows)
+                unit = WindowOfGaze(*widest, windows[0].unit)
+                promises = [promise.restated(unit=unit) for promise in promises]
+            return functools.reduce(operator.add, promises).in_words()
+        except CannotCompose as error:
+            return f"Nothing is promised: {error.message}."
 
     def _begin_anew(self) -> None:
         for group in self.groups:

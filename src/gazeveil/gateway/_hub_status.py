@@ -21,6 +21,7 @@ class TrackerStatus:
         alive: Whether samples come.
         why: Why they do not; empty while they do.
         samples: How many came.
+        promise: What all its apps together promise the person, in words.
         clock_faults: What was odd about its clock.
     """
 
@@ -30,6 +31,7 @@ class TrackerStatus:
     alive: bool
     why: str
     samples: int
+    promise: str
     clock_faults: dict[str, int]
 
 

@@ -27,9 +27,8 @@ def check(policy: Policy, file: File) -> None:
     for kind, needed in (("tracker", policy.trackers), ("app", policy.apps)):
         if not needed:
             raise file.wrong((), f"at least one [[{kind}]]", "none")
-    _check_names(policy.trackers, "tracker", "name", file)
-    _check_names(policy.apps, "app", "name", file)
-    _check_names(policy.budgets, "budget", "person", file)
+    check_names(policy.apps, "app", "name", file)
+    check_names(policy.budgets, "budget", "person", file)
     _check_ports(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
@@ -56,7 +55,12 @@ def forbidden(promise: Guarantee, *, allowed: bool, budget: BudgetSetting | None
     return ""
 
 
-def _check_names(settings: Sequence[Any], kind: str, field: str, file: File) -> None:
+def check_names(settings: Sequence[Any], kind: str, field: str, file: File) -> None:
+    """Refuse two things of one kind with one name.
+
+    Raises:
+        FileFormatError: If there are two.
+    """
     seen: set[str] = set()
     for index, setting in enumerate(settings):
         name = getattr(setting, field)

@@ -31,7 +31,8 @@ def lines_of(text: str) -> dict[Where, int]:
             continue
         if header := _HEADER.match(line):
             table = _table(_parts(header[2]), counts, listed=header[1] == "[[")
-            found.setdefault(table, number)
+            for length in range(1, len(table) + 1):
+                found.setdefault(table[:length], number)
         elif key := _KEY.match(line):
             place = table
             for part in _parts(key[1]):

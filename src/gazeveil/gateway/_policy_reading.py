@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.gateway._policy_checks import check
+from gazeveil.gateway._policy_checks import check, check_names
 from gazeveil.gateway._policy_lines import lines_of
 from gazeveil.gateway._policy_table import File, Table, closest, tables, told
 from gazeveil.gateway.policy import (
@@ -61,6 +61,7 @@ def policy_in(path: Path) -> Policy:
         whole.any(key, [])
     whole.done()
     trackers = [_tracker(table) for table in tables(file, values, "tracker")]
+    check_names(trackers, "tracker", "name", file)
     budgets = [_budget(table, trackers) for table in tables(file, values, "budget")]
     apps = [_app(table, trackers) for table in tables(file, values, "app")]
     policy = _gateway(gateway, tuple(trackers), tuple(apps), tuple(budgets))

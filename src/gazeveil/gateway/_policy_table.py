@@ -20,7 +20,7 @@ from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gateway._policy_lines import Where, line_of
 from gazeveil.privacy.exact import exact
 
-_LONGEST_NAME = 80
+LONGEST_NAME = 80
 MISSING: Any = object()
 
 
@@ -87,8 +87,8 @@ class Table:
     def name(self, key: str, expected: str) -> str:
         """Return a field that names something."""
         value: str = self.text(key, expected=expected)
-        if len(value) > _LONGEST_NAME or value != value.strip():
-            raise self.wrong(key, f"a name of at most {_LONGEST_NAME} letters without blanks at its ends", told(value))
+        if len(value) > LONGEST_NAME or value != value.strip():
+            raise self.wrong(key, f"a name of at most {LONGEST_NAME} letters without blanks at its ends", told(value))
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: Any = MISSING) -> Any:

@@ -78,6 +78,8 @@ class Charge:
                     account.dataset, self.promise, person=self.person, recipe=self.recipe, note=note
                 )
             return Receipt(self.id, account.head, "", self.promise, account)
+        if account.totals.closed:
+            raise self._refused(account, None, "the account is closed")
         price = self.price(account)
         self._check_policy(account, price)
         return ledger.charge(

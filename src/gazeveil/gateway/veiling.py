@@ -34,7 +34,7 @@ from gazeveil.samples.state import Arrays
 OFF = "off"
 EDGES = ("clamp", "reflect", "leave")
 LONGEST_WINDOW_S = 10.0
-"""The longest window of any promise about streams; what follows a veil of unknown promise is quiet for so long."""
+"""The longest window of any promise about streams: how long to be quiet around a promise of another kind."""
 _ROUNDING_S = 2e-6
 """Veils round times to microseconds."""
 _EARLY = 0.4
@@ -110,8 +110,10 @@ def mechanism_of(values: Mapping[str, Any], space: Space) -> SampleMechanism:
 
 
 def window_of(promise: Guarantee) -> float:
-    """Return how long a window of a promise is, in seconds, rounded up; the longest possible one where none is told."""
-    return float(promise.window) + _ROUNDING_S if isinstance(promise, GazeStreamDP) else LONGEST_WINDOW_S
+    """Return how long a window of a promise is, in seconds, rounded up; 0 where nothing is promised."""
+    if isinstance(promise, GazeStreamDP):
+        return float(promise.window) + _ROUNDING_S
+    return LONGEST_WINDOW_S if promise.proven else 0.0
 
 
 class LiveVeil:
