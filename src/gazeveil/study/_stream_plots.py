@@ -70,7 +70,8 @@ def veils_compared(points: Sequence[Point], figure: int, sets: Sequence[Mapping[
 
 def hits_over_strength(rows: Sequence[Retention], named: Sequence[Named] = ()) -> bytes:
     """Draw Wilson's figure 2: F1 (dotted) and who is named (solid) over strength, with the paper's settings."""
-    veils = [name for name in SWEEPS if any(row.veil == name for row in (*rows, *named))]
+    shown = {row.veil for row in rows} | {row.veil for row in named}
+    veils = [name for name in SWEEPS if name in shown]
     plot, panels = canvas(3.2 * len(veils), 3.4, 1, len(veils), squeeze=False, sharey=True)
     none = next((row.f1 for row in rows if row.veil == "none"), None)
     for axes, veil in zip(panels[0], veils, strict=True):
