@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil track``: a tracker without hardware, in any protocol, for tests of ours and of others."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.errors import InputError, OptionError
+from gazeveil.gateway.logs import log_to
+from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting
+from gazeveil.gateway.protocol import PROTOCOLS
+from gazeveil.gateway.veiling import NoVeil
+from gazeveil.gaze.geometry import Geometry, headset, screen
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil track --simulate --protocol opengaze`")
+def track(
+    protocol: Annotated[str, typer.Option("--protocol", help="Which tracker to be: opengaze, eyetribe, pupil, lsl, …")],
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulated eyes look at a simulated scene.")] = False,
+    replay: Annotated[
+        Path | None, typer.Option("--replay", help="Play this recording instead: it is shown raw.")
+    ] = None,
+    listen: Annotated[
+        str | None, typer.Option("--listen", help="Address; by default the protocol's port here.")
+    ] = None,
+    rate: Annotated[float, typer.Option("--rate", help="Samples a second.", min=1, max=1000)] = 60.0,
+    speed: Annotated[float, typer.Option("--speed", help="How many times faster to replay.", min=0.01, max=100)] = 1.0,
+    size: Annotated[str, typer.Option("--screen", help="Screen in pixels, or headset for degrees.")] = "1920x1080",
+    seed: Annotated[int, typer.Option("--seed", help="Which simulated person.")] = 1,
+    seconds: Annotated[float | None, typer.Option("--seconds", help="Stop after so long; else run on.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Be a tracker: simulated eyes, or a recording, served in a tracker's own protocol. Nothing is veiled."""
+    if simulate == (replay is not None):
+        raise OptionError("say where gaze comes from: --simulate, or --replay FILE")
+    policy = _policy(protocol, _plane(size), listen, replay, rate=rate, speed=speed, seed=seed)
+    where = policy.apps[0].listen
+    told = f"{PROTOCOLS[protocol].title}{f' on {where}' if where else ''}"
+    if not as_json:
+        source = "simulated eyes" if replay is None else f"{replay}, UNVEILED"
+        print(f"tracking: {source}; {told}; stop with Ctrl-C", flush=True)
+    sent = asyncio.run(_run(policy, seconds))
+    if as_json:
+        print_json({"protocol": protocol, "listen": None if where is None else str(where), "sent": sent})
+
+
+def _policy(
+    protocol: str, plane: Geometry, listen: str | None, replay: Path | None, *, rate: float, speed: float, seed: int
+) -> Policy:
+    """Return a gateway's policy with the veil off: whoever runs this shows gaze as it is."""
+    known = PROTOCOLS[protocol]
+    tracker = TrackerSetting(
+        "eyes", "simulate" if replay is None else "replay", plane,
+        file=replay, speed=speed, loop=True, seed=seed, rate_hz=rate,
+    )  # fmt: skip
+    address = None if known.transport == "lsl" else _address(listen, known.port)
+    # Twice the rate, so that jitter never costs a sample.
+    shown = AppSetting(
+        "tracker", "eyes", protocol, NoVeil(tracker.space), address, edge="leave", rate_hz=2 * rate, unproven=True
+    )
+    return Policy((tracker,), (shown,))
+
+
+async def _run(policy: Policy, seconds: float | None) -> int:
+    from gazeveil.gateway.serve import Gateway  # noqa: PLC0415
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if seconds is not None:
+        loop.call_at(loop.time() + seconds, stop.set)
+    async with Gateway(policy, log_to()) as gateway:
+        await stop.wait()
+        return gateway.meters.apps["tracker"].sent
+
+
+def _plane(text: str) -> Geometry:
+    if text == "headset":
+        return headset(100, 90)
+    across, times, down = text.partition("x")
+    if not (times and across.isdigit() and down.isdigit() and 0 < int(across) < 10**5 and 0 < int(down) < 10**5):
+        raise OptionError(f"--screen must be WIDTHxHEIGHT or headset, not {text!r}", hint="for example 1920x1080")
+    return screen(int(across), int(down), 527, 527 * int(down) / int(across), 600)
+
+
+def _address(text: str | None, port: int) -> Address:
+    if text is None:
+        return Address(LOOPBACK, port)
+    host, _, number = text.rpartition(":")
+    if not number.isdigit() or int(number) >= 1 << 16:
+        raise InputError(f"--listen must be HOST:PORT, not {text!r}", hint=f"for example 127.0.0.1:{port}")
+    return Address(host or LOOPBACK, int(number))
