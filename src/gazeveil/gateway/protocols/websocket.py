@@ -201,6 +201,7 @@ class WebSocketSink(Sink):
             answer = protocol.reject(
                 HTTPStatus.FORBIDDEN, "This page may not read gaze here; the policy can list it.\n"
             )
+        del answer.headers["Date"]  # so that the same request has the same answer
         protocol.send_response(answer)
         self._flush()
         if protocol.state is not self._ws.protocol.State.OPEN:
