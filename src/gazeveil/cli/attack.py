@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from gazeveil.cli import _attack_train
+from gazeveil.cli import _attack_run, _attack_train
 from gazeveil.cli._output import command_app
 
 app = command_app(no_args_is_help=True)
@@ -16,3 +16,6 @@ def attack() -> None:
 
 
 app.add_typer(_attack_train.app, name="train")
+app.command("run", epilog="Example: `gazeveil attack run --people 8 --seconds 30 --preset mpmu --attack wavelet`")(
+    _attack_run.attack_run
+)

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil attack run``: how often people are named in your own gaze, behind a veil or not."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.errors import OptionError
+
+if TYPE_CHECKING:
+    from gazeveil.attacks.contract import Attack, Recogniser, Trial
+    from gazeveil.attacks.judgement import Judgement
+    from gazeveil.samples.mechanism import SampleMechanism
+
+
+class Fold(StrEnum):
+    """What is compared with what."""
+
+    SESSION = "session"
+    TRIAL = "trial"
+
+
+class Enrolled(StrEnum):
+    """From what people are known."""
+
+    ONE = "one"
+    OTHERS = "others"
+
+
+def attack_run(
+    inputs: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Gaze files, a corpus, or a folder of GazeBase or GazeBaseVR; without, simulated people."),
+    ] = None,
+    recogniser: Annotated[str, typer.Option("--recogniser", help="Who tells people apart.")] = "lda",
+    model: Annotated[Path | None, typer.Option("--model", help="A trained model, for recognisers with one.")] = None,
+    preset_name: Annotated[
+        str | None, typer.Option("--preset", help="A veil: lphu, mpmu, hplu, gaussian-high, …; without, none.")
+    ] = None,
+    recipe: Annotated[Path | None, typer.Option("--recipe", help="A veil as JSON or TOML.")] = None,
+    attack: Annotated[str | None, typer.Option("--attack", help="What is done against it; without, nothing.")] = None,
+    window: Annotated[float, typer.Option("--window", help="Seconds of a window.")] = 5.0,
+    step: Annotated[float, typer.Option("--step", help="Seconds from one window to the next.")] = 1.0,
+    seconds: Annotated[float | None, typer.Option("--seconds", help="Use the first seconds of every trial.")] = None,
+    fold: Annotated[Fold, typer.Option("--fold", help="Compare sessions, or trials of the same name.")] = Fold.SESSION,
+    enrolled: Annotated[
+        Enrolled, typer.Option("--enrolled", help="Known from one other session, or from all others.")
+    ] = Enrolled.ONE,
+    people: Annotated[int, typer.Option("--people", min=2, help="How many simulated people.")] = 26,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Judge how often people are named: enrolled raw, asked about behind a veil that is under attack."""
+    from gazeveil.attacks.contract import ATTACKS  # noqa: PLC0415
+    from gazeveil.attacks.judge import Judge  # noqa: PLC0415
+
+    mechanism = _veil(preset_name, recipe)
+    if attack is not None and mechanism is None:
+        raise OptionError("an attack needs a veil to attack", hint="give --preset or --recipe")
+    chosen: Attack | None = None if attack is None else ATTACKS[attack]()
+    if chosen is not None and mechanism is not None and not chosen.fits(mechanism):
+        raise OptionError(f"{attack} has nothing to do against {mechanism.in_words()}")
+    who = _recogniser(recogniser, model, window, step)
+    with progress("reading gaze", quiet=as_json):
+        trials = _trials(inputs or [], people, seconds)
+    judge = Judge(
+        who,
+        trials,
+        ", ".join(path.name for path in inputs or []) or f"{people} simulated people",
+        seconds,
+        fold="session" if fold is Fold.SESSION else "name",
+        enrolled="one" if enrolled is Enrolled.ONE else "others",
+        seed=seed,
+    )
+    with progress("judging", quiet=as_json) as tell:
+        told = judge.judge(mechanism, chosen, tell=tell)
+    if as_json:
+        print_json(told.to_dict())
+        return
+    _print(told)
+
+
+def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | None:
+    """Return the veil over all directions in degrees: what an attacker compares is in degrees."""
+    from gazeveil.samples.presets import preset  # noqa: PLC0415
+    from gazeveil.samples.recipe import from_recipe, read_recipe  # noqa: PLC0415
+    from gazeveil.samples.space import Sphere  # noqa: PLC0415
+
+    if preset_name is not None and recipe is not None:
+        raise OptionError("a veil is a preset or a recipe, not both")
+    if preset_name is not None:
+        return preset(preset_name, Sphere())
+    return None if recipe is None else from_recipe(read_recipe(recipe), Sphere())
+
+
+def _recogniser(name: str, model: Path | None, window: float, step: float) -> Recogniser:
+    from dataclasses import fields  # noqa: PLC0415
+
+    from gazeveil.attacks.contract import RECOGNISERS  # noqa: PLC0415
+
+    kind: Any = RECOGNISERS[name]
+    known = {field.name for field in fields(kind)}
+    if model is not None and "model" not in known:
+        raise OptionError(f"{name} has no model", hint="leave --model out")
+    given = {"seconds": window, "step": step} | ({} if model is None else {"model": model})
+    return kind(**{key: value for key, value in given.items() if key in known})  # type: ignore[no-any-return]
+
+
+def _trials(paths: list[Path], people: int, seconds: float | None) -> list[Trial]:
+    if not paths:
+        from gazeveil.study.identity_data import SECONDS, simulated_people  # noqa: PLC0415
+
+        return list(simulated_people(people, seconds=seconds or SECONDS).trials)
+    from gazeveil.attacks.ekyt.gather import trials_at  # noqa: PLC0415
+
+    return [trial for path in paths for trial in trials_at(path)]
+
+
+def _print(told: Judgement) -> None:
+    low, high = told.accuracy_interval
+    eer_low, eer_high = told.eer_interval
+    print_table(
+        "how often people are named",
+        ["", ""],
+        [
+            ["data", told.data],
+            ["people, sessions, queries", f"{told.people}, {told.folds}, {told.queries}"],
+            ["recogniser", f"{told.recogniser} (sees beside velocity: {', '.join(told.sees) or 'nothing'})"],
+            ["veil", told.mechanism or "none"],
+            ["promise", told.promise or "–"],
+            ["attack", f"{told.attack} ({told.threat_model})" if told.attack else "none"],
+            ["named", f"{told.accuracy:.1%} ({low:.0%} to {high:.0%}); chance {told.chance:.1%}"],
+            ["a single window", f"{told.window_accuracy:.1%}"],
+            ["equal error rate", f"{told.eer:.1%} ({eer_low:.0%} to {eer_high:.0%})"],
+            ["d′", f"{told.d_prime:.2f}"],
+            ["without a usable window", str(told.unanswered)],
+        ],
+    )
