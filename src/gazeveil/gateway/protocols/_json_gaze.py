@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gazeveil.errors import GeometryError, PrivacyError, WireError
+from gazeveil.errors import GeometryError, WireError
 from gazeveil.gateway.plane import Plane, Point
-from gazeveil.gateway.protocol import Output, Shown
+from gazeveil.gateway.protocol import Shown
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gaze.geometry import Unit
@@ -54,7 +54,6 @@ class JsonWriter:
 
     def sample(self, veiled: VeiledSample) -> bytes:
         """Return a sample."""
-        self._only("samples")
         x, y = self._convert(veiled.x, veiled.y)
         if not math.isfinite(x + y):
             return f'{{"t":{veiled.t:.6f},"x":null,"y":null,"unit":"{self._unit}","valid":false}}'.encode()
@@ -62,7 +61,6 @@ class JsonWriter:
 
     def fixation(self, veiled: VeiledFixation) -> bytes:
         """Return a fixation, which ended at ``t``."""
-        self._only("fixations")
         x, y = self._convert(veiled.x, veiled.y)
         return _write(
             type="fixation",
@@ -76,7 +74,6 @@ class JsonWriter:
 
     def hit(self, veiled: VeiledHit) -> bytes:
         """Return the name of the area that gaze is in now, null for none."""
-        self._only("hits")
         return _write(type="hit", t=round(veiled.t, 6), area=veiled.area or None)
 
     def silence(self) -> bytes:
@@ -86,10 +83,6 @@ class JsonWriter:
     def end(self, reason: str) -> bytes:
         """Return the message that nothing more comes, and why."""
         return _write(type="end", reason=reason)
-
-    def _only(self, output: Output) -> None:
-        if output != self._shown.output:
-            raise PrivacyError(f"an app that may have {self._shown.output} gets no {output}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from gazeveil.errors import WireError
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Sink, Source
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
+from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._json_gaze import (
     LEAVES,
     MOST_BYTES,
@@ -52,7 +53,7 @@ class JsonLinesSource(Source):
         self._rest += piece
 
 
-class JsonLinesSink(Sink):
+class JsonLinesSink(GradedSink):
     """Writes one JSON object a line, the first of which says what comes."""
 
     def __init__(self, shown: Shown) -> None:

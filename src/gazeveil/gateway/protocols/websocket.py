@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from gazeveil.errors import MissingExtra, WireError
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Sink, Source
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
+from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._json_gaze import (
     LEAVES,
     MOST_BYTES,
@@ -103,7 +104,7 @@ class WebSocketSource(Source):
         self._out += b"".join(self._protocol.data_to_send())
 
 
-class WebSocketSink(Sink):
+class WebSocketSink(GradedSink):
     """The server for an app."""
 
     def __init__(self, shown: Shown) -> None:
