@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from gazeveil.attacks.ekyt._torch import torch
 from gazeveil.attacks.ekyt.checkpoint import Fold, Model
 from gazeveil.attacks.ekyt.network import EMBEDDING, DenseBlock, Embedder, MakeBlock
-from gazeveil.attacks.ekyt.preprocess import Floats
+from gazeveil.attacks.ekyt.preprocess import Floats, completed, usable, windows
+from gazeveil.attacks.ekyt.sliding import SHORTEST, sliding_averages
 from gazeveil.errors import InputError
 
 AT_ONCE: Final = 32
@@ -27,21 +28,44 @@ class Ensemble:
         self.device = torch.device(device)
         self._embedders = [_restored(fold, block).to(self.device) for fold in model.folds]
 
-    def embed(self, windows: Floats) -> NDArray[np.float32]:
+    def embed(self, velocity: Floats) -> NDArray[np.float32]:
         """Return one row of numbers for every window.
 
         Args:
-            windows: Raw velocities in deg/s (n, 2, samples), NaN where missing.
+            velocity: Raw velocities in deg/s (n, 2, samples), NaN where missing.
         """
         folds = len(self._embedders)
-        result = np.empty((len(windows), folds, EMBEDDING), dtype=np.float32)
+        result = np.empty((len(velocity), folds, EMBEDDING), dtype=np.float32)
         with torch.inference_mode():
-            for begin in range(0, len(windows), AT_ONCE):
-                some = windows[begin : begin + AT_ONCE]
+            for begin in range(0, len(velocity), AT_ONCE):
+                some = velocity[begin : begin + AT_ONCE]
                 for number, (fold, embedder) in enumerate(zip(self.model.folds, self._embedders, strict=True)):
                     scaled = torch.from_numpy(fold.scale.apply(some)).to(self.device)
                     result[begin : begin + AT_ONCE, number] = embedder(scaled).cpu().numpy()
-        return result.reshape(len(windows), folds * EMBEDDING)
+        return result.reshape(len(velocity), folds * EMBEDDING)
+
+    def embed_sliding(self, velocity: Floats, samples: int, step: int) -> NDArray[np.float32]:
+        """Return one row for every window of a recording that is at least half there.
+
+        The same as `embed` of its `windows`, in less time where they overlap.
+
+        Args:
+            velocity: Raw velocities of a recording in deg/s (2, all samples), NaN where missing.
+            samples: Length of a window.
+            step: Samples from one window's start to the next one's.
+        """
+        there = usable(velocity, samples, step)
+        if not there.any():
+            return np.empty((0, len(self._embedders) * EMBEDDING), dtype=np.float32)
+        if step >= samples or samples < SHORTEST or self.device.type != "cpu":
+            return self.embed(windows(velocity, samples, step))
+        whole = completed(velocity, samples)
+        rows = []
+        with torch.inference_mode():
+            for fold, embedder in zip(self.model.folds, self._embedders, strict=True):
+                averages = sliding_averages(embedder.block, torch.from_numpy(fold.scale.apply(whole)), samples, step)
+                rows.append(embedder.embed(averages).numpy()[there])
+        return np.concatenate(rows, axis=1)
 
 
 def unit_rows(embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

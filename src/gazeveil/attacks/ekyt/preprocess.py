@@ -110,15 +110,31 @@ def windows(velocity: Floats, samples: int, step: int) -> Floats:
         samples: Length of a window.
         step: Samples from one window's start to the next one's; `samples` gives windows that do not overlap.
     """
-    if samples < 1 or step < 1:
-        raise OptionError(f"windows have at least 1 sample and a step of at least 1, not {samples} and {step}")
+    return np.asarray(_cut(completed(velocity, samples), samples, step)[usable(velocity, samples, step)])
+
+
+def usable(velocity: Floats, samples: int, step: int) -> NDArray[np.bool_]:
+    """Return for every window of a recording whether at least half of it is there."""
+    return np.asarray(
+        np.isfinite(_cut(completed(velocity, samples), samples, step)).all(axis=1).mean(axis=1) >= PRESENT
+    )
+
+
+def completed(velocity: Floats, samples: int) -> Floats:
+    """Return a recording that is just short of one window with the missing samples added as missing."""
     short = samples - velocity.shape[-1]
     if 0 < short <= SHORT_BY * samples:
-        velocity = np.pad(velocity, ((0, 0), (0, short)), constant_values=np.nan)
+        return np.pad(velocity, ((0, 0), (0, short)), constant_values=np.nan)
+    return velocity
+
+
+def _cut(velocity: Floats, samples: int, step: int) -> Floats:
+    if samples < 1 or step < 1:
+        raise OptionError(f"windows have at least 1 sample and a step of at least 1, not {samples} and {step}")
     if velocity.shape[-1] < samples:
         return np.empty((0, 2, samples), dtype=velocity.dtype)
-    cut = np.lib.stride_tricks.sliding_window_view(velocity, samples, axis=1)[:, ::step].transpose(1, 0, 2)
-    return np.asarray(cut[np.isfinite(cut).all(axis=1).mean(axis=1) >= PRESENT])
+    every = np.lib.stride_tricks.sliding_window_view(velocity, samples, axis=1)
+    return np.asarray(every[:, ::step].transpose(1, 0, 2))
 
 
 def pooled_scale(many: Iterable[Floats]) -> Scale:

@@ -17,7 +17,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.ekyt.checkpoint import load_model
-from gazeveil.attacks.ekyt.preprocess import velocities, window_samples, windows
+from gazeveil.attacks.ekyt.preprocess import velocities, window_samples
 from gazeveil.attacks.matching import EmbeddedGallery
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.geometry import FloatArray
@@ -101,7 +101,7 @@ class _Embedding:
         velocity = velocities(trial.t, trial.x, trial.y, trial.rate_hz, self._rate_hz)
         key = blake2b(velocity.tobytes(), digest_size=16).digest()
         if key not in self._known:
-            found = self._ensemble.embed(windows(velocity, self._samples, self._step))
+            found = self._ensemble.embed_sliding(velocity, self._samples, self._step)
             self._known[key] = np.asarray(found, dtype=np.float64)
             if len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
