@@ -40,7 +40,7 @@ class Calibration:
             return self._point(values)
         if request == "pointend":
             return self._met()
-        if request in {"abort", "clear"}:
+        if request in ("abort", "clear"):
             self.running = False
             return {"statuscode": 200}
         return None

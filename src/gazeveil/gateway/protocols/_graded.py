@@ -25,4 +25,5 @@ class GradedSink(Sink):
         """
         if type(veiled) is not self._granted:
             raise PrivacyError(f"an app that may have {self.shown.output} is not shown a {type(veiled).__name__}")
-        super().show(veiled, now)
+        if not self.ended:
+            super().show(veiled, now)

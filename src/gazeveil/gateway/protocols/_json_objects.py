@@ -21,6 +21,7 @@ MOST_DEPTH: Final = 32
 _OUTSIDE: Final = re.compile(rb'[{}\[\]"]')
 _INSIDE: Final = re.compile(rb'["\\]')
 _SPACE: Final = b" \t\r\n"
+_SPACES: Final = re.compile(rb"[ \t\r\n]*")
 # float: an integer of a million digits is an infinity then, and costs no time
 _DECODER: Final = json.JSONDecoder(parse_int=float)
 
@@ -51,10 +52,18 @@ class JsonObjects:
             found.append(_decoded(self._waiting[:end]))
             del self._waiting[:end]
             self._begin()
-            found += self._lines()
+            if b"\n" in self._skipped():  # only here: a line of many objects is not to be tried once for each
+                found += self._lines()
         if len(self._waiting) > MOST_WAITING:
             raise WireError("an object does not end")
         return found
+
+    def _skipped(self) -> bytes:
+        """Drop space before an object, and return it."""
+        space = _SPACES.match(self._waiting)
+        skipped = bytes(space[0]) if space else b""
+        del self._waiting[: len(skipped)]
+        return skipped
 
     def _lines(self) -> list[dict[str, Any]]:
         """Take objects that fill a line: the quick way, for what trackers send."""
@@ -80,7 +89,7 @@ class JsonObjects:
         """Return where the first object ends, None if that is not known yet."""
         waiting = self._waiting
         if not self._depth:
-            del waiting[: len(waiting) - len(waiting.lstrip(_SPACE))]
+            self._skipped()
             if not waiting:
                 return None
             if waiting[0] != 0x7B:

@@ -136,6 +136,7 @@ class TextServer(_Texts):
             answer = protocol.reject(
                 HTTPStatus.FORBIDDEN, "This page may not read gaze here; the policy can list it.\n"
             )
+        del answer.headers["Date"]  # so that the same request has the same answer
         protocol.send_response(answer)
         self.closed = protocol.state is not self._ws.protocol.State.OPEN
 

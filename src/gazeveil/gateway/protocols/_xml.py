@@ -7,30 +7,60 @@ No document types, no entities of the other end's making, no nesting: what is no
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
 from gazeveil.errors import WireError
 
-_ATTRIBUTE: Final = r"""([A-Za-z_][A-Za-z0-9_]*)\s*=\s*"([^"<]*)\""""
-_ELEMENT: Final = re.compile(rf"<([A-Za-z]+)((?:\s+{_ATTRIBUTE})*)\s*/>")
-_ATTRIBUTES: Final = re.compile(_ATTRIBUTE)
+# names are short: they are remembered, so that the same ones need not be looked at with every record
+_START: Final = re.compile(r"<([A-Z]{1,16})(\s{1,8}[A-Z_][A-Z0-9_]{0,63}\s{0,8}=\s{0,8})?", re.ASCII)
+_NAME: Final = re.compile(r"\s{1,8}([A-Z_][A-Z0-9_]{0,63})\s{0,8}=\s{0,8}", re.ASCII)
 _REFERENCE: Final = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)")
 
 
 def element(line: bytes) -> tuple[str, dict[str, str]]:
-    """Return an element's name and attributes, both in capitals; values stay as they were written, references too.
+    """Return an element's name and attributes; values stay as they were written, references too.
 
     Raises:
         WireError: If the line is anything but one empty element.
     """
     try:
-        found = _ELEMENT.fullmatch(line.decode())
+        text = line.decode()
     except UnicodeDecodeError:
-        found = None
+        raise _wrong() from None
+    if text[-2:] != "/>" or text.count("<") != 1:
+        raise _wrong()
+    # quotes part names from values: the second, fourth … piece is a value, and the last one must be empty
+    first, *pieces = text[:-2].rstrip().split('"')
+    name, attribute = _started(first)
+    if not attribute:
+        if pieces:
+            raise _wrong()
+        return name, {}
+    if len(pieces) % 2 or pieces[-1]:
+        raise _wrong()
+    return name, dict(zip([attribute, *map(_named, pieces[1:-1:2])], pieces[::2], strict=True))
+
+
+@functools.lru_cache(256)
+def _started(text: str) -> tuple[str, str]:
+    found = _START.fullmatch(text)
     if found is None:
-        raise WireError("expected one XML element without content on a line, found something else")
-    return found[1].upper(), {name.upper(): value for name, value in _ATTRIBUTES.findall(found[2])}
+        raise _wrong()
+    return found[1], _named(found[2]) if found[2] else ""
+
+
+@functools.lru_cache(1024)
+def _named(text: str) -> str:
+    found = _NAME.fullmatch(text)
+    if found is None:
+        raise _wrong()
+    return found[1]
+
+
+def _wrong() -> WireError:
+    return WireError("expected one XML element without content on a line, found something else")
 
 
 def may_be_repeated(value: str, most: int) -> bool:

@@ -19,7 +19,7 @@ from gazeveil.gateway.protocols._eyetribe_calibration import RESULT, Calibration
 from gazeveil.gateway.protocols._fixating import Fixating
 from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._json_objects import JsonObjects
-from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, seconds
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 
 HEARTBEAT_MS: Final = 3000
@@ -144,6 +144,8 @@ class EyeTribeSink(GradedSink):
 
     def received(self, data: bytes, now: float) -> None:
         """Answer every request."""
+        if self.ended:
+            return
         for request in self._objects.feed(data):
             self._heard = now
             self._reply(request)
@@ -167,7 +169,7 @@ class EyeTribeSink(GradedSink):
 
     def _sample(self, veiled: VeiledSample, now: float) -> None:
         across, down = self.shown.plane.to_fraction(veiled.x, veiled.y)
-        if across == across and down == down:  # noqa: PLR0124  (not NaN)
+        if abs(across) <= MOST_COORDINATE >= abs(down):
             self._fixating.push(veiled.t, across, down)
             self._point(veiled.t, across, down, fixating=self._fixating.now)
         else:
@@ -214,7 +216,7 @@ class EyeTribeSink(GradedSink):
         elif category == "calibration" and (answer := self._calibration.answer(what, values)) is not None:
             self._say({"category": category, "request": what, **answer})
         else:
-            known = {"category": category} if category in {"tracker", "calibration"} else {}
+            known = {"category": category} if category in ("tracker", "calibration") else {}
             self._say({**known, "statuscode": 400, "values": {"statusmessage": "no such request"}})
 
     def _get(self, names: object) -> None:
@@ -328,8 +330,8 @@ PROTOCOLS.register("eyetribe")(
             "lefteye.raw, lefteye.avg, righteye.raw, righteye.avg of the tracker": "further copies of one gaze",
             "fix of the tracker": "it follows the eye; ours follows the veiled points",
             "state of the tracker": "it shows blinks and whether somebody is there",
-            "psize": "pupil sizes tell arousal, age and who somebody is",
-            "pcenter": "pupils in the camera's picture: the head's place, and gaze itself",
+            "psize of the tracker": "pupil sizes tell arousal, age and who somebody is",
+            "pcenter of the tracker": "pupils in the camera's picture: the head's place, and gaze itself",
             "calibresult of the tracker": "its errors are the shape of one person's eyes",
         },
     )

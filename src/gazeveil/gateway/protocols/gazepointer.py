@@ -20,7 +20,7 @@ from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._dotnet import Strings, packed
 from gazeveil.gateway.protocols._graded import GradedSink
-from gazeveil.gateway.protocols._numbers import coordinate
+from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate
 from gazeveil.gateway.protocols._websocket_text import TextClient, TextServer
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
 
@@ -29,6 +29,9 @@ APP_KEY: Final = "AppKeyDemo"
 
 LONGEST_KEY: Final = 4096
 LONGEST_RECORD: Final = 1 << 16
+
+PATIENCE: Final = 10.0
+"""Seconds that an app may take until it names its key."""
 
 _WELCOME: Final = "ok"
 _HEAD: Final = ("HeadX", "HeadY", "HeadZ", "HeadYaw", "HeadPitch", "HeadRoll")
@@ -96,9 +99,21 @@ class GazePointerSink(GradedSink):
         self._strings: Strings | None = None
         self._texts: TextServer | None = None
         self._welcome = False
+        self._deadline = math.inf
+
+    def connected(self, now: float) -> None:
+        """Wait for a key, but not for ever."""
+        self._deadline = now + PATIENCE
+
+    def tick(self, now: float) -> None:
+        """Drop an app that names no key."""
+        if not self._welcome and now > self._deadline:
+            self.ended = True
 
     def received(self, data: bytes, now: float) -> None:
         """Find out who is there, and welcome whoever names a key."""
+        if self.ended:
+            return
         if self._strings is None and self._texts is None:
             self._first += data
             if len(self._first) < 3:
@@ -141,7 +156,7 @@ class GazePointerSink(GradedSink):
         if not self._welcome or self.ended:
             return
         across, down = self.shown.plane.to_fraction(x, y)
-        if across != across or down != down:  # noqa: PLR0124  (NaN)
+        if not abs(across) <= MOST_COORDINATE >= abs(down):
             return
         x, y = across * self._width, down * self._height
         if self._texts is not None:

@@ -18,7 +18,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._fixating import Fixating
 from gazeveil.gateway.protocols._graded import GradedSink
 from gazeveil.gateway.protocols._lines import Lines
-from gazeveil.gateway.protocols._numbers import coordinate, seconds
+from gazeveil.gateway.protocols._numbers import MOST_COORDINATE, coordinate, seconds
 from gazeveil.gateway.protocols._opengaze_calibration import FIVE, LONGEST, Calibration
 from gazeveil.gateway.protocols._xml import element, escaped, may_be_repeated
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledSample
@@ -145,6 +145,8 @@ class OpenGazeSink(GradedSink):
 
     def received(self, data: bytes, now: float) -> None:
         """Answer every command with ACK or NACK."""
+        if self.ended:
+            return
         for line in self._lines.feed(data):
             command, attributes = element(line)
             what = attributes.get("ID", "").upper()
@@ -188,7 +190,7 @@ class OpenGazeSink(GradedSink):
         self._write(veiled.t, f"{x:.5f}", f"{y:.5f}", "1")
 
     def _record(self, t: float, x: float, y: float) -> None:
-        if x == x and y == y:  # noqa: PLR0124  (not NaN)
+        if abs(x) <= MOST_COORDINATE >= abs(y):
             if self._flags["ENABLE_SEND_POG_FIX"]:
                 self._fixating.push(t, x, y)
             self._write(t, f"{x:.5f}", f"{y:.5f}", "1")
@@ -329,6 +331,15 @@ PROTOCOLS.register("opengaze")(
                 _NOT_MEASURED,
             ),
             "USER": "what this app itself asked to be repeated",
+            "ID": "which command is answered",
+            "STATE": "what the app itself set",
+            "REASON": "why there is no data any more; never about gaze",
+            "VALUE": "what the app itself set, or a constant",
+            "FREQ": "a constant",
+            **dict.fromkeys(("X", "Y", "WIDTH", "HEIGHT"), "the screen, from the policy; the camera is a constant"),
+            **dict.fromkeys(("PT", "PTS", "CALX", "CALY"), "points of a calibration that the app itself set"),
+            **dict.fromkeys(("AVE_ERROR", "VALID_POINTS"), "always that all points were met exactly"),
+            "CALX1, CALY1, LX1, LY1, LV1, RX1, RY1, RV1, X1, Y1, …": "the same for each point",
         },
         withheld={
             "CNT of the tracker": "would count what was dropped",
