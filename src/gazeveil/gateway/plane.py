@@ -67,17 +67,36 @@ def _conversions(
         if not width or not height:
             raise GeometryError("a plane in pixels must know how many there are")
         return (lambda x, y: (x / width, y / height)), (lambda x, y: (x * width, y * height))
-    return (lambda x, y: _by_geometry(geometry, x, y, Unit.FRACTION)), (
-        lambda x, y: _by_geometry(geometry.in_unit(Unit.FRACTION), x, y, Unit.DEGREE)
-    )
+    (across, across_back), (down, down_back) = _degrees(geometry, 0), _degrees(geometry, 1)
+    return (lambda x, y: _both(across(x), down(y))), (lambda x, y: _both(across_back(x), down_back(y)))
 
 
 def _same(x: float, y: float) -> Point:
     return x, y
 
 
-def _by_geometry(geometry: Geometry, x: float, y: float, to: Unit) -> Point:
-    if math.isnan(x) or math.isnan(y):
-        return math.nan, math.nan
-    across, down = geometry.convert([x], [y], to)
-    return float(across[0]), float(down[0])
+def _both(x: float, y: float) -> Point:
+    """Return a point, without either coordinate if one is missing."""
+    return (x, y) if x == x and y == y else (math.nan, math.nan)  # noqa: PLR0124  (NaN, at the price of one comparison)
+
+
+def _degrees(geometry: Geometry, axis: int) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """Return degrees to fractions of one axis, and back: what `Geometry.convert` does, for one number."""
+    size = (geometry.width_mm, geometry.height_mm)[axis]
+    if size is not None and geometry.distance_mm is not None:
+        far = geometry.distance_mm / size
+        return (
+            lambda degrees: math.tan(math.radians(degrees)) * far + 0.5 if abs(degrees) < 90 else math.nan,
+            lambda fraction: math.degrees(math.atan((fraction - 0.5) / far)),
+        )
+    field_of_view = (geometry.fov_x_deg, geometry.fov_y_deg)[axis]
+    if field_of_view is not None:
+        return (
+            lambda degrees: degrees / field_of_view + 0.5,
+            lambda fraction: (fraction - 0.5) * field_of_view,
+        )
+
+    def unknown(_: float) -> float:
+        raise GeometryError(f"{geometry} has no size, so degrees have no place in it")
+
+    return unknown, unknown
