@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The page about wire protocols says what the lists in the code say, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "protocols.md"
+HERE = ("opengaze", "eyetribe", "gazepointer")
+
+
+def table(head: str, fields: Mapping[str, str]) -> list[str]:
+    """Rows of a table, with neighbours of one reason in one row."""
+    rows = [f"| {head} | |", "|---|---|"]
+    for reason, group in groupby(fields.items(), key=lambda item: item[1]):
+        rows.append(f"| {', '.join(f'`{name}`' for name, _ in group)} | {reason} |")
+    return rows
+
+
+def section(protocol: Protocol) -> str:
+    _, _, rest = PAGE.read_text().partition(f"\n## {protocol.title} (`{protocol.name}`, port {protocol.port})\n")
+    assert rest, f"the page has no section {protocol.title} (`{protocol.name}`, port {protocol.port})"
+    return rest.partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_the_page_lists_what_leaves_and_what_does_not(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    lines = section(protocol).splitlines()
+    for rows in (table("leaves", protocol.leaves), table("withheld", protocol.withheld)):
+        begin = lines.index(rows[0])
+        found = []
+        for line in lines[begin:]:
+            if not line.startswith("|"):
+                break
+            found.append(line)
+        assert found == rows
+
+
+def test_the_page_names_every_protocol_with_its_port() -> None:
+    text = PAGE.read_text()
+    for protocol in PROTOCOLS:
+        carries = ", ".join(sorted(protocol.outputs))
+        assert f"| {protocol.title} | `{protocol.name}` | {protocol.port} | {carries} |" in text
