@@ -16,7 +16,7 @@ from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Shown
-from gazeveil.gateway.protocols._json_gaze import MOST_BYTES, JsonFields
+from gazeveil.gateway.protocols._json_gaze import MOST_BYTES, JsonFields, JsonReader, _plainly
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSink, JsonLinesSource
 from gazeveil.gateway.sample import RawSample, _fixation, _hit, _sample
 from tests.gateway.loopback import SCREEN, serving
@@ -163,6 +163,34 @@ def test_any_bytes_are_read_or_refused(stream: bytes) -> None:
     except WireError:
         return
     assert all(type(sample) is RawSample for sample in found)
+
+
+_VALUES: st.SearchStrategy[object] = st.one_of(
+    st.floats(),
+    st.integers(-(10**30), 10**30),
+    st.sampled_from([None, True, False, "norm", "px", "gaze", "\ud800", "é", [], {}, {"x": [1]}]),
+)
+_NAMES = st.sampled_from(["t", "x", "y", "unit", "valid", "type", "yaw", "pitch", "pupil"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(_NAMES, _VALUES), st.integers(0, 200))
+def test_the_quick_reader_and_pythons_own_agree(message: dict[str, object], cut: int) -> None:
+    pytest.importorskip("msgspec")
+    quick, plain = JsonReader(FRACTIONS, JsonFields()), JsonReader(FRACTIONS, JsonFields())
+    plain._decode = _plainly
+
+    def outcome(reader: JsonReader, data: bytes) -> object:
+        try:
+            sample = reader.read(data)
+        except WireError as error:
+            return error.message
+        return sample and repr((sample.t, sample.x, sample.y))
+
+    whole = json.dumps(message).encode()
+    for data in (whole, whole[:cut], whole[cut:]):
+        if data:
+            assert outcome(quick, data) == outcome(plain, data)
 
 
 def test_the_first_line_says_what_comes_and_under_which_promise() -> None:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gazeveil.errors import WireError
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
@@ -17,6 +19,8 @@ from gazeveil.gateway.protocols._json_gaze import (
     JsonWriter,
 )
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
+
+_TOO_LONG: Final = f"a line is longer than {MOST_BYTES:,} bytes"
 
 
 class JsonLinesSource(Source):
@@ -39,18 +43,18 @@ class JsonLinesSource(Source):
         samples = []
         *lines, rest = data.split(b"\n")
         for line in lines:
-            self._keep(line)
-            whole = self._rest.strip()
-            if whole and (sample := self._reader.read(whole)) is not None:
+            whole: bytes | bytearray = line
+            if self._rest:
+                self._rest += line
+                whole, self._rest = self._rest, bytearray()
+            if len(whole) > MOST_BYTES:
+                raise WireError(_TOO_LONG)
+            if whole and not whole.isspace() and (sample := self._reader.read(whole)) is not None:
                 samples.append(sample)
-            self._rest.clear()
-        self._keep(rest)
+        self._rest += rest
+        if len(self._rest) > MOST_BYTES:
+            raise WireError(_TOO_LONG)
         return samples
-
-    def _keep(self, piece: bytes) -> None:
-        if len(self._rest) + len(piece) > MOST_BYTES:
-            raise WireError(f"a line is longer than {MOST_BYTES:,} bytes")
-        self._rest += piece
 
 
 class JsonLinesSink(GradedSink):
