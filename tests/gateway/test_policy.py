@@ -319,7 +319,7 @@ JUNK = st.sampled_from(
 
 
 @given(st.data())
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_broken_policy_is_always_refused_cleanly_or_read(tmp_path: Path, data: st.DataObject) -> None:
     lines = list(LINES)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -349,7 +349,7 @@ def test_a_broken_policy_is_always_refused_cleanly_or_read(tmp_path: Path, data:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_refused_cleanly(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "any.toml").write_bytes(content)
     with pytest.raises(FileFormatError):

@@ -73,7 +73,11 @@ class StreamClock:
             t: The device stamp in seconds.
             now: Monotonic seconds of the machine.
         """
-        if not -LATEST <= t <= LATEST:
+        try:
+            is_time = -LATEST <= t <= LATEST
+        except TypeError:  # a parser let something through that is no number
+            is_time = False
+        if not is_time:
             self.no_time += 1
             return None
         last = self._last

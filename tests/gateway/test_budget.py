@@ -1,0 +1,434 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A day's budget is paid ahead and never overspent, through crashes, midnights and ledgers that fail."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import defaultdict
+from datetime import UTC, date, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gazeveil.errors import BudgetExceeded, GazeveilError, InternalError, LedgerError
+from gazeveil.gateway.budget import Charge, Purse, dataset_of
+from gazeveil.gateway.policy import BudgetSetting, Policy
+from gazeveil.gateway.veiling import mechanism_of
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+from gazeveil.privacy.ledger import Account, Ledger, Receipt
+from gazeveil.samples.space import Screen
+from tests.gateway.hub_bench import Bench, app, budget, policy, tracker, windows_needed
+
+DAY = date(2026, 3, 1)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+STREAM = GazeStreamDP("1.5", "1.5", 60)
+RECIPE = mechanism_of({"preset": "mpmu"}, Screen(1280, 720)).to_dict()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger.open(tmp_path / "ledger.sqlite", create=True)
+
+
+def charge(
+    promise: Guarantee = STREAM, windows: int = 6, day: BudgetSetting | None = None, name: str = "one"
+) -> Charge:
+    window = promise.window if isinstance(promise, GazeStreamDP) else Fraction(1)
+    return Charge(name, "desk/1", "anna", DAY, promise, windows, windows * window, day or budget(100), RECIPE)
+
+
+def account(ledger: Ledger, day: date = DAY, person: str = "anna") -> Account:
+    return ledger.account(dataset_of(day), person)
+
+
+# What a lease costs
+
+
+@pytest.mark.parametrize(
+    ("promise", "windows", "radius", "cost"),
+    [
+        (GazeStreamDP("1.5", "1.5", 60), 6, 60, 9),
+        (GazeStreamDP("1.5", "1.5", 90), 6, 60, 9),  # hiding more is not cheaper than one step
+        (GazeStreamDP("1.5", "1.5", 60), 6, 61, 18),  # two steps of 60 reach 61
+        (GazeStreamDP("1.5", "1.5", 60), 6, 300, 45),
+        (GazeStreamDP(3, "0.5", 60), 1, 60, 3),
+        (GazeStreamDP("0.1", "0.3", 60), 7, 60, "0.7"),
+    ],
+)
+def test_a_lease_costs_its_windows_times_epsilon_times_the_steps_of_the_radius(
+    ledger: Ledger, promise: GazeStreamDP, windows: int, radius: int, cost: float | str
+) -> None:
+    receipt = charge(promise, windows, budget(100, radius=radius)).pay(ledger)
+    assert receipt.guarantee == GazeStreamDP(cost, 86400, radius)
+    assert account(ledger).spent == {"epsilon": Fraction(cost)}
+    assert account(ledger).remaining == {"epsilon": 100 - Fraction(cost)}
+
+
+def test_a_day_is_opened_once_and_the_same_charge_costs_once(ledger: Ledger) -> None:
+    first, again = charge().pay(ledger), charge().pay(ledger)
+    assert (first.repeated, again.repeated) == (False, True)
+    other = charge(name="two").pay(ledger)
+    assert other.account.spent == {"epsilon": Fraction(18)}
+    assert account(ledger).budget == GazeStreamDP(100, 86400, 60)
+    assert ledger.verify().sound
+
+
+def test_a_charge_that_does_not_fit_spends_nothing(ledger: Ledger) -> None:
+    charge(windows=66).pay(ledger)
+    with pytest.raises(BudgetExceeded):
+        charge(name="two").pay(ledger)
+    assert account(ledger).spent == {"epsilon": Fraction(99)}
+
+
+def test_a_stricter_policy_counts_at_once_and_a_looser_one_from_the_next_day(ledger: Ledger) -> None:
+    charge(day=budget(100)).pay(ledger)
+    charge(day=budget(20), name="two").pay(ledger)
+    with pytest.raises(BudgetExceeded, match="policy's budget"):
+        charge(day=budget(20), name="three").pay(ledger)
+    with pytest.raises(BudgetExceeded):
+        charge(windows=60, day=budget(1000), name="four").pay(ledger)
+    assert account(ledger).budget == GazeStreamDP(100, 86400, 60)
+
+
+def test_another_radius_in_the_policy_is_priced_in_the_days_own_until_midnight(ledger: Ledger) -> None:
+    charge(day=budget(100, radius=120)).pay(ledger)
+    assert charge(day=budget(100, radius=60), name="two").pay(ledger).guarantee == GazeStreamDP(18, 86400, 120)
+
+
+def test_what_is_in_another_unit_has_no_price(ledger: Ledger) -> None:
+    with pytest.raises(BudgetExceeded, match="says nothing about"):
+        charge(GazeStreamDP(1, 1, 2, "deg")).pay(ledger)
+
+
+def test_a_closed_account_pays_nothing(ledger: Ledger) -> None:
+    charge().pay(ledger)
+    ledger.close_account(dataset_of(DAY), person="anna")
+    with pytest.raises(BudgetExceeded, match="closed"):
+        charge(name="two").pay(ledger)
+
+
+def test_an_account_of_another_kind_is_a_fault_of_the_ledger(ledger: Ledger) -> None:
+    from gazeveil.privacy.guarantee import PureDP
+
+    ledger.grant(dataset_of(DAY), PureDP(5), person="anna")
+    with pytest.raises(LedgerError, match="does not hold a budget for a day of gaze"):
+        charge().pay(ledger)
+
+
+def test_an_unproven_veil_is_recorded_once_and_voids_the_days_promise(ledger: Ledger) -> None:
+    promise = Unproven("the veil is off")
+    for name in ("one", "two"):
+        charge(promise, day=budget(100, unproven=True), name=name).pay(ledger)
+    assert account(ledger).totals.unproven == ("the veil is off",)
+    assert account(ledger).number == 2
+    assert isinstance(account(ledger).promise, Unproven)
+
+
+# The purse
+
+
+class Hand:
+    """A purse, and a clock that the test moves."""
+
+    def __init__(self, day: BudgetSetting | None, *, start: datetime = NOON, lease_s: float = 10.0) -> None:
+        self.start, self.now = start, 0.0
+        self.purse = Purse("desk/1", "anna", STREAM, RECIPE, budget=day, lease_s=lease_s, wall=self.wall)
+
+    def wall(self) -> datetime:
+        return datetime.fromtimestamp(self.start.timestamp() + self.now, UTC)
+
+    def pay(self, ledger: Ledger, t: float = 0.0) -> Charge | None:
+        due = self.purse.charge(t, self.now)
+        if due is not None:
+            self.purse.settled(due, due.pay(ledger), self.now)
+        return due
+
+
+def test_without_a_budget_nothing_is_charged_and_everything_flows() -> None:
+    hand = Hand(None)
+    assert hand.purse.charge(0.0, 0.0) is None
+    assert hand.purse.begin(0.0, 0.0) == (float("inf"), float("inf"))
+
+
+def test_a_lease_is_whole_windows_and_the_next_is_asked_for_at_half_of_it(ledger: Ledger) -> None:
+    hand = Hand(budget(100))
+    assert hand.purse.begin(5.0, 0.0) is None
+    due = hand.pay(ledger)
+    assert due is not None
+    assert (due.windows, due.seconds, due.day) == (6, Fraction(9), DAY)
+    assert hand.purse.charge(5.0, 0.0) is None
+    assert hand.purse.begin(5.0, 0.0) == (14.0, 9.0)
+    assert hand.purse.charge(9.4, 4.4) is None
+    hand.now = 4.6
+    assert hand.purse.charge(9.6, 4.6) is not None
+    assert hand.purse.charge(9.6, 4.6) is None  # one at a time
+
+
+@pytest.mark.parametrize(("t", "now"), [(9.6, 1.0), (6.0, 4.6)])
+def test_a_lease_is_used_up_by_whichever_clock_runs_faster(ledger: Ledger, t: float, now: float) -> None:
+    hand = Hand(budget(100))
+    hand.pay(ledger)
+    hand.purse.begin(5.0, 0.0)
+    hand.now = now
+    assert hand.purse.charge(t, now) is not None
+
+
+def test_a_lease_ends_at_midnight_and_the_next_day_pays_for_itself(ledger: Ledger) -> None:
+    hand = Hand(budget(100), start=datetime(2026, 3, 1, 23, 59, 57, tzinfo=UTC))
+    hand.pay(ledger)
+    assert hand.purse.begin(0.0, 0.0) == (9.0, 3.0)
+    hand.now = 2.0
+    due = hand.pay(ledger, t=2.0)
+    assert due is not None
+    assert due.day == date(2026, 3, 2)
+    assert hand.purse.begin(2.5, 2.5) is None  # not before midnight
+    hand.now = 3.1
+    assert hand.purse.begin(3.1, 3.1) == (12.1, 12.1)
+    assert account(ledger).spent == account(ledger, date(2026, 3, 2)).spent == {"epsilon": Fraction(9)}
+
+
+def test_a_lease_of_yesterday_is_lost(ledger: Ledger) -> None:
+    hand = Hand(budget(100))
+    hand.pay(ledger)
+    hand.now = 86400.0
+    assert hand.purse.begin(0.0, hand.now) is None
+    due = hand.pay(ledger)
+    assert due is not None
+    assert due.day == date(2026, 3, 2)
+    assert hand.purse.begin(0.0, hand.now) is not None
+
+
+def test_a_machine_whose_date_is_set_back_still_gets_leases(ledger: Ledger) -> None:
+    hand = Hand(budget(100))
+    hand.pay(ledger)
+    hand.start = datetime(2026, 2, 1, 12, tzinfo=UTC)
+    assert hand.purse.begin(0.0, 0.0) is None
+    assert hand.pay(ledger) is not None
+    assert hand.purse.begin(0.0, 0.0) is not None
+
+
+def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_tomorrow_is_another_day(ledger: Ledger) -> None:
+    hand = Hand(budget(20))  # thirteen windows of 1.5
+    paid = []
+    for _ in range(20):
+        due = hand.purse.charge(0.0, hand.now)
+        if due is None:
+            break
+        try:
+            outcome: Receipt | GazeveilError = due.pay(ledger)
+            paid.append(due.windows)
+        except BudgetExceeded as error:
+            outcome = error
+        if hand.purse.settled(due, outcome, hand.now):
+            hand.now += 9
+            hand.purse.begin(hand.now, hand.now)
+            hand.now += 9
+    assert paid == [6, 6, 1]
+    assert "over budget" in hand.purse.spent
+    assert hand.purse.remaining == Fraction(1, 2)
+    hand.now += 61
+    assert hand.purse.charge(0.0, hand.now) is not None  # somebody may have granted more
+    late = Hand(budget(20), start=datetime(2026, 3, 2, tzinfo=UTC))
+    due = late.pay(ledger)
+    assert due is not None
+    assert due.windows == 6
+
+
+def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge(ledger: Ledger) -> None:
+    hand = Hand(budget(100))
+    first = hand.purse.charge(0.0, 0.0)
+    assert first is not None
+    asked = []
+    due: Charge | None = first
+    while hand.now < 20:
+        if due is not None:
+            asked.append(hand.now)
+            assert due is first
+            hand.purse.settled(due, LedgerError("the disk is full"), hand.now)
+        hand.now += 0.125
+        due = hand.purse.charge(0.0, hand.now)
+    pauses = [after - before for before, after in itertools.pairwise(asked)]
+    assert pauses == sorted(pauses)
+    assert (pauses[0], pauses[-1]) == (0.25, 4.0)
+    assert hand.purse.trouble == "the disk is full"
+
+
+def test_a_payment_that_nobody_asked_for_is_our_fault() -> None:
+    with pytest.raises(InternalError):
+        Hand(budget(1)).purse.settled(charge(), LedgerError("x"), 0.0)
+
+
+# Through the hub
+
+
+def test_gaze_flows_while_it_is_paid_for_and_ends_with_the_reason(ledger: Ledger) -> None:
+    bench = Bench(policy(app(), budget(20)), ledger)
+    bench.gaze(40)
+    seen = bench.seen["game"]
+    paid = [outcome for outcome in bench.outcomes if isinstance(outcome, Receipt)]
+    assert len(paid) >= 3
+    assert "over budget" in seen.ended[0]
+    assert bench.state("game") == "ended"
+    assert 13 * 1.5 - 1 <= seen.shown[-1].t - seen.shown[0].t <= 13 * 1.5 + 0.5
+    assert account(ledger).spent["epsilon"] == Fraction("19.5")
+    status = bench.hub.status().budgets[0]
+    assert (status.person, status.remaining) == ("anna", 0.5)
+    assert status.spent
+
+
+def test_a_spent_budget_flows_again_after_midnight(ledger: Ledger) -> None:
+    bench = Bench(policy(app(), budget(9)), ledger, start=datetime(2026, 3, 1, 23, 59, 40, tzinfo=UTC))
+    bench.gaze(19)
+    assert bench.state("game") == "ended"
+    bench.gaze(3)
+    assert bench.state("game") == "flowing"
+    assert account(ledger, date(2026, 3, 2)).spent["epsilon"] == 9
+
+
+def test_two_groups_and_two_trackers_of_one_person_are_charged_each(ledger: Ledger) -> None:
+    rules = policy(
+        tracker(), tracker("lab"), app("a"), app("same"), app("b", "hplu"), app("c", on="lab"), budget(5000)
+    )  # fmt: skip
+    bench = Bench(rules, ledger)
+    bench.gaze(1)
+    bench.gaze(1, on="lab")
+    # mpmu: 6 windows of 1.5; hplu: 5 windows of 0.5; and mpmu again on the other tracker
+    assert account(ledger).spent["epsilon"] == 9 + Fraction("2.5") + 9
+
+
+def test_without_a_ledger_nothing_leaves_and_it_recovers_by_itself(ledger: Ledger) -> None:
+    bench = Bench(policy(app(), budget(1000)), ledger)
+    fine, bench.outcome = bench.outcome, lambda charge: LedgerError("the ledger is locked")  # type: ignore[method-assign]
+    bench.gaze(10)
+    assert not bench.seen["game"].shown
+    assert bench.seen["game"].told[-1] == "waiting for the ledger"
+    bench.outcome = fine  # type: ignore[method-assign]
+    bench.gaze(5)
+    assert bench.state("game") == "flowing"
+
+
+def test_a_lease_in_use_lasts_while_the_ledger_is_gone_and_no_longer(ledger: Ledger) -> None:
+    bench = Bench(policy(app(), budget(1000)), ledger)
+    bench.gaze(2)
+    assert bench.state("game") == "flowing"
+    bench.outcome = lambda charge: LedgerError("gone")  # type: ignore[method-assign]
+    bench.gaze(20)
+    seen = bench.seen["game"]
+    assert bench.state("game") == "silent"
+    assert seen.shown[-1].t - seen.shown[0].t <= 9.0
+
+
+def test_what_nobody_watches_is_not_paid_for(ledger: Ledger) -> None:
+    bench = Bench(policy(app(), budget(1000)), ledger)
+    bench.hub.watched("game", False)
+    bench.gaze(5)
+    assert bench.outcomes == []
+    bench.hub.watched("game", True)
+    bench.gaze(3)
+    assert bench.outcomes
+
+
+def test_a_turned_knob_is_paid_for_before_anything_leaves(ledger: Ledger) -> None:
+    bench = Bench(policy(app(knob=("lphu",)), budget(1000)), ledger)
+    bench.gaze(3)
+    bench.hub.turn("game", now=bench.now, preset="lphu")
+    shown = len(bench.seen["game"].shown)
+    bench.outcome = lambda charge: LedgerError("gone")  # type: ignore[method-assign]
+    bench.gaze(2)
+    assert len(bench.seen["game"].shown) == shown
+
+
+def test_each_person_pays_for_themselves(ledger: Ledger) -> None:
+    bench = Bench(policy(app(), budget(1000, person="*")), ledger)
+    bench.gaze(3)
+    bench.hub.sit_down("desk", "bob", bench.now)
+    bench.gaze(3)
+    assert account(ledger, person="anna").spent == account(ledger, person="bob").spent == {"epsilon": Fraction(9)}
+
+
+def test_a_new_budget_in_the_policy_is_asked_at_once(ledger: Ledger) -> None:
+    bench = Bench(policy(app(), budget(9)), ledger)
+    bench.gaze(15)
+    assert bench.state("game") == "ended"
+    ledger.grant(dataset_of(DAY), GazeStreamDP(100, 86400, 60), person="anna")
+    bench.hub.reload(policy(app(), budget(109)), bench.now)
+    bench.gaze(2)
+    assert bench.state("game") == "flowing"
+
+
+def test_an_unproven_veil_under_a_budget_that_allows_it_is_written_down(ledger: Ledger) -> None:
+    bench = Bench(policy(app(veil="spatial-low", unproven=True), budget(100, unproven=True)), ledger)
+    bench.gaze(30)
+    assert bench.state("game") == "flowing"
+    assert isinstance(account(ledger).promise, Unproven)
+    assert account(ledger).spent["epsilon"] == 0
+
+
+# Never above the limit
+
+
+def assert_within_limits(book: Ledger, shown: dict[tuple[date, int, str], list[float]], rules: Policy) -> None:
+    """What left, covered by as few windows as possible, costs no more than was paid; what was paid fits the budget."""
+    least: dict[date, Fraction] = defaultdict(Fraction)
+    promises = {setting.name: setting.mechanism.guarantee for setting in rules.apps}
+    for (day, _, name), times in shown.items():
+        promise = promises[name]
+        assert isinstance(promise, GazeStreamDP)
+        steps = -(-rules.budgets[0].radius // promise.radius)
+        least[day] += windows_needed(times, float(promise.window)) * promise.epsilon * steps
+    for day, cost in least.items():
+        spent = account(book, day).spent["epsilon"]
+        assert cost <= spent <= rules.budgets[0].epsilon_per_day
+    assert book.verify().sound
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_day_is_overspent_through_crashes_restarts_midnights_and_faults(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    path = tmp_path / f"{seed}.sqlite"
+    Ledger.open(path, create=True).close()
+    rules = policy(
+        tracker(), tracker("lab"), app("a"), app("b", {"preset": "hplu", "radius": 60}), app("c", on="lab"),
+        budget(rng.choice([20, 60, 200]), radius=100), lease_s=rng.choice([1.0, 4.0, 10.0]),
+    )  # fmt: skip
+    shown: dict[tuple[date, int, str], list[float]] = defaultdict(list)
+    now, start, device = 0.0, datetime(2026, 3, 1, 23, 59, 30, tzinfo=UTC), 0.0
+    for life in range(3):
+        book = Ledger.open(path)
+        bench = Bench(rules, book, now=now, start=datetime.fromtimestamp(start.timestamp() + now, UTC))
+        bench.device = device
+        pays = bench.outcome
+
+        def faulty(due: Charge, pays=pays) -> Receipt | GazeveilError:
+            what = rng.random()
+            if what < 0.1:
+                return LedgerError("locked")
+            outcome = pays(due)
+            return LedgerError("the connection broke") if what < 0.25 else outcome
+
+        bench.outcome = faulty  # type: ignore[assignment, method-assign]
+        for _ in range(10):
+            what = rng.random()
+            if what < 0.6:
+                bench.gaze(rng.choice([0.5, 2.0, 6.0]), on=rng.choice(["desk", "desk", "lab"]), rate=10)
+            elif what < 0.7:
+                bench.wait(rng.choice([0.2, 1.0, 5.0]))
+            elif what < 0.8:
+                bench.device += rng.choice([-100.0, 50.0, 3600.0])  # the device's clock jumps
+            elif what < 0.9:
+                bench.hub.lost("desk", "unplugged", bench.now)
+            else:
+                bench.hub.reload(rules, bench.now)
+        for name, seen in bench.seen.items():
+            for when in seen.when:
+                day = datetime.fromtimestamp(start.timestamp() + when, UTC).date()
+                shown[day, life, name].append(when)
+        book.close()  # kill -9: the hub is simply gone, and so is what was left of its leases
+        now, device = bench.now + rng.choice([0.0, 0.1, 5.0]), bench.device
+    assert_within_limits(Ledger.open(path), shown, rules)
