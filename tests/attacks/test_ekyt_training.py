@@ -18,7 +18,7 @@ from gazeveil.attacks.ekyt.batches import balanced_folds, epoch_batches  # noqa:
 from gazeveil.attacks.ekyt.checkpoint import Fold, Model  # noqa: E402
 from gazeveil.attacks.ekyt.dataset import Velocities, Windows, packed  # noqa: E402
 from gazeveil.attacks.ekyt.embed import Ensemble, nearest_is_right  # noqa: E402
-from gazeveil.attacks.ekyt.ensemble import fold_path, train_ensemble  # noqa: E402
+from gazeveil.attacks.ekyt.ensemble import fastest, fold_path, train_ensemble  # noqa: E402
 from gazeveil.attacks.ekyt.network import DenseBlock, Embedder  # noqa: E402
 from gazeveil.attacks.ekyt.preprocess import pooled_scale, velocities, window_samples  # noqa: E402
 from gazeveil.attacks.ekyt.training import PlainStep, Recipe, train  # noqa: E402
@@ -161,6 +161,10 @@ def test_another_block_and_another_step_can_be_plugged_in() -> None:
     assert same(plain.fold, other.fold)
 
 
+def test_the_plain_way_is_the_fastest_without_a_gpu() -> None:
+    assert fastest("cpu") == {}
+
+
 def test_a_learning_rate_kept_in_a_tensor_follows_the_cycle(tmp_path: Path) -> None:
     class Step(PlainStep):
         def __init__(self, embedder, classifier, precision):
@@ -272,7 +276,7 @@ def looking(shares: np.ndarray) -> Windows:
 
 def test_it_learns_from_simulated_people_to_find_others_again_on_another_day() -> None:
     known, others = looking(np.linspace(0.0, 1.0, 6)), looking(np.linspace(0.08, 0.92, 6))
-    trained = train(known, Recipe(epochs=10, classes=6, each=6))
+    trained = train(known, Recipe(epochs=6, classes=6, each=4))
     asked = int((others.session == 2).sum())
     by_chance = 1 / 6 + 3 * (1 / 6 * 5 / 6 / asked) ** 0.5  # three standard deviations above guessing
     assert right(trained.fold, others) > by_chance

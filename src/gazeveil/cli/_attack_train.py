@@ -65,7 +65,7 @@ def ekyt(
     as_json: AsJson = False,
 ) -> None:
     """Train EKYT, the network that recognises people by how their eyes move."""
-    from gazeveil.attacks.ekyt.ensemble import fold_path, train_ensemble  # noqa: PLC0415  (loads torch)
+    from gazeveil.attacks.ekyt.ensemble import fastest, fold_path, train_ensemble  # noqa: PLC0415  (loads torch)
     from gazeveil.attacks.ekyt.gather import gathered  # noqa: PLC0415
     from gazeveil.attacks.ekyt.population import Crowd  # noqa: PLC0415
     from gazeveil.attacks.ekyt.preprocess import window_samples  # noqa: PLC0415
@@ -85,7 +85,10 @@ def ekyt(
     ready = time.perf_counter()
     kept = out.with_suffix(".training")
     with progress("training", quiet=as_json) as tell:
-        model = train_ensemble(windows, recipe, folds, data=gaze.about, checkpoints=kept, resume=resume, tell=tell)
+        hooks = fastest(device.value)
+        model = train_ensemble(
+            windows, recipe, folds, data=gaze.about, checkpoints=kept, resume=resume, tell=tell, **hooks
+        )
     seconds_taken = {"gathering": ready - begun, "training": time.perf_counter() - ready}
     model.save(out, half=half)
     log = {**model.about, "seconds_taken": seconds_taken}

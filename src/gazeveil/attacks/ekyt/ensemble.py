@@ -85,6 +85,17 @@ def train_ensemble(
     return Model(tuple(result.fold for result in trained), windows.rate_hz, windows.seconds, about)
 
 
+def fastest(device: str) -> dict[str, Any]:
+    """Return the hooks that train fastest on a device: fused kernels in one graph where they run, else none."""
+    from gazeveil.attacks.ekyt.fused import FusedBlock, has_kernels  # noqa: PLC0415
+
+    if not has_kernels(device):
+        return {}
+    from gazeveil.attacks.ekyt.fused_step import GraphStep  # noqa: PLC0415
+
+    return {"block": FusedBlock, "make_step": GraphStep}
+
+
 def fold_path(checkpoints: Path, number: int) -> Path:
     """Return where a fold's state is kept."""
     return checkpoints.with_name(f"{checkpoints.name}.fold{number}")
