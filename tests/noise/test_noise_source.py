@@ -254,3 +254,23 @@ def test_words_are_uniform_and_independent() -> None:
     assert stats.chisquare(np.bincount(octets, minlength=256)).pvalue > 1e-6
     pairs = octets[:-1].astype(np.int64) // 16 * 16 + octets[1:] // 16
     assert stats.chisquare(np.bincount(pairs, minlength=256)).pvalue > 1e-6
+
+
+def test_a_keyed_source_repeats_for_its_key_and_purpose_alone() -> None:
+    key = bytes(range(32))
+    first = NoiseSource.keyed(key, "anna/3").words(100)
+    assert np.array_equal(first, NoiseSource.keyed(key, "anna/3").words(100))
+    for other in (NoiseSource.keyed(key, "anna/4"), NoiseSource.keyed(bytes(32), "anna/3"), NoiseSource.seeded(0)):
+        assert not np.isin(other.words(100), first).any()
+
+
+def test_a_keyed_source_is_secure_and_so_are_its_children() -> None:
+    source = NoiseSource.keyed(bytes(range(32)), "x")
+    assert source.is_secure
+    assert source.spawn("child").is_secure
+    assert not NoiseSource.seeded(1).spawn("child").is_secure
+
+
+def test_a_key_must_be_long_enough() -> None:
+    with pytest.raises(OptionError, match="32 bytes"):
+        NoiseSource.keyed(b"short", "x")

@@ -40,15 +40,17 @@ WordArray = NDArray[np.uint64]
 class NoiseSource:
     """A stream of random words that never gives the same word twice.
 
-    Make one with `NoiseSource.secure` (for releases) or `NoiseSource.seeded` (for tests and simulation). Threads may
-    share a source. A source cannot be copied or pickled, because a copy would repeat the keystream; use `spawn`.
-    After a fork, a secure source takes a new key in the child and a seeded source refuses to go on there.
+    Make one with `NoiseSource.secure` (for releases), `NoiseSource.keyed` (for releases of a cluster) or
+    `NoiseSource.seeded` (for tests and simulation). Threads may share a source. A source cannot be copied or pickled,
+    because a copy would repeat the keystream; use `spawn`. After a fork, a secure source takes a new key in the child,
+    and a keyed or seeded source refuses to go on there.
     """
 
-    __slots__ = ("__weakref__", "_children", "_lock", "_main", "_pid", "_root", "_spare", "description")
+    __slots__ = ("__weakref__", "_children", "_lock", "_main", "_pid", "_root", "_secret", "_spare", "description")
 
-    def __init__(self, root: bytes | None, description: str) -> None:
+    def __init__(self, root: bytes | None, description: str, *, secret: bool = False) -> None:
         self._root = root
+        self._secret = secret
         self.description = description
         self._children: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -73,10 +75,26 @@ class NoiseSource:
             _derive(b"seed", str(int(seed)).encode()), f"AES-256-CTR from seed {int(seed)}: repeatable, not private"
         )
 
+    @classmethod
+    def keyed(cls, key: bytes, purpose: str) -> NoiseSource:
+        """Return a source that a secret key and a purpose determine, for machines that must compute the same again.
+
+        A cluster that repeats a piece of work after a crash must repeat its noise, or one secret would be shown under
+        two noises. It is as good as `secure` as long as the key came from the operating system, nobody else ever
+        learns it, and one purpose is never used for two different pieces of work.
+
+        Raises:
+            OptionError: If the key has not 32 bytes.
+        """
+        if len(key) != _KEY_BYTES:
+            raise OptionError(f"a key has {_KEY_BYTES} bytes, not {len(key)}", hint="os.urandom(32) gives one")
+        root = _derive(b"keyed", key, purpose.encode())
+        return cls(root, "AES-256-CTR from a secret key", secret=True)
+
     @property
     def is_secure(self) -> bool:
-        """Whether the key came from the operating system; if not, whatever is released is unproven."""
-        return self._root is None
+        """Whether nobody can know the noise; if not, whatever is released is unproven."""
+        return self._root is None or self._secret
 
     def words(self, count: int) -> WordArray:
         """Return the next ``count`` words of 64 random bits.
@@ -119,7 +137,7 @@ class NoiseSource:
             self._check_process()
             turn = self._children[label] = self._children.get(label, 0) + 1
         root = _derive(b"spawn", self._root, label.encode(), str(turn).encode())
-        return NoiseSource(root, f"{self.description}, child {label!r} {turn}")
+        return NoiseSource(root, f"{self.description}, child {label!r} {turn}", secret=self._secret)
 
     def _start(self) -> None:
         """Begin with new keystreams: once, and once more in every forked child."""
@@ -138,7 +156,7 @@ class NoiseSource:
             return
         if self._root is not None:
             raise OptionError(
-                "a seeded noise source does not cross a fork: parent and child would draw the same noise",
+                "a repeatable noise source does not cross a fork: parent and child would draw the same noise",
                 hint="make the source inside the worker, for example NoiseSource.seeded(n).spawn('worker-3')",
             )
         self._start()

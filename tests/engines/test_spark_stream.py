@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A veil inside Spark Structured Streaming: killed in the middle, it goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gazeveil import GazeStreamDP, NoiseSource, PureDP
+from gazeveil.engines.spark_stream import DayBudget, StreamOfPeople, key_in, one_batch
+from gazeveil.errors import InputError, OptionError, PrivacyError
+from gazeveil.privacy.ledger import Ledger
+from gazeveil.samples import Screen, Veil
+from gazeveil.samples.mechanisms.gaussian import GaussianNoise
+from tests.engines.spark_query import FILES, MECHANISM
+
+needs_spark = pytest.mark.skipif(shutil.which("java") is None, reason="Spark runs on Java")
+KEY = bytes(range(32))
+DAY = 1_800_000_000.0  # a moment in 2027, on a whole day's block
+PEOPLE = ("anna", "bo", "cem")
+
+
+def gaze(seconds: tuple[float, float], person: int = 0, rate: float = 30.0) -> np.ndarray:
+    t = DAY + np.arange(seconds[0], seconds[1], 1 / rate)
+    rng = np.random.default_rng([person, int(seconds[0] * 10)])
+    return np.column_stack((t, 600 + 50 * rng.standard_normal(len(t)), 300 + 50 * rng.standard_normal(len(t))))
+
+
+def test_a_batch_that_runs_again_gives_the_same_output_bit_for_bit() -> None:
+    first, state = one_batch(MECHANISM, KEY, "anna", 0, None, gaze((0, 3)))
+    again, same = one_batch(MECHANISM, KEY, "anna", 0, None, gaze((0, 3))[::-1])
+    assert np.array_equal(first, again)
+    assert state == same
+    second = [one_batch(MECHANISM, KEY, "anna", 1, state, gaze((3, 6)))[0] for _ in range(2)]
+    assert np.array_equal(second[0], second[1])
+
+
+@pytest.mark.parametrize("other", [{"key": bytes(32)}, {"person": "bo"}, {"batches": 1}, {"gaze": gaze((0, 3), 1)}])
+def test_another_key_person_batch_or_gaze_has_other_noise(other: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"key": KEY, "person": "anna", "batches": 0, "gaze": gaze((0, 3))}
+    shown = [
+        one_batch(MECHANISM, one["key"], one["person"], one["batches"], None, one["gaze"])[0]
+        for one in (given, given | other)
+    ]
+    assert not np.isin(shown[0][:, 1], shown[1][:, 1]).any()
+
+
+def test_a_stream_in_batches_keeps_the_windows_of_a_stream_at_once() -> None:
+    """What the veil spends is in its state, so the number of releases is the same however batches are cut."""
+    whole, _ = one_batch(MECHANISM, KEY, "anna", 0, None, gaze((0, 20)))
+    state, pieces = None, []
+    for number, begin in enumerate(range(0, 20, 2)):
+        rows = gaze((0, 20))
+        rows = rows[(rows[:, 0] >= DAY + begin - 1e-9) & (rows[:, 0] < DAY + begin + 2 - 1e-9)]
+        shown, state = one_batch(MECHANISM, KEY, "anna", number, state, rows)
+        pieces.append(shown)
+    held = replace(MECHANISM, filter=False)
+    assert len(np.concatenate(pieces)) == len(whole)
+    one = held.start(NoiseSource.seeded(1))
+    many: Veil = held.start(NoiseSource.seeded(1))
+    rows = gaze((0, 20))
+    straight = np.column_stack(one.run(*rows.T.copy()))
+    cut = []
+    for part in np.array_split(rows, 7):
+        cut.append(np.column_stack(many.run(*part.T.copy())))
+        many = held.resume(many.hand_over(), NoiseSource.seeded(2))
+    changes = [int((np.diff(shown[:, 0]) != 0).sum()) for shown in (straight, np.concatenate(cut))]
+    assert changes[0] == changes[1]
+
+
+def test_a_key_is_made_once_and_only_for_its_owner(tmp_path: Path) -> None:
+    key = key_in(tmp_path / "key")
+    assert len(key) == 32
+    assert key_in(tmp_path / "key") == key
+    (tmp_path / "key").chmod(0o640)
+    with pytest.raises(InputError, match="others may read"):
+        key_in(tmp_path / "key")
+    (tmp_path / "key").write_bytes(b"short")
+    (tmp_path / "key").chmod(0o600)
+    with pytest.raises(InputError, match="no key"):
+        key_in(tmp_path / "key")
+
+
+def test_only_veils_with_a_promise_that_a_day_can_pay_for_are_spread() -> None:
+    day = DayBudget(GazeStreamDP(10, 86400, 50, "px"), "ledger.sqlite", block_s=0.5)
+    with pytest.raises(PrivacyError, match="promises nothing"):
+        StreamOfPeople(GaussianNoise(Screen(1280, 720, 40.0), sigma=1.0), Path("key"))
+    with pytest.raises(OptionError, match="at least as long"):
+        StreamOfPeople(MECHANISM, Path("key"), day)
+    with pytest.raises(PrivacyError, match="does not pay"):
+        day.check(PureDP(1))
+
+
+def test_a_block_is_paid_once_and_a_spent_budget_pays_nothing(tmp_path: Path) -> None:
+    day = DayBudget(GazeStreamDP(20, 86400, 50, "px"), str(tmp_path / "l"), block_s=4.0)
+    with Ledger.open(tmp_path / "l", create=True) as ledger:
+        assert [day.pay(ledger, MECHANISM, "anna", block) for block in (7, 7, 7, 8, 9)] == [
+            True,
+            True,
+            True,
+            True,
+            False,
+        ]
+        account = ledger.account("stream 1970-01-01", "anna")
+        assert account.spent["epsilon"] == 16
+        assert day.pay(ledger, MECHANISM, "bo", 7)
+
+
+def wait_for(condition: Any, process: subprocess.Popen[bytes], seconds: float, log: Path) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None or condition(), log.read_text()[-3000:]
+        assert time.monotonic() < until, log.read_text()[-3000:]
+        time.sleep(0.05)
+
+
+@needs_spark
+@pytest.mark.timeout(300)
+def test_a_query_killed_in_the_middle_spends_nothing_twice(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    pytest.importorskip("pyarrow")
+    (tmp_path / "gaze").mkdir()
+    Ledger.open(tmp_path / "ledger.sqlite", create=True).close()
+    for number in range(FILES):
+        frames = []
+        for index, person in enumerate(PEOPLE):
+            rows = gaze((4.0 * number, 4.0 * number + 4.0), index)
+            frames.append(
+                pl.DataFrame({"person": [person] * len(rows), "t": rows[:, 0], "x": rows[:, 1], "y": rows[:, 2]})
+            )
+        path = tmp_path / "gaze" / f"{number}.parquet"
+        pl.concat(frames).sample(fraction=1.0, shuffle=True, seed=number).write_parquet(path)
+        os.utime(path, (DAY + number, DAY + number))
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.engines.spark_query", str(tmp_path)]
+
+    def start(log: Path) -> subprocess.Popen[bytes]:
+        with log.open("wb") as file:
+            return subprocess.Popen(command, cwd=root, stdout=file, stderr=file, start_new_session=True)
+
+    def kill(process: subprocess.Popen[bytes]) -> None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    first = start(tmp_path / "log-1")
+    try:
+        wait_for((tmp_path / "left-1").exists, first, 150, tmp_path / "log-1")
+    finally:
+        kill(first)
+    # The last commit is taken back, as if the machine had died before it was on disk: batch 1 runs again.
+    for number in (1,):
+        for name in (f"{number}", f".{number}.crc"):
+            (tmp_path / "checkpoint" / "commits" / name).unlink(missing_ok=True)
+    second = start(tmp_path / "log-2")
+    try:
+        wait_for((tmp_path / "done").exists, second, 150, tmp_path / "log-2")
+    finally:
+        kill(second)
+
+    left = [json.loads(line) for line in (tmp_path / "left.jsonl").read_text().splitlines()]
+    by_batch: dict[int, list[Any]] = {}
+    for one in left:
+        by_batch.setdefault(one["batch"], []).append(one["rows"])
+    assert sorted(by_batch) == list(range(FILES))
+    repeated = [number for number, times in by_batch.items() if len(times) > 1]
+    assert repeated, "no batch ran twice, so the test shows nothing"
+    assert all(times[0] == again for times in by_batch.values() for again in times[1:])
+
+    key = (tmp_path / "key").read_bytes()
+    for index, person in enumerate(PEOPLE):
+        state, expected = None, []
+        for number in range(FILES):
+            shown, state = one_batch(
+                MECHANISM, key, person, number, state, gaze((4.0 * number, 4.0 * number + 4.0), index)
+            )
+            expected += shown.tolist()
+        seen = [row[1:] for number in sorted(by_batch) for row in by_batch[number][0] if row[0] == person]
+        assert seen == expected, "the killed query shows something else than one that ran through"
+    with Ledger.open(tmp_path / "ledger.sqlite") as ledger:
+        for person in PEOPLE:
+            account = ledger.account("stream 2027-01-15", person)
+            assert account.spent["epsilon"] == 8 * FILES, "every block of four windows is paid once"
+        assert ledger.verify().sound
