@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from gazeveil.errors import GeometryError, PrivacyError, WireError
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Shown
-from gazeveil.gateway.protocols._json_objects import MOST_DEPTH, JsonObjects
+from gazeveil.gateway.protocols._json_objects import MOST_DEPTH, JsonObjects, plainly, quickest
 from gazeveil.gateway.protocols.eyetribe import SILENT_FOR, EyeTribeSink, EyeTribeSource
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
 from gazeveil.gaze.geometry import normalised
@@ -278,6 +279,28 @@ def test_it_does_not_matter_where_objects_are_cut(
     for begin, end in pairwise([0, *sorted(cuts), len(text)]):
         found += collector.feed(text[begin:end])
     assert found == [value for value, _ in objects]
+
+
+@settings(max_examples=150, deadline=None)
+@given(JSON.map(json.dumps) | st.text(alphabet='{}[]":,1eE-.+ntrue\\\n', max_size=12), st.booleans())
+@example("NaN", False)
+@example('{"a":-Infinity}', True)
+@example("9" * 5000, False)
+@example('"\\ud800"', False)
+@example('{"a":1,"a":2}', False)
+def test_json_means_the_same_with_and_without_the_quick_decoder(text: str, in_object: bool) -> None:
+    pytest.importorskip("msgspec")
+    data = bytearray((f'{{"a":{text}}}' if in_object else text).encode())
+
+    def outcome(decode: Callable[[bytearray], Any]) -> str:
+        try:
+            return json.dumps(decode(data), sort_keys=True, default=repr).replace(".0", "")
+        except ValueError:
+            return "refused"
+
+    assert quickest() is not plainly
+    one, other = outcome(quickest()), outcome(plainly)
+    assert one == other or json.loads(one) == json.loads(other)
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,8 @@ BOMB = '<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
         '<GET ID="X"Y="2" />',
         '<GET "ID" />',
         "<GET ID=X />",
+        "<GET ID= />",
+        '<GET ID="X />',
         '<REC ID="X" />',
         "<GET />",
         '<GET ID="lower case" />',

@@ -8,8 +8,10 @@ that is one object is taken at once; only what is left over is looked at brace b
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from gazeveil.errors import WireError
@@ -27,12 +29,13 @@ _DECODER: Final = json.JSONDecoder(parse_int=float)
 
 
 class JsonObjects:
-    """Collects bytes until an object is whole. Numbers come out as floats, "NaN" and the like included."""
+    """Collects bytes until an object is whole."""
 
-    __slots__ = ("_at", "_depth", "_in_string", "_waiting")
+    __slots__ = ("_at", "_decode", "_depth", "_in_string", "_waiting")
 
     def __init__(self) -> None:
         self._waiting = bytearray()
+        self._decode = quickest()
         self._begin()
 
     def _begin(self) -> None:
@@ -49,7 +52,7 @@ class JsonObjects:
         self._waiting += data
         found = [] if self._depth else self._lines()
         while (end := self._end()) is not None:
-            found.append(_decoded(self._waiting[:end]))
+            found.append(self._decoded(self._waiting[:end]))
             del self._waiting[:end]
             self._begin()
             if b"\n" in self._skipped():  # only here: a line of many objects is not to be tried once for each
@@ -75,7 +78,7 @@ class JsonObjects:
                 if line.count(b"{") + line.count(b"[") > MOST_DEPTH or len(line) > MOST_WAITING:
                     break  # perhaps too deep: to be looked at closely
                 try:
-                    value = _DECODER.decode(line.decode())
+                    value = self._decode(line)
                 except ValueError:
                     break  # perhaps the first line of an object, or two of them
                 if type(value) is not dict:
@@ -117,10 +120,32 @@ class JsonObjects:
         self._at = len(waiting)
         return None
 
+    def _decoded(self, text: bytearray) -> dict[str, Any]:
+        try:
+            value = self._decode(text)
+        except ValueError:
+            raise WireError("expected a JSON object, found something else") from None
+        return value if type(value) is dict else {}
 
-def _decoded(text: bytearray) -> dict[str, Any]:
+
+def plainly(text: bytearray) -> Any:
+    """Decode JSON, with "NaN" and "Infinity", which some trackers say, and numbers of any length."""
+    return _DECODER.decode(text.decode())
+
+
+@functools.cache
+def quickest() -> Callable[[bytearray], Any]:
+    """Return the quickest way to decode JSON that is installed; what it does not understand is decoded plainly."""
     try:
-        value = _DECODER.decode(text.decode())
-    except ValueError:
-        raise WireError("expected a JSON object, found something else") from None
-    return value if type(value) is dict else {}
+        import msgspec  # noqa: PLC0415
+    except ImportError:
+        return plainly
+    quickly, trouble = msgspec.json.Decoder().decode, msgspec.DecodeError
+
+    def decode(text: bytearray) -> Any:
+        try:
+            return quickly(text)
+        except trouble:
+            return plainly(text)
+
+    return decode

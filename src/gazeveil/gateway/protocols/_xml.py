@@ -38,7 +38,7 @@ def element(line: bytes) -> tuple[str, dict[str, str]]:
         if pieces:
             raise _wrong()
         return name, {}
-    if len(pieces) % 2 or pieces[-1]:
+    if not pieces or len(pieces) % 2 or pieces[-1]:
         raise _wrong()
     return name, dict(zip([attribute, *map(_named, pieces[1:-1:2])], pieces[::2], strict=True))
 

@@ -115,7 +115,7 @@ class EyeTribeSource(Source):
             return None
         t /= 1000
         point, state = frame.get("raw"), frame.get("state")
-        if self._size is not None and isinstance(point, dict) and isinstance(state, float) and state % 2 == _GAZE:
+        if self._size is not None and isinstance(point, dict) and coordinate(state) % 2 == _GAZE:
             x, y = coordinate(point.get("x")), coordinate(point.get("y"))
             if (x or y) and x == x and y == y:  # noqa: PLR0124  ((0, 0) is no gaze, and so is NaN)
                 return RawSample(t, *self.plane.from_fraction(x / self._size[0], y / self._size[1]))
