@@ -280,5 +280,5 @@ def _fingerprint(windows: Windows, recipe: Recipe) -> dict[str, Any]:
     """Return what a checkpoint must share with the run that resumes it; the device may change."""
     velocity = np.ascontiguousarray(windows.velocity)
     how = {key: value for key, value in asdict(recipe).items() if key != "device"}
-    digest = crc32(windows.labels.tobytes(), crc32(velocity.view(np.uint8)))
+    digest = crc32(windows.labels.tobytes(), crc32(velocity.view(np.uint8).data))
     return {**how, "windows": list(velocity.shape), "data": digest}
