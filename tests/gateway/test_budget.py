@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import BudgetExceeded, GazeveilError, InternalError, LedgerError
-from gazeveil.gateway.budget import Charge, Purse, dataset_of
+from gazeveil.gateway.budget import SPENT, Charge, Purse, dataset_of
 from gazeveil.gateway.policy import BudgetSetting, Policy
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
@@ -229,7 +229,8 @@ def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_tomorrow_is_anoth
             hand.purse.begin(hand.now, hand.now)
             hand.now += 9
     assert paid == [6, 6, 1]
-    assert "over budget" in hand.purse.spent
+    assert hand.purse.spent == SPENT
+    assert "over budget" in hand.purse.trouble
     assert hand.purse.remaining == Fraction(1, 2)
     hand.now += 61
     assert hand.purse.charge(0.0, hand.now) is not None  # somebody may have granted more
@@ -272,7 +273,7 @@ def test_gaze_flows_while_it_is_paid_for_and_ends_with_the_reason(ledger: Ledger
     seen = bench.seen["game"]
     paid = [outcome for outcome in bench.outcomes if isinstance(outcome, Receipt)]
     assert len(paid) >= 3
-    assert "over budget" in seen.ended[0]
+    assert seen.ended == [SPENT]
     assert bench.state("game") == "ended"
     assert 13 * 1.5 - 1 <= seen.shown[-1].t - seen.shown[0].t <= 13 * 1.5 + 0.5
     assert account(ledger).spent["epsilon"] == Fraction("19.5")

@@ -206,7 +206,8 @@ def test_noise_from_a_seed_is_no_promise_and_needs_the_policys_word() -> None:
     bench = Bench(policy(app()), noise=NoiseSource.seeded(1))
     bench.gaze(5)
     assert not bench.seen["game"].shown
-    assert "promises nothing" in bench.seen["game"].ended[0]
+    assert bench.seen["game"].ended == ["the policy does not allow this app's veil for whoever sits at the tracker"]
+    assert "it promises nothing" in bench.hub.status().apps[0].why
     allowed = Bench(policy(app(unproven=True)), noise=NoiseSource.seeded(1))
     allowed.gaze(5)
     assert allowed.seen["game"].shown
@@ -398,7 +399,8 @@ def test_a_person_whose_budget_forbids_an_unproven_veil_is_not_shown(tmp_path: P
     shown = len(bench.seen["game"].shown)
     bench.gaze(3)
     assert len(bench.seen["game"].shown) == shown
-    assert "does not allow that" in bench.seen["game"].ended[-1]
+    assert "the budget of 'anna' does not allow that" in bench.hub.status().apps[0].why
+    assert "anna" not in "".join(bench.seen["game"].ended + bench.seen["game"].told)
     bench.hub.sit_down("desk", "bob", bench.now)
     bench.gaze(3)
     assert len(bench.seen["game"].shown) > shown

@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from gazeveil.errors import CannotCompose, InternalError, OptionError
+from gazeveil.errors import InternalError, OptionError
 from gazeveil.gateway._hub_group import ViewerGroup
-from gazeveil.gateway._hub_seat import WAITING, Log, Seat
-from gazeveil.gateway._hub_status import TrackerStatus
+from gazeveil.gateway._hub_seat import NOT_ALLOWED, WAITING, Log, Seat
+from gazeveil.gateway._hub_status import TrackerStatus, together
 from gazeveil.gateway._policy_checks import forbidden
 from gazeveil.gateway._policy_table import LONGEST_NAME
 from gazeveil.gateway.budget import Purse
@@ -25,7 +23,6 @@ from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.release import kept_promise
-from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
 
@@ -141,7 +138,7 @@ class Desk:
         group = self.group_of(seat)
         seat.refused = self.forbids(seat, group.mechanism)
         if seat.refused:
-            seat.end(seat.refused)
+            seat.end(NOT_ALLOWED)
         group.seats_changed()
 
     def seat_person(self, person: str) -> None:
@@ -179,7 +176,7 @@ class Desk:
             not self._why,
             self._why,
             self._samples,
-            self._together(),
+            together(tuple(group.promise for group in self.groups)),
             self.clock.faults._asdict(),
         )
 
@@ -187,21 +184,6 @@ class Desk:
         """Shut all veils for good."""
         for group in self.groups:
             group.close()
-
-    def _together(self) -> str:
-        """Say what is promised to a person whose apps put their heads together: unequal veils add up."""
-        promises = [group.promise for group in self.groups]
-        windows = [promise.unit for promise in promises if isinstance(promise.unit, WindowOfGaze)]
-        if not promises:
-            return "Nothing is shown."
-        try:
-            if windows and all(promise.proven for promise in promises):
-                widest = max(window.seconds for window in windows), max(window.radius for window in windows)
-                unit = WindowOfGaze(*widest, windows[0].unit)
-                promises = [promise.restated(unit=unit) for promise in promises]
-            return functools.reduce(operator.add, promises).in_words()
-        except CannotCompose as error:
-            return f"Nothing is promised: {error.message}."
 
     def _begin_anew(self) -> None:
         for group in self.groups:

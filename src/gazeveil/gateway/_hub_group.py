@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 
 from gazeveil.gateway._hub_seat import Log, Seat
-from gazeveil.gateway._hub_status import GroupStatus
+from gazeveil.gateway._hub_status import GroupStatus, in_words
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.veiling import LiveVeil, window_of
 from gazeveil.noise import NoiseSource
@@ -187,7 +187,7 @@ class ViewerGroup:
             self.purse.person,
             tuple(seat.setting.name for seat in self.seats),
             self.mechanism.in_words(),
-            promise.in_words(),
+            in_words(promise),
             promise.to_dict(),
             promise.proven,
             self._points + (live.points if live is not None else 0),

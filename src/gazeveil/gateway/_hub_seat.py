@@ -16,6 +16,8 @@ Log = Callable[..., None]
 
 WAITING = "no sample has come yet"
 SWITCHED_OFF = "the app is switched off"
+NOT_ALLOWED = "the policy does not allow this app's veil for whoever sits at the tracker"
+"""What apps are told; the control API tells the whole reason."""
 
 
 class Outlet(Protocol):

@@ -4,8 +4,14 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from gazeveil.errors import CannotCompose
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.unit import WindowOfGaze
 
 State = Literal["flowing", "silent", "ended", "off"]
 
@@ -138,3 +144,25 @@ class HubStatus:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as JSON knows them."""
         return asdict(self)
+
+
+@functools.lru_cache(maxsize=256)
+def in_words(promise: Guarantee) -> str:
+    """Say a promise in words; a hundred streams often share one."""
+    return promise.in_words()
+
+
+@functools.lru_cache(maxsize=256)
+def together(promises: tuple[Guarantee, ...]) -> str:
+    """Say what is promised to a person whose apps put their heads together: unequal veils add up."""
+    windows = [promise.unit for promise in promises if isinstance(promise.unit, WindowOfGaze)]
+    if not promises:
+        return "Nothing is shown."
+    try:
+        if windows and all(promise.proven for promise in promises):
+            widest = max(window.seconds for window in windows), max(window.radius for window in windows)
+            unit = WindowOfGaze(*widest, windows[0].unit)
+            promises = tuple(promise.restated(unit=unit) for promise in promises)
+        return functools.reduce(operator.add, promises).in_words()
+    except CannotCompose as error:
+        return f"Nothing is promised: {error.message}."

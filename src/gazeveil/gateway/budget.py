@@ -28,6 +28,8 @@ from gazeveil.privacy.unit import WindowOfGaze
 _MOST_NOTE = 200
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 4.0
 """Pauses after the ledger failed; they double."""
+SPENT = "the privacy budget of this day is spent; the next day (UTC) brings a new one"
+"""What apps are told: no name, and no number."""
 ASK_AGAIN_S = 60.0
 """How often a spent budget is asked whether somebody granted more."""
 
@@ -263,7 +265,7 @@ class Purse:
             if self._windows > 1:  # a shorter lease may still fit
                 self._windows //= 2
                 return False
-            self.spent, self._spent_on = outcome.message, self._today()
+            self.spent, self._spent_on = SPENT, self._today()
             self._ask_at = now + ASK_AGAIN_S
             return False
         self._again = charge  # the same id, since it may have been paid all the same

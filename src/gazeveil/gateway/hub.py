@@ -17,7 +17,7 @@ from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen
 from gazeveil.gateway._hub_seat import SWITCHED_OFF, Log, Outlet, Seat
-from gazeveil.gateway._hub_status import AppStatus, BudgetStatus, GroupStatus, HubStatus, TrackerStatus
+from gazeveil.gateway._hub_status import AppStatus, BudgetStatus, GroupStatus, HubStatus, TrackerStatus, in_words
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy
 from gazeveil.gateway.sample import RawSample
@@ -257,7 +257,7 @@ class Hub:
             seat.feed.shown,
             seat.errors,
             promise.proven,
-            promise.in_words(),
+            in_words(promise),
             setting.knob,
         )
 
