@@ -22,7 +22,8 @@ from gazeveil.errors import PrivacyError, WireError
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Shown
 from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
-from gazeveil.gateway.protocols.websocket import GOING_AWAY, WebSocketSink, WebSocketSource, may_read
+from gazeveil.gateway.protocols._websocket_text import GOING_AWAY, may_read
+from gazeveil.gateway.protocols.websocket import WebSocketSink, WebSocketSource
 from gazeveil.gateway.sample import RawSample, _hit, _sample
 from tests.gateway.loopback import SCREEN, serving
 from tests.gateway.transcript import replay

@@ -120,7 +120,7 @@ class JsonReader:
         if self._unit not in self._converters:
             raise GeometryError(f"{plane.geometry} cannot hold gaze in {self._unit!r}")
 
-    def read(self, message: bytes | bytearray) -> RawSample | None:
+    def read(self, message: bytes | bytearray | str) -> RawSample | None:
         """Return the sample in a message, None if it holds none.
 
         Raises:
@@ -155,7 +155,7 @@ class JsonReader:
         return RawSample(t, *convert(x, height - y if up else y))
 
 
-def _decoder() -> Callable[[bytes | bytearray], Any]:
+def _decoder() -> Callable[[bytes | bytearray | str], Any]:
     """Return what reads JSON: msgspec where it is installed, being several times as fast as Python's own.
 
     What msgspec refuses is tried again: Python's own reads NaN and numbers without bounds, which trackers do send.
@@ -165,7 +165,7 @@ def _decoder() -> Callable[[bytes | bytearray], Any]:
     except ImportError:
         return _plainly
 
-    def decode(message: bytes | bytearray) -> Any:
+    def decode(message: bytes | bytearray | str) -> Any:
         try:
             return quick(message)
         except ValueError:
@@ -174,8 +174,8 @@ def _decoder() -> Callable[[bytes | bytearray], Any]:
     return decode
 
 
-def _plainly(message: bytes | bytearray) -> Any:
-    return json.loads(message.decode())
+def _plainly(message: bytes | bytearray | str) -> Any:
+    return json.loads(message if isinstance(message, str) else message.decode())
 
 
 _SAMPLES: Final = ("sample", "gaze")

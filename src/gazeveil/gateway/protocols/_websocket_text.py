@@ -1,29 +1,51 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""WebSocket texts in and out, without sockets, for a protocol that has its own words above them."""
+"""WebSocket texts in and out, without sockets, for protocols that have their own words above them.
+
+The handshake and the frames that come in are the ``websockets`` package's, which works without sockets too. A browser
+lets any web page open a WebSocket to this machine, so a server looks at the page's origin: pages of this machine may
+read, others only if they are listed, and never one that hides its origin (``null``).
+"""
 
 from __future__ import annotations
 
+import functools
+import logging
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from gazeveil.errors import WireError
-from gazeveil.gateway.protocols.websocket import MOST_HANDSHAKE, POLICY, _mute, _websockets, may_read
+from gazeveil.errors import MissingExtra, WireError
+
+MOST_HANDSHAKE: Final = 1 << 14
+"""Bytes of an app's HTTP request."""
+
+POLICY: Final = 1008
+GOING_AWAY: Final = 1001
+
+_MOST_REASON: Final = 120
+"""Bytes of a reason that fit into a close frame."""
 
 
 class _Texts:
-    """What both ends have in common."""
+    """What both ends have in common.
+
+    Attributes:
+        pongs: How many pings the other end has answered.
+    """
 
     def __init__(self, protocol: Any) -> None:
         self._ws = _websockets()
         self._protocol = protocol
         self._message: bytearray | None = None
+        self.pongs = 0
 
     def to_send(self) -> bytes:
         """Return what waits to be sent, once."""
         return b"".join(self._protocol.data_to_send())
 
     def _heard(self, data: bytes) -> list[str]:
+        """Take bytes and return whole texts. Pings, which may come between the parts of one, are answered."""
         protocol, kinds = self._protocol, self._ws.frames.Opcode
         protocol.receive_data(data)
         found = []
@@ -34,22 +56,29 @@ class _Texts:
             elif opcode is kinds.CONT and self._message is not None:
                 self._message += event.data
             else:
+                self.pongs += opcode is kinds.PONG
                 continue
             if event.fin:
                 found.append(_text(self._message))
                 self._message = None
-        if protocol.handshake_exc is not None or protocol.parser_exc is not None:
+        if protocol.handshake_exc is not None:
+            raise WireError("the other end did not agree to a WebSocket")
+        if protocol.parser_exc is not None:
             raise WireError("the other end broke the WebSocket protocol")
         return found
 
 
 class TextClient(_Texts):
-    """The end that asks for a WebSocket."""
+    """The end that asks for a WebSocket.
 
-    def __init__(self, longest: int) -> None:
+    Args:
+        longest: Bytes of the longest text that is accepted.
+        uri: Where the server is, for the handshake.
+    """
+
+    def __init__(self, longest: int, uri: str = "ws://127.0.0.1:43333/") -> None:
         ws = _websockets()
-        uri = ws.uri.parse_uri("ws://127.0.0.1:43333/")
-        super().__init__(ws.client.ClientProtocol(uri, max_size=longest, logger=_mute()))
+        super().__init__(ws.client.ClientProtocol(ws.uri.parse_uri(uri), max_size=longest, logger=_mute()))
         self._first: str | None = None
 
     def open(self) -> None:
@@ -79,15 +108,19 @@ class TextServer(_Texts):
     Args:
         longest: Bytes of the longest text that is accepted.
         origins: Web pages that may read, besides those of this machine.
+        greeting: The first text, sent as soon as there is a WebSocket.
 
     Attributes:
-        closed: Whether there is no WebSocket any more, or never was.
+        open: Whether there is a WebSocket.
+        closed: Whether there is none any more, or never was.
     """
 
-    def __init__(self, longest: int, origins: tuple[str, ...]) -> None:
+    def __init__(self, longest: int, origins: tuple[str, ...], greeting: bytes = b"") -> None:
         super().__init__(_websockets().server.ServerProtocol(max_size=longest, logger=_mute()))
         self._origins = origins
+        self._greeting = greeting
         self._request: bytearray | None = bytearray()
+        self.open = False
         self.closed = False
 
     def feed(self, data: bytes) -> list[str]:
@@ -108,21 +141,32 @@ class TextServer(_Texts):
             self._request = None
             self._shake_hands(bytes(head + blank))
             data = bytes(rest)
-        found = self._heard(data) if data and not self.closed else []
-        self.closed = self._protocol.state is not self._ws.protocol.State.OPEN
+        found = self._heard(data) if data and self.open else []
+        self._look()
         return found
 
-    def packed(self, text: str) -> bytes:
+    def packed(self, text: str | bytes) -> bytes:
         """Return a text as a frame; a server's are not masked, so a few bytes before it are all that it needs."""
-        data = text.encode()
-        head = bytes((0x81, len(data))) if len(data) < 126 else b"\x81\x7e" + len(data).to_bytes(2, "big")
-        return head + data
+        data = text.encode() if isinstance(text, str) else text
+        size = len(data)
+        if size < 126:
+            return bytes((0x81, size)) + data
+        marker, width = (0x7E, 2) if size < 1 << 16 else (0x7F, 8)
+        return bytes((0x81, marker)) + size.to_bytes(width, "big") + data
 
-    def close(self, reason: str) -> None:
+    def ping(self) -> None:
+        """Ask whether the app is still there; an answer raises ``pongs``."""
+        self._protocol.send_ping(b"")
+
+    def close(self, reason: str, code: int = POLICY) -> None:
         """Close with a reason, of which the first 120 bytes fit."""
-        if self._request is None and not self.closed:
-            self._protocol.send_close(POLICY, reason.encode()[:120].decode(errors="ignore"))
-        self.closed = True
+        if self.open:
+            self._protocol.send_close(code, reason.encode()[:_MOST_REASON].decode(errors="ignore"))
+        self.open, self.closed = False, True
+
+    def _look(self) -> None:
+        self.open = self._protocol.state is self._ws.protocol.State.OPEN
+        self.closed = not self.open
 
     def _shake_hands(self, head: bytes) -> None:
         protocol = self._protocol
@@ -133,12 +177,28 @@ class TextServer(_Texts):
         if may_read(request.headers.get_all("Origin"), self._origins):
             answer = protocol.accept(request)
         else:
-            answer = protocol.reject(
-                HTTPStatus.FORBIDDEN, "This page may not read gaze here; the policy can list it.\n"
-            )
+            text = "This page may not read gaze here; the policy can list it.\n"
+            answer = protocol.reject(HTTPStatus.FORBIDDEN, text)
         del answer.headers["Date"]  # so that the same request has the same answer
         protocol.send_response(answer)
-        self.closed = protocol.state is not self._ws.protocol.State.OPEN
+        self._look()
+        if self.open and self._greeting:
+            protocol.send_text(self._greeting)
+
+
+def may_read(found: list[str], listed: tuple[str, ...]) -> bool:
+    """Return whether a request with these Origin headers may read: none (no browser), this machine's, or a listed."""
+    if not found:
+        return True
+    if len(found) > 1:
+        return False
+    if found[0] in listed:
+        return True
+    try:
+        origin = urlsplit(found[0])
+        return origin.scheme in {"http", "https"} and origin.hostname in {"localhost", "127.0.0.1", "::1"}
+    except ValueError:
+        return False
 
 
 def _text(data: bytearray) -> str:
@@ -146,3 +206,22 @@ def _text(data: bytearray) -> str:
         return data.decode()
     except UnicodeDecodeError:
         raise WireError("expected text, found other bytes") from None
+
+
+@functools.cache
+def _websockets() -> Any:
+    try:
+        import websockets.client  # noqa: PLC0415
+        import websockets.frames  # noqa: PLC0415
+        import websockets.protocol  # noqa: PLC0415
+        import websockets.server  # noqa: PLC0415
+        import websockets.uri  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra("websockets", "live", "WebSocket") from None
+    return websockets
+
+
+@functools.cache
+def _mute() -> logging.Logger:
+    """Return a logger that says nothing: at its lowest level the package logs every frame, and frames are gaze."""
+    return logging.Logger("gazeveil.websocket", logging.CRITICAL + 1)

@@ -128,7 +128,7 @@ class GazePointerSink(GradedSink):
         if self._texts is not None:
             named = self._texts.feed(data)
             self._out += self._texts.to_send()
-            self.ended = self.ended or self._texts.closed
+            self.ended = self._texts.closed
         elif self._strings is not None and not self._welcome:
             named = self._strings.feed(data)
         else:
