@@ -92,7 +92,7 @@ class Choosy(Mean):
 def only_our_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing that learns, so that tests stay quick; and nothing kept from one test to the next."""
     known = {one.name: one for one in (Mean, Absent, Choosy)}
-    monkeypatch.setattr(wilson_tables, "in_windows", lambda name: {"speeds": Speeds}[name]())
+    monkeypatch.setattr(wilson_tables, "in_windows", lambda name, step: {"speeds": Speeds}[name]())
     monkeypatch.setattr(
         wilson_tables,
         "ATTACKS",
@@ -218,10 +218,11 @@ def test_the_command_prints_every_table(
         "not installed",
     ):
         assert part in told
-    assert run([*command, "--table", "3", "--json"]) == EXIT_OK
+    assert run([*command, "--table", "3", "--json", "--out", "numbers"]) == EXIT_OK
     answer = json.loads(capsys.readouterr().out)
     assert {row["veil"] for row in answer["table_3"]["rows"]} == {"none", "gaussian", "clock lphu"}
     assert "table_2" not in answer
+    assert json.loads((tmp_path / "numbers" / "table-3.json").read_text())["usefulness"][0]["veil"] == "none"
 
 
 def test_every_attack_that_the_paper_has_is_registered_under_the_name_the_table_uses() -> None:

@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.cli._output import AsJson, _plain, print_json, print_table, progress
 from gazeveil.errors import OptionError
+from gazeveil.files import replacing
 
 if TYPE_CHECKING:
     from gazeveil.study.wilson_tables import Plan
@@ -23,7 +25,7 @@ _FOLDER = "vr_objects_jov2024"
 def wilson(
     table: Annotated[int | None, typer.Option("--table", help="2, 3 or 5 alone.")] = None,
     figure: Annotated[int | None, typer.Option("--figure", help="2 alone.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the figure and its numbers.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the figure and all numbers.")] = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", help=f"The folder {_FOLDER} (default: found under data/ or shared/data/ here or above; "
@@ -35,6 +37,7 @@ def wilson(
     veils: Annotated[str, typer.Option("--veils", help="Names of table 3 with semicolons; by default all.")] = "",
     people: Annotated[int, typer.Option("--people", min=2, help="How many people at most.")] = 26,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of records in table 3 and figure 2.")] = 90.0,
+    step: Annotated[float, typer.Option("--step", help="By how many seconds windows slide.")] = 1.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise, for hits.")] = 3,
     seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for table 3.")] = 1,
@@ -57,6 +60,7 @@ def wilson(
         attacks=_names(attacks, ","),
         people=min(people, tables.QUICK_PEOPLE) if quick else people,
         seconds=min(seconds, tables.QUICK_SECONDS) if quick else seconds,
+        step=step,
         seed=seed,
         draws=100 if quick else DRAWS,
     )
@@ -74,10 +78,22 @@ def wilson(
             told["table_5"] = table_5(steps=2000, streams=20, tell=tell) if quick else table_5(tell=tell)
     if everything or figure == 2:
         told["figure_2"] = _figure(plan, out, repeats, quick, as_json)
+    if out is not None:
+        _write(told, out)
     if as_json:
         print_json(told)
         return
     _print(told, out)
+
+
+def _write(told: Mapping[str, Any], out: Path) -> None:
+    """Write each table as JSON."""
+    for name, part in told.items():
+        if name.startswith("table"):
+            with replacing(out / f"{name.replace('_', '-')}.json") as temporary:
+                temporary.write_text(
+                    json.dumps(_plain(part), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+                )
 
 
 def _figure(plan: Plan, out: Path | None, repeats: int, quick: bool, as_json: bool) -> dict[str, Any]:
@@ -106,7 +122,8 @@ def _names(given: str, mark: str) -> tuple[str, ...]:
 def _print(told: Mapping[str, Any], out: Path | None) -> None:
     for part in ("table_2", "table_3"):
         if part in told:
-            print(f"data: {told[part]['data']}\nthey differ from the paper's: {told[part]['differs']}")
+            print(f"data: {told[part]['data']}; windows of {told[part]['windows']}")
+            print(f"they differ from the paper's: {told[part]['differs']}")
             break
     if "table_2" in told:
         _print_table_2(told["table_2"])
@@ -116,8 +133,8 @@ def _print(told: Mapping[str, Any], out: Path | None) -> None:
         _print_table_5(told["table_5"])
     if "figure_2" in told:
         _print_figure_2(told["figure_2"])
-        if out is not None:
-            print(f"wrote {', '.join(told['figure_2']['files'])} to {out}")
+    if out is not None:
+        print(f"wrote to {out}")
 
 
 def _print_table_2(told: Mapping[str, Any]) -> None:

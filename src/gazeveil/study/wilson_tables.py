@@ -48,6 +48,7 @@ class Plan:
         attacks: Names of attacks; all if empty.
         people: How many people at most.
         seconds: How much of each record is used in table 3.
+        step: By how much windows slide; the paper has 1 s.
         seed: All noise follows from it.
         draws: How often people are drawn anew for an interval.
     """
@@ -57,6 +58,7 @@ class Plan:
     attacks: tuple[str, ...] = ()
     people: int = PEOPLE
     seconds: float = SECONDS
+    step: float = STEP_S
     seed: int = 1
     draws: int = DRAWS
 
@@ -83,7 +85,7 @@ def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
     made: dict[str, Recogniser] = {}
     for name in plan.recognisers or RECOGNISERS.names():
         try:
-            made[name] = in_windows(name)
+            made[name] = in_windows(name, plan.step)
         except (MissingExtra, InputError):
             if plan.recognisers:
                 raise
@@ -92,11 +94,11 @@ def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
     return made
 
 
-def in_windows(name: str) -> Recogniser:
-    """Return a recogniser by name, with windows of 5 s by 1 s."""
+def in_windows(name: str, step: float = STEP_S) -> Recogniser:
+    """Return a recogniser by name, with windows of 5 s."""
     kind: Any = RECOGNISERS[name]
     known = {field.name for field in fields(kind)}
-    given = {"seconds": WINDOW_S, "step": STEP_S}
+    given = {"seconds": WINDOW_S, "step": step}
     return kind(**{key: value for key, value in given.items() if key in known})  # type: ignore[no-any-return]
 
 
@@ -118,6 +120,7 @@ def about(plan: Plan) -> dict[str, Any]:
         "data": whose.title,
         "differs": whose.differs,
         "recognisers": {name: sorted(one.sees) for name, one in recognisers_of(plan).items()},
+        "windows": f"{WINDOW_S:g} s, sliding by {plan.step:g} s",
         "seed": plan.seed,
     }
 
