@@ -22,13 +22,12 @@ class Lines:
         Raises:
             WireError: If a line is longer than `MOST_WAITING`.
         """
-        self._waiting += data
         if b"\n" not in data:
-            if len(self._waiting) > MOST_WAITING:
-                raise WireError("a line does not end")
-            return []
-        *whole, rest = self._waiting.split(b"\n")
-        self._waiting = rest
-        if len(rest) > MOST_WAITING or max(map(len, whole)) > MOST_WAITING:
+            self._waiting += data
+            whole: list[bytes] = []
+        else:
+            *whole, rest = (bytes(self._waiting) + data if self._waiting else data).split(b"\n")
+            self._waiting = bytearray(rest)
+        if len(self._waiting) > MOST_WAITING or max(map(len, whole), default=0) > MOST_WAITING:
             raise WireError("a line does not end")
-        return [bytes(line) for line in map(bytearray.strip, whole) if line]
+        return [line for line in map(bytes.strip, whole) if line]
