@@ -156,6 +156,12 @@ BROKEN = [
     ('veil = { preset = "mpmu" }\n', "", 23, ["app.veil", "found nothing"]),
     ('veil = { preset = "mpmu" }', 'veil = { preset = "mpmu", mechanism = "clock" }', 28, ["one of preset"]),
     ('veil = { preset = "mpmu" }', 'veil = { recipe = "nowhere.json" }', 28, ["app.veil.recipe", "nowhere.json"]),
+    (
+        'veil = { preset = "mpmu" }',
+        'veil = { preset = "mpmu", space = { kind = "screen", width = 9.0, height = 9.0 } }',
+        28,
+        ["app.veil", "leave the space out"],
+    ),
     ('veil = { preset = "mpmu" }', 'veil = { preset = "off" }', 28, ["promises nothing", "unproven = \"allow\""]),
     ('preset = "gaussian-low" }\nunproven = "allow"', 'preset = "gaussian-low" }', 47, ["promises nothing"]),
     ('unproven = "allow"', "unproven = true", 48, ["app.unproven", "one of allow"]),

@@ -207,6 +207,8 @@ def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
         raise table.because("veil", f"a veil for {tracker.geometry}", error) from None
     except (TypeError, ValueError, OverflowError, ArithmeticError) as error:
         raise table.wrong("veil", f"a veil for {tracker.geometry}", str(error)) from None
+    if mechanism.space != tracker.space:
+        raise table.wrong("veil", f"a veil for {tracker.geometry}", f"one for {mechanism.space}", "leave the space out")
     return mechanism, edge
 
 
