@@ -18,9 +18,14 @@ from tests.attacks.veiled_people import attack_of, exemplars, people, veil, veil
 
 NAMES = ATTACKS.names()
 EXTRAS = {"wavelet": ["skimage", "pywt"], "exemplars": ["torch"]}
-SMALL: dict[str, dict[str, Any]] = {"exemplars": {"epochs": 1, "channels": 4, "kernel": 3}}
+SMALL: dict[str, dict[str, Any]] = {
+    "exemplars": {"epochs": 1, "channels": 4, "kernel": 3},
+    "adaptive": {"candidates": ("none", "fixation-average", "white-box")},
+    "wiener": {"people": 2},
+    "retrained": {"draws": 2, "people": 2, "sessions": 1, "seconds": 5.0},
+}
 """Parameters that make an attack quick enough to be run many times."""
-VEILS = {"inverse-smoothing": veil_of("smoothing", window=20)}
+VEILS = {"inverse-smoothing": veil_of("smoothing", window=20), "spatial-dither": veil_of("spatial")}
 """What an attack is tried on, if not on Gaussian noise."""
 
 

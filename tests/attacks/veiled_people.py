@@ -23,10 +23,10 @@ RATE = 72.0
 
 
 @lru_cache(maxsize=8)
-def people(count: int = 4, seconds: float = 20.0, seed: int = 3) -> tuple[Trial, ...]:
-    """Simulated people in a headset, one trial each, blinks and losses missing."""
+def people(count: int = 4, seconds: float = 20.0, seed: int = 3, sessions: int = 1) -> tuple[Trial, ...]:
+    """Simulated people in a headset, one trial a session, blinks and losses missing."""
     tracker = replace(TRACKERS["headset"], rate_hz=RATE)
-    study = Study(observers=count, stimuli=1, sessions=1, tracker=tracker, seconds=seconds, seed=seed)
+    study = Study(observers=count, stimuli=1, sessions=sessions, tracker=tracker, seconds=seconds, seed=seed)
     return tuple(trial.with_gaze(trial.x, trial.y) for trial in simulated_trials(study))
 
 

@@ -49,10 +49,19 @@ def undo_tail(
     A rule for the edge is passed over: points that it did not move are there as they were.
     """
     left = parts(mechanism)
-    while left and (can_be_undone(left[-1]) or isinstance(left[-1], EdgeRule)):
+    while left and _comes_off(left[-1]):
         x, y = undo(left[-1], t, x, y)
         left = left[:-1]
     return left, x, y
+
+
+def noisy_part(mechanism: SampleMechanism) -> SampleMechanism | None:
+    """Return the last part that does not come off; None if all do."""
+    return next((part for part in reversed(parts(mechanism)) if not _comes_off(part)), None)
+
+
+def _comes_off(mechanism: SampleMechanism) -> bool:
+    return can_be_undone(mechanism) or isinstance(mechanism, EdgeRule)
 
 
 def undo_kalman(mechanism: KalmanSmoothing, t: FloatArray, x: FloatArray, y: FloatArray) -> Gaze:

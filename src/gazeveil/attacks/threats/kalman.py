@@ -16,12 +16,11 @@ import numpy as np
 
 from gazeveil.attacks._releases import gives_releases, releases_of
 from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
-from gazeveil.attacks._undoing import can_be_undone, parts, undo_tail
+from gazeveil.attacks._undoing import noisy_part, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.mechanisms.edge import EdgeRule
 from gazeveil.samples.stream import StreamMechanism
 
 SPREADS: Final = (1.0, 2.0, 3.5, 5.0, 7.0, 10.0, 14.0, 20.0)
@@ -59,7 +58,7 @@ class MatchedSmoother(Attack):
 
     def fits(self, mechanism: SampleMechanism) -> bool:
         """Whether noisy points can be read off, or the veil looks back."""
-        last = _noisy_part(mechanism)
+        last = noisy_part(mechanism)
         return last is not None and (gives_releases(last) or isinstance(last, StreamMechanism))
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
@@ -106,10 +105,3 @@ def likeliest_path(t: FloatArray, at: np.ndarray, seen: FloatArray, variance: Fl
             path, _ = kernels.smoothed(elapsed, everywhere, noise, spread**2, settle)
             guess += chance * (path + mean)
     return guess
-
-
-def _noisy_part(mechanism: SampleMechanism) -> SampleMechanism | None:
-    """Return the last part that is not a filter which can be taken off."""
-    rest = [part for part in parts(mechanism) if not (can_be_undone(part) or isinstance(part, EdgeRule))]
-    behind = parts(mechanism)[parts(mechanism).index(rest[-1]) + 1 :] if rest else ()
-    return rest[-1] if rest and all(can_be_undone(part) or isinstance(part, EdgeRule) for part in behind) else None

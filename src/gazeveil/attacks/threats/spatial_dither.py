@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""White box: a coarse grid tells which cell gaze is in, and when it leaves; between the two lies more than a cell.
+
+Gaze near an edge of a cell flickers across it, for the tracker's own noise is a dither. Gaze that went a short way into
+a neighbouring cell and stayed there more likely came from the near side. Smooth pursuit is not in the model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks._saccades import Sight, expected_path
+from gazeveil.attacks._undoing import noisy_part, undo_tail
+from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
+from gazeveil.errors import OptionError
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.mechanisms.spatial import SpatialGrid
+
+
+@ATTACKS.register("spatial-dither")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpatialDither(Attack):
+    """The expected gaze under a hidden Markov model of drift and saccades, given the cell of every sample.
+
+    Attributes:
+        dither: Standard deviation of the tracker's noise, in degrees: how far from an edge gaze still flickers.
+    """
+
+    name: ClassVar[str] = "spatial-dither"
+    threat_model: ClassVar[str] = "white box, cells and their edges"
+    grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
+
+    dither: float = 0.15
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.dither) and self.dither > 0):
+            raise OptionError(f"dither must be above 0 degrees, not {self.dither!r}")
+
+    def fits(self, mechanism: SampleMechanism) -> bool:
+        """Whether the veil is a grid, or ends with one behind which there are only filters."""
+        return isinstance(noisy_part(mechanism), SpatialGrid)
+
+    def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
+        mechanism = in_degrees(knowledge.mechanism)
+        if not self.fits(mechanism):
+            raise misfit(self.name, mechanism)
+        return Restoration(lambda veiled: self._guess(mechanism, veiled))
+
+    def _guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
+        left, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
+        grid = left[-1]
+        if not isinstance(grid, SpatialGrid):
+            return x, y
+        return expected_path(veiled.t, self._sight(grid, x)), expected_path(veiled.t, self._sight(grid, y))
+
+    def _sight(self, grid: SpatialGrid, shown: FloatArray) -> Sight:
+        from gazeveil.attacks import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+
+        cell = grid.cell
+        low = np.rint((shown - (cell / 2.0 if grid.centred else 0.0)) / cell) * cell
+        kind = np.full(len(shown), kernels.BETWEEN)
+        grain = float(np.clip(cell / 12.0, 0.2, 0.5))
+        ends = float(low.min()), float(low.max()) + cell
+        middle = float(np.mean(low)) + cell / 2.0
+        return Sight(kind, low, low + cell, *ends, middle, grain, soft=math.sqrt(2.0) * self.dither)

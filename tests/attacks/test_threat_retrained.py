@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A recogniser trained behind the veil: many draws of the reference, and strangers for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from gazeveil.attacks import Gallery, Knowledge, Recogniser, Trial
+from gazeveil.errors import OptionError
+from tests.attacks.veiled_people import attack_of, people, veil, veil_of
+
+
+@dataclass(frozen=True)
+class Learner(Recogniser):
+    """A recogniser that only keeps what it was trained on."""
+
+    known: tuple[Trial, ...] = ()
+
+    @property
+    def sees(self) -> frozenset[str]:
+        return frozenset()
+
+    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
+        raise NotImplementedError
+
+    def trained_on(self, strangers: Sequence[Trial], seed: int = 1) -> Learner:
+        return replace(self, known=tuple(strangers))
+
+
+class Plain(Learner):
+    """One without a model."""
+
+    trained_on = Recogniser.trained_on  # type: ignore[assignment]
+
+
+def test_a_model_is_trained_on_strangers_behind_the_veil() -> None:
+    gaussian = veil_of("gaussian", sigma=2.0)
+    attack = attack_of("retrained", draws=4, people=3, sessions=2, seconds=5.0)
+    ready = attack.prepare(Knowledge(gaussian))
+    ready.query(veil(gaussian, people()[0]))
+    trained = ready.recogniser(Learner())
+    assert isinstance(trained, Learner)
+    assert len(trained.known) == 6
+    assert {trial.rate_hz for trial in trained.known} == {people()[0].rate_hz}
+    assert len({trial.person for trial in trained.known}) == 3
+    assert np.median(np.abs(np.diff(trained.known[0].x))) > 1.5
+    assert len(ready.references(people()[1])) == 4
+
+
+def test_one_without_a_model_learns_by_enrolling() -> None:
+    ready = attack_of("retrained").prepare(Knowledge(veil_of("gaussian")))
+    plain = Plain()
+    assert ready.recogniser(plain) is plain
+
+
+def test_nonsense_is_refused() -> None:
+    for bad in ({"draws": 0}, {"seconds": 0.0}):
+        with pytest.raises(OptionError):
+            attack_of("retrained", **bad)
