@@ -3,15 +3,18 @@
 #
 # make demo    simulate a small study and open the report in demo/report.html
 # make test    lint, types and tests
+# make fuzz    a million pieces of garbage for every parser of the gateway
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
+# make chaos   200 faults against a running gateway, with a tap on every app
+# make fuzz    a million made-up inputs for every parser of the gateway
 # make docs    build the documentation into site/
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit bench usefulness docs clean
+.PHONY: setup demo test lint types unit fuzz bench usefulness docs clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -52,6 +55,9 @@ $(VENV)/.attacks: $(VENV)/.installed
 unit: setup $(VENV)/.spark $(VENV)/.attacks
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
 
+fuzz: setup
+	$(BIN)/python -m tests.gateway.fuzz_protocols --inputs 1000000
+
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	@touch $@
@@ -61,6 +67,12 @@ bench: setup $(VENV)/.bench $(VENV)/.spark $(VENV)/.attacks
 
 usefulness: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.usefulness
+
+chaos: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.chaos
+
+fuzz: setup
+	$(BIN)/python -m tests.fuzz
 
 docs: setup
 	$(BIN)/mkdocs build --strict
