@@ -9,9 +9,11 @@ is looked for as ``python2.7`` or in ``GAZEVEIL_PYTHON2``. What they said is kep
 
 from __future__ import annotations
 
+import ast
 import functools
 import http.server
 import json
+import math
 import os
 import re
 import shutil
@@ -20,12 +22,14 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from gazeveil.gateway.protocol import PROTOCOLS
-from tests.gateway.loopback import serving
+from gazeveil.gateway.protocols.opengaze import OpenGazeSource
+from tests.gateway.loopback import SCREEN, serving
 
 CLIENTS = Path(os.environ.get("GAZEVEIL_CLIENTS", "no such folder"))
 
@@ -126,6 +130,24 @@ def test_pyopengaze_gets_the_veiled_points_and_no_pupil(client: str, tmp_path: P
     assert all(record["LPOGX"] == record["BPOGX"] == record["RPOGX"] for record in records)
     names = set(re.findall(rb'(\w+)="', tap.heard("<")))
     assert {name.decode() for name in names} <= set(PROTOCOLS["opengaze"].leaves)
+
+
+def test_the_bytes_of_a_real_gazepoint_tracker_are_read_without_loss() -> None:
+    """PyOpenGaze comes with a log of everything that one sent."""
+    logs = sorted(checkout("PyOpenGaze").glob("example/debug_*.txt"))
+    if not logs:
+        pytest.skip("there is no log")
+    reads = re.findall(r"Raw instring: ('.*')$", logs[0].read_text(), re.MULTILINE)
+    source = OpenGazeSource(SCREEN)
+    source.connected(0.0)
+    samples, records = [], 0
+    for read in reads:
+        data = ast.literal_eval(read).encode()
+        records += data.count(b"<REC ")
+        samples += source.received(data, 0.0)
+    assert len(samples) == records > 100
+    assert all(earlier.t <= later.t for earlier, later in pairwise(samples))
+    assert sum(math.isfinite(sample.x) for sample in samples) > 100
 
 
 @pytest.mark.parametrize("client", ["PyTribe", "PyGaze"])
