@@ -1,0 +1,285 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Garbage for every parser of every wire protocol: ``python -m tests.gateway.fuzz_protocols --inputs 1000000``.
+
+What real ends say is cut, repeated, mixed and spoilt. A parser may understand it or raise `WireError`; anything else,
+an input that takes longer than a second or memory that keeps growing is a finding. An object goes on with the next
+input until it refuses one or has had sixteen, so that what is left over from before meets what comes after.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gazeveil.errors import WireError
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
+from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
+from gazeveil.gateway.protocols._websocket_text import _mute, _websockets
+from gazeveil.gateway.protocols.lsl import Channel
+from gazeveil.gateway.protocols.websocket import WebSocketSource
+from gazeveil.gateway.sample import RawSample, _sample
+from tests.gateway.loopback import SCREEN
+from tests.gateway.test_protocol_contract import RICH, joined
+from tests.gateway.test_protocol_pupil import gaze
+from tests.gateway.transcript import FOLDER, read
+
+LONGEST_S = 1.0
+MOST_GROWTH_KIB = 64 * 1024
+
+SPICES = (
+    *(b"\r\n", b"\n", b"\0", b'"', b"'", b"{", b"}", b"[" * 50, b"<", b"/>", b"&", b"=", b"\\u", b"\xff", b"\xf0\x9f"),
+    *(b"NaN", b"-inf", b"1e999", b"9" * 60, b"null", b"true", b"\x81\x7f" + b"\xff" * 8, b"\xdf\xff\xff\xff\xff"),
+    *(b"\x91" * 50, b"\xc1", b"\x89\x00", b"\x88\x02\x03\xe8", b"GET / HTTP/1.1\r\n", b"Origin: null\r\n", b"xml"),
+)
+
+
+@dataclass(frozen=True)
+class Parser:
+    """Something that takes bytes: how to make one, how to feed it, and what it usually hears."""
+
+    name: str
+    make: Callable[[], Callable[[bytes], object]]
+    seeds: list[bytes]
+
+
+def parsers() -> Iterator[Parser]:
+    """Both ends of every registered protocol."""
+    for protocol in PROTOCOLS:
+        if protocol.transport == "tcp":
+            yield Parser(f"{protocol.name} source", _tcp_source(protocol), [RICH[protocol.name](), _shown(protocol)])
+            yield Parser(f"{protocol.name} sink", _tcp_sink(protocol), _heard(protocol))
+            if protocol.name == "websocket":
+                yield Parser("websocket handshake", _websocket_handshake, [_AGREES])
+        elif protocol.transport == "zmq":
+            yield Parser(f"{protocol.name} source", _zmq_source(protocol), [gaze()[1]])
+            yield Parser(f"{protocol.name} sink", _zmq_sink(protocol), [b"SUB_PORT", b"T 0.0", b"t", b"R name", b"v"])
+        else:
+            yield Parser(f"{protocol.name} source", _lsl_source(protocol), [b"\x3f\xd0" + bytes(6)] * 2)
+
+
+def _tcp_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
+    def make() -> Callable[[bytes], object]:
+        source = _opened_websocket() if protocol.name == "websocket" else joined(protocol)[0]
+
+        def feed(data: bytes) -> object:
+            found = source.received(data, 1.0)
+            source.data_to_send()
+            return found
+
+        return feed
+
+    return make
+
+
+_AGREES = (
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Accept: iMYsD/BfrAbKypCIfD+1ms2CqZY=\r\n\r\n"
+)
+
+
+def _opened_websocket() -> WebSocketSource:
+    """A source that skipped the handshake, which takes longer than all the rest."""
+    source = WebSocketSource(SCREEN)
+    ws = _websockets()
+    client = ws.client.ClientProtocol
+    source._texts._protocol = client(
+        ws.uri.parse_uri("ws://127.0.0.1/"), state=ws.protocol.State.OPEN, max_size=MOST_BYTES, logger=_mute()
+    )
+    return source
+
+
+def _websocket_handshake() -> Callable[[bytes], object]:
+    source = WebSocketSource(SCREEN)
+    source.connected(0.0)
+    return lambda data: source.received(data, 1.0)
+
+
+def _tcp_sink(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
+    def make() -> Callable[[bytes], object]:
+        assert protocol.sink is not None
+        sink = protocol.sink(Shown(SCREEN))
+        sink.connected(0.0)
+
+        def feed(data: bytes) -> object:
+            sink.received(data, 1.0)
+            sink.show(_sample(1.0, 480.0, 270.0), 1.0)
+            sink.data_to_send()
+            if sink.ended:
+                raise WireError("it ended")
+            return []
+
+        return feed
+
+    return make
+
+
+def _zmq_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
+    def make() -> Callable[[bytes], object]:
+        assert protocol.source is not None
+        source = protocol.source(SCREEN)
+
+        def feed(data: bytes) -> object:
+            if len(data) < 8:
+                source.answered([data])
+            return source.message([b"gaze.", data], 1.0)
+
+        return feed
+
+    return make
+
+
+def _zmq_sink(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
+    def make() -> Callable[[bytes], object]:
+        assert protocol.sink is not None
+        sink = protocol.sink(Shown(SCREEN))
+
+        def feed(data: bytes) -> object:
+            frames = data.split(b"\n")
+            answer = sink.answer(frames, 1.0)
+            if len(answer) != 1 or not answer[0]:
+                raise AssertionError("a request without an answer")
+            return []
+
+        return feed
+
+    return make
+
+
+def _lsl_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
+    """Bytes are doubles of three channels and a time; a description is made of the rest."""
+
+    def make() -> Callable[[bytes], object]:
+        assert protocol.source is not None
+        source = protocol.source(SCREEN)
+
+        def feed(data: bytes) -> object:
+            import struct
+
+            if len(data) % 3 == 0:
+                words = data.decode("latin-1").split("[")
+                source.described([Channel(word, word[:7]) for word in words])
+            source.described([Channel(name, "") for name in ("confidence", "norm_pos_x", "norm_pos_y")])
+            numbers = [number for (number,) in struct.iter_unpack(">d", data[: len(data) // 8 * 8])]
+            sample = source.sample(numbers[1:], numbers[0] if numbers else 0.0)
+            return [] if sample is None else [sample]
+
+        return feed
+
+    return make
+
+
+def _shown(protocol: Protocol) -> bytes:
+    _, sink = joined(protocol)
+    for n in range(3):
+        sink.show(_sample(n / 60, 480.0, 270.0), 1.0)
+    sink.silence(1.0)
+    return sink.data_to_send()
+
+
+def _heard(protocol: Protocol) -> list[bytes]:
+    """What real clients said in the transcripts, and what our own source says."""
+    assert protocol.source is not None
+    source = protocol.source(SCREEN)
+    source.connected(0.0)
+    said = [source.data_to_send() or b"\n"]
+    for path in sorted(FOLDER.glob(f"{protocol.name}_*.txt")):
+        lines = [read(line[2:]) for line in path.read_text().splitlines() if line.startswith(">")]
+        said += [b"".join(lines), *lines]
+    return said
+
+
+def spoilt(chance: random.Random, seeds: list[bytes]) -> bytes:
+    """Return something like a seed."""
+    data = bytearray(chance.choice(seeds))
+    for _ in range(chance.choice((0, 1, 1, 2, 4, 8))):
+        at = chance.randrange(len(data) + 1)
+        match chance.randrange(6):
+            case 0 if data:
+                data[at % len(data)] = chance.randrange(256)
+            case 1:
+                data[at:at] = chance.randbytes(chance.randrange(1, 6))
+            case 2:
+                del data[at : at + chance.randrange(1, 12)]
+            case 3:
+                data[at:at] = data[chance.randrange(len(data) + 1) :][: chance.randrange(40)]
+            case 4:
+                data[at:at] = chance.choice(SPICES)
+            case _:
+                other = chance.choice(seeds)
+                data[at:] = other[chance.randrange(len(other) + 1) :]
+    return bytes(data)
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    understood: int = 0
+    refused: int = 0
+    slowest_s: float = 0.0
+    finding: str = ""
+
+
+def fuzz(parser: Parser, inputs: int, seed: int) -> Outcome:
+    """Feed a parser, and stop at the first finding."""
+    chance, outcome = random.Random(f"{seed} {parser.name}"), Outcome()
+    feed = parser.make()
+    for n in range(inputs):
+        if n % 16 == 15:
+            feed = parser.make()
+        data = spoilt(chance, parser.seeds)
+        begun = time.thread_time()
+        try:
+            found = feed(data)
+            outcome.understood += 1
+        except WireError:
+            outcome.refused += 1
+            feed, found = parser.make(), []
+        except Exception as error:  # noqa: BLE001  (that is what is looked for)
+            outcome.finding = f"{type(error).__name__} at input {n}: {data!r}"
+            return outcome
+        outcome.slowest_s = max(outcome.slowest_s, time.thread_time() - begun)
+        if not isinstance(found, list) or any(type(sample) is not RawSample for sample in found):
+            outcome.finding = f"not samples at input {n}: {data!r}"
+        elif outcome.slowest_s > LONGEST_S:
+            outcome.finding = f"{outcome.slowest_s:.1f} s at input {n}: {data!r}"
+        if outcome.finding:
+            return outcome
+    return outcome
+
+
+def main() -> int:
+    """Fuzz every parser and print what came of it."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--inputs", type=int, default=1_000_000, help="for each parser")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--only", default="", help="parsers whose names contain this")
+    wanted = options.parse_args()
+    findings = 0
+    for parser in parsers():
+        if wanted.only not in parser.name:
+            continue
+        fuzz(parser, min(wanted.inputs, 5_000), wanted.seed - 1)  # caches fill before memory is measured
+        before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+        outcome = fuzz(parser, wanted.inputs, wanted.seed)
+        growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        if not outcome.finding and growth > MOST_GROWTH_KIB:
+            outcome.finding = f"memory grew by {growth:,} KiB"
+        findings += bool(outcome.finding)
+        print(
+            f"{parser.name:20} understood {outcome.understood:>9,}  refused {outcome.refused:>9,}  "
+            f"slowest {outcome.slowest_s * 1e3:6.2f} ms  memory +{growth:,} KiB  "
+            f"{time.monotonic() - begun:6.1f} s  {outcome.finding or 'sound'}",
+            flush=True,
+        )
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
