@@ -74,7 +74,7 @@ def vr_people(folder: Path, seconds: float = SECONDS) -> IdentitySet:
         for room in vr_sessions(folder, every=1, seconds=seconds + _MARGIN_S)
     }
     trials = tuple(
-        Trial(person, session, "joined", room.t, room.yaw, room.pitch, _VR_RATE_HZ)
+        Trial(person, session, "joined", room.t, room.yaw, room.pitch, _VR_RATE_HZ, room.pupil)
         for (person, session), room in rooms.items()
     )
     people = len({person for person, _ in rooms})
@@ -98,7 +98,7 @@ def simulated_people(
     tracker = replace(TRACKERS["headset"], name="headset-72", rate_hz=_PAPERS_RATE_HZ)
     study = Study(people, 1, sessions, 1, tracker, seconds + _MARGIN_S, seed)
     trials = tuple(
-        Trial(one.observer, one.session, one.stimulus, one.t, one.x, one.y, _PAPERS_RATE_HZ)
+        Trial(one.observer, one.session, one.stimulus, one.t, one.x, one.y, _PAPERS_RATE_HZ, one.pupil)
         for one in (recording.to("deg") for recording in study.recordings())
     )
     return IdentitySet(

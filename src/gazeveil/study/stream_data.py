@@ -50,6 +50,7 @@ _VR_COLUMNS = {
     "user": pl.Int64, "session": pl.Int64, "trial": pl.Int64, "t_ms": pl.Float64, "yaw": pl.Float64,
     "pitch": pl.Float64, "gaze_object": pl.String, "head_yaw": pl.Float64, "head_pitch": pl.Float64,
 }  # fmt: skip
+_PUPILS = {"pupil_l": pl.Float64, "pupil_r": pl.Float64}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +99,7 @@ class VrSession:
         head_pitch: Where the head points, degrees downwards.
         hit: Number of the object that the line of sight hits, -1 for none.
         objects: Their names.
+        pupil: Mean diameter of the pupils in mm, NaN where it was lost; None if the table has none.
     """
 
     user: int
@@ -110,6 +112,7 @@ class VrSession:
     head_pitch: FloatArray
     hit: NDArray[np.int64]
     objects: tuple[str, ...]
+    pupil: FloatArray | None = None
 
     @property
     def recording(self) -> Recording:
@@ -174,7 +177,8 @@ def vr_sessions(folder: Path, every: int = 2, seconds: float = VR_SECONDS) -> li
         raise FileFormatError(path, expected="a Parquet table", found="something else") from None
     if missing := [name for name in _VR_COLUMNS if name not in table.columns]:
         raise FileFormatError(path, column=missing[0], expected="a column of that name", found=", ".join(table.columns))
-    table = table.select(pl.col(name).cast(kind) for name, kind in _VR_COLUMNS.items())
+    there = _VR_COLUMNS | (_PUPILS if _PUPILS.keys() <= set(table.columns) else {})
+    table = table.select(pl.col(name).cast(kind) for name, kind in there.items())
     objects = tuple(sorted(set(table["gaze_object"].unique().to_list()) - {""}))
     parts = table.sort("user", "session", "trial", "t_ms", maintain_order=True).partition_by(
         "user", "session", maintain_order=True
@@ -205,7 +209,14 @@ def _session(part: pl.DataFrame, objects: tuple[str, ...], seconds: float) -> Vr
         head_pitch=columns["head_pitch"] / 5,
         hit=hit[kept],
         objects=objects,
+        pupil=_pupil(part)[kept] if "pupil_l" in part.columns else None,
     )
+
+
+def _pupil(part: pl.DataFrame) -> FloatArray:
+    """Return the mean of both pupils, or the one that was seen."""
+    left, right = (np.where((size := part[name].to_numpy() / 100) > 0, size, np.nan) for name in _PUPILS)
+    return np.where(np.isnan(left), right, np.where(np.isnan(right), left, (left + right) / 2))
 
 
 def lund_recordings(folder: Path) -> tuple[Recording, ...]:

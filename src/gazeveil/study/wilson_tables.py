@@ -23,7 +23,7 @@ import numpy as np
 from gazeveil.attacks.contract import ATTACKS, RECOGNISERS, Attack, Recogniser, Trial
 from gazeveil.attacks.judge import DRAWS, Judge
 from gazeveil.attacks.windows import STEP_S, WINDOW_S
-from gazeveil.errors import InputError, MissingExtra
+from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.study._wilson_paper import LENGTHS, TABLE_2, TABLE_3
@@ -44,7 +44,7 @@ class Plan:
 
     Attributes:
         data: The folder of the recordings in a headset; None for simulated people.
-        recognisers: Names of recognisers; all that can be made if empty.
+        recognisers: Names of recognisers, also with what they may see (``lda+pupil+position``); all if empty.
         attacks: Names of attacks; all if empty.
         people: How many people at most.
         seconds: How much of each record is used in table 3.
@@ -95,10 +95,19 @@ def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
 
 
 def in_windows(name: str, step: float = STEP_S) -> Recogniser:
-    """Return a recogniser by name, with windows of 5 s."""
+    """Return a recogniser by name, with windows of 5 s.
+
+    ``lda+pupil+position`` is allowed to look at the pupil and at absolute position.
+
+    Raises:
+        OptionError: If a recogniser that looks at movement alone is allowed more.
+    """
+    name, *allowed = name.split("+")
     kind: Any = RECOGNISERS[name]
     known = {field.name for field in fields(kind)}
-    given = {"seconds": WINDOW_S, "step": step}
+    if allowed and "allow" not in known:
+        raise OptionError(f"{name} looks at movement alone, it cannot be allowed {', '.join(allowed)}")
+    given: dict[str, Any] = {"seconds": WINDOW_S, "step": step} | ({"allow": frozenset(allowed)} if allowed else {})
     return kind(**{key: value for key, value in given.items() if key in known})  # type: ignore[no-any-return]
 
 
@@ -132,7 +141,7 @@ def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None
     rows = []
     for done, (seconds, name) in enumerate(cells, start=1):
         judge = Judge(recognisers[name], whose.trials, whose.title, seconds, seed=plan.seed, draws=plan.draws)
-        rows.append(judge.judge().to_dict() | {"paper": TABLE_2.get(seconds)})
+        rows.append(judge.judge().to_dict() | {"recogniser": name, "paper": TABLE_2.get(seconds)})
         if tell is not None:
             tell(done, len(cells))
     return {**about(plan), "table": 2, "rows": rows}
@@ -194,7 +203,7 @@ def _job(plan: Plan, name: str, attack: str) -> Measured:
         stage = next(iter(judges.values())).stage(mechanism, _made(attack) if attack else None)
     except MissingExtra as error:
         return name, [{**told, "recogniser": one, "missing": error.message} for one in judges], None
-    rows = [judge.hear(stage).to_dict() | told for judge in judges.values()]
+    rows = [judge.hear(stage).to_dict() | told | {"recogniser": one} for one, judge in judges.items()]
     return name, rows, None if attack else {"veil": name, **usefulness(mechanism, whose, plan.seed)}
 
 
