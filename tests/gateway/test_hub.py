@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gazeveil.errors import InputError, OptionError, PrivacyError, UnknownName
 from gazeveil.gateway.hub import Hub
@@ -18,6 +21,7 @@ from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger
+from gazeveil.samples.ledger import Rule, spends
 from gazeveil.samples.stream import StreamVeil
 from tests.gateway.hub_bench import SCREEN, Bench, app, budget, policy, tracker
 
@@ -94,7 +98,8 @@ def test_a_lost_tracker_is_silence_with_its_reason() -> None:
 
 def break_veil(bench: Bench) -> None:
     (group,) = bench.hub._desks["desk"].groups
-    assert group._live is not None
+    if group._live is None:
+        return
 
     def fails(*_: float) -> tuple[float, float]:
         raise RuntimeError("gaze 300.125")
@@ -212,6 +217,51 @@ def test_noise_from_a_seed_is_no_promise_and_needs_the_policys_word() -> None:
     allowed.gaze(5)
     assert allowed.seen["game"].shown
     assert not allowed.hub.status().apps[0].proven
+
+
+# Every window, whatever happens
+
+
+def spends_of(bench: Bench) -> set[tuple[int, int]]:
+    """Return what veils remember to have spent: microseconds of stream time, and loss units."""
+    found: set[tuple[int, int]] = set()
+    for group in bench.hub._desks["desk"].groups:
+        if group._live is not None and isinstance(group._live.veil, StreamVeil):
+            found |= set(spends(group._live.veil._books))
+    return found
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=15, deadline=None)
+def test_no_window_holds_more_than_its_promise_through_restarts_errors_and_people(seed: int) -> None:
+    rng = random.Random(seed)
+    rules = policy(app("game", {"preset": "mpmu", "ticks": rng.choice([1, 3])}))
+    promise = rules.apps[0].mechanism.guarantee
+    assert isinstance(promise, GazeStreamDP)
+    rule = Rule.of(promise.epsilon, promise.window, promise.radius)
+    spent: set[tuple[int, int]] = set()
+    now, device = 0.0, 1000.0
+    for _ in range(3):
+        bench = Bench(rules, now=now)
+        bench.device = device
+        for _ in range(8):
+            what = rng.random()
+            if what < 0.6:
+                bench.gaze(rng.choice([0.3, 1.0, 4.0]), rate=rng.choice([20.0, 100.0]))
+            elif what < 0.7:
+                break_veil(bench)
+            elif what < 0.8:
+                bench.hub.sit_down("desk", rng.choice("ab"), bench.now)
+            elif what < 0.9:
+                bench.wait(rng.choice([0.1, 0.6, 3.0]))
+            else:
+                bench.hub.reload(rules, bench.now)
+            spent |= spends_of(bench)
+        now, device = bench.now, bench.device + rng.choice([0.0, 0.3])  # killed, and started again
+    times = sorted(spent)
+    assert times
+    for last, _ in times:
+        assert sum(loss for t, loss in times if last - rule.window_us <= t <= last) <= rule.cap
 
 
 # The knob

@@ -205,6 +205,7 @@ def read_policy(path: Path | str) -> Policy:
 
     Raises:
         FileFormatError: If anything in it is wrong; the message names the line.
+        MissingExtra: If a protocol in it needs a package that is not installed.
     """
     from gazeveil.gateway._policy_reading import policy_in  # noqa: PLC0415  (reads into the classes above)
 

@@ -149,11 +149,6 @@ class LiveVeil:
         first_t, first_now = self._began
         return t <= first_t + self._quiet or now <= first_now + self._quiet
 
-    def hush(self, quiet_s: float) -> None:
-        """Begin a quiet time of its own, for instance because apps come from another veil."""
-        self.shut()
-        self._began, self._quiet = None, quiet_s
-
     def open_until(self, t: float, now: float) -> None:
         """Let samples through that come before a stream time and before a moment of the machine's clock."""
         self._until_t, self._until_now = t, now
@@ -161,10 +156,6 @@ class LiveVeil:
     def shut(self) -> None:
         """Let nothing through until it is opened again."""
         self._until_t = self._until_now = -math.inf
-
-    def takes(self, t: float, now: float) -> bool:
-        """Whether a sample would be let through."""
-        return t < self._until_t and now < self._until_now
 
     def pass_through(self, t: float, x: float, y: float, now: float) -> Point | None:
         """Return the veiled point of one sample, or None if the veil is closed.
