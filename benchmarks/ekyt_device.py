@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training EKYT on a GPU: how fast, with which loss curve, and how well it does with how many people and minutes.
 
-    PYTHONPATH=src:. python benchmarks/ekyt_device.py PEOPLE_FOLDER OUT_FOLDER race curves full folds growth
+    PYTHONPATH=src:. python benchmarks/ekyt_device.py FOLDERS OUT_FOLDER race curves full folds growth veiled
 
-`PEOPLE_FOLDER` is what `benchmarks.ekyt_people` wrote. The first 500 people train, the last 100 are never trained on.
-Every part writes its own JSON as it ends. Needs numpy, torch and Triton, and nothing else.
+`FOLDERS` (with commas between) are what `ekyt_people` and `ekyt_veiled_people` wrote. People 500 to 599 are never
+trained on; the model that ships is trained on all others. Every part writes its own JSON as it ends. Needs numpy, torch
+and Triton, and nothing else.
 """
 
 from __future__ import annotations
@@ -20,20 +21,24 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks import ekyt_veiled_people as veils
 from benchmarks.ekyt_judging import embeddings, judged
 from benchmarks.ekyt_people import RATE_HZ, SEED, read
-from gazeveil.attacks.ekyt.checkpoint import Model
+from gazeveil.attacks.ekyt.batches import epoch_batches
+from gazeveil.attacks.ekyt.checkpoint import Fold, Model, load_model
 from gazeveil.attacks.ekyt.dataset import Windows
 from gazeveil.attacks.ekyt.ensemble import train_ensemble
 from gazeveil.attacks.ekyt.fused import FusedBlock
 from gazeveil.attacks.ekyt.fused_step import GraphStep
 from gazeveil.attacks.ekyt.network import Classifier, DenseBlock, Embedder
-from gazeveil.attacks.ekyt.training import PlainStep, Recipe, train
+from gazeveil.attacks.ekyt.preprocess import pooled_scale
+from gazeveil.attacks.ekyt.training import HIGHEST_RATE, PlainStep, Recipe, train
 
 BATCH, SAMPLES = 256, 625
 TRAINING_PEOPLE = 500
-FAST = {"block": FusedBlock, "make_step": GraphStep}
-PLAIN = {"block": DenseBlock, "make_step": PlainStep}
+UNSEEN = slice(500, 600)
+FAST: dict[str, Any] = {"block": FusedBlock, "make_step": GraphStep}
+PLAIN: dict[str, Any] = {"block": DenseBlock, "make_step": PlainStep}
 BF16 = Recipe(device="cuda", precision="bf16")
 
 
@@ -93,7 +98,7 @@ def curves(velocity: Any) -> dict[str, Any]:
         start = time.perf_counter()
         trained = train(windows, Recipe(device="cuda", precision=precision), **how)
         taken = time.perf_counter() - start
-        unit = embeddings([trained.fold], velocity[TRAINING_PEOPLE:])
+        unit = embeddings([trained.fold], velocity[UNSEEN])
         result[name] = {
             "seconds": taken,
             "windows": len(windows),
@@ -112,24 +117,27 @@ def full(velocity: Any) -> dict[str, Any]:
     taken = time.perf_counter() - start
     seen = 100 * (len(windows) // BATCH) * BATCH
     print(f"full: {len(windows)} windows, {taken:.1f} s, {seen / taken:.0f} windows/s", flush=True)
-    unseen = judged(embeddings([trained.fold], velocity[TRAINING_PEOPLE:]))
+    unseen = judged(embeddings([trained.fold], velocity[UNSEEN]))
     print(unseen, flush=True)
     losses = [point["loss"] for point in trained.curve]
     return {"seconds": taken, "windows": len(windows), "seen": seen, "losses": losses, "unseen": unseen}
 
 
 def folds(velocity: Any, out: Path) -> dict[str, Any]:
-    """Train the model that ships: four embedders, each without a quarter of the 500 people."""
-    windows = cut(velocity[:TRAINING_PEOPLE])
+    """Train the model that ships: four embedders, each without a quarter of everybody but the unseen."""
+    training = np.concatenate((velocity[: UNSEEN.start], velocity[UNSEEN.stop :]))
+    windows = cut(training)
     start = time.perf_counter()
-    data = {"source": "simulator", "seed": SEED, "people": TRAINING_PEOPLE, "sessions": 8, "minutes": 1.0}
+    data = {"source": "simulator", "seed": SEED, "people": len(training), "sessions": 8, "minutes": 1.0}
     model = train_ensemble(windows, BF16, data={**data, "tracker": "varied", "rate_hz": RATE_HZ}, **FAST)
     taken = time.perf_counter() - start
-    unseen = judged(embeddings(list(model.folds), velocity[TRAINING_PEOPLE:]))
-    print(f"folds: {taken:.1f} s", unseen, model.about["scores"], flush=True)
+    unseen = judged(embeddings(list(model.folds), velocity[UNSEEN]))
+    single = [judged(embeddings([fold], velocity[UNSEEN]), (5, 60)) for fold in model.folds]
+    print(f"folds: {taken:.1f} s", unseen, single, model.about["scores"], flush=True)
     about = {**model.about, "unseen": unseen, "trained_in_s": taken, "trained_on": torch.cuda.get_device_name()}
     Model(model.folds, model.rate_hz, model.seconds, about).save(out / "ekyt-simulated.npz", half=True)
-    return {"seconds": taken, "windows": len(windows), "unseen": unseen, "scores": model.about["scores"]}
+    counts = {"people": len(training), "windows": len(windows), "seconds": taken}
+    return {**counts, "unseen": unseen, "single": single, "scores": model.about["scores"]}
 
 
 def growth(velocity: Any) -> list[dict[str, Any]]:
@@ -142,26 +150,67 @@ def growth(velocity: Any) -> list[dict[str, Any]]:
         start = time.perf_counter()
         trained = train(windows, Recipe(device="cuda", precision="bf16", seed=seed), **FAST)
         taken = time.perf_counter() - start
-        unseen = judged(embeddings([trained.fold], velocity[TRAINING_PEOPLE:]))
+        unseen = judged(embeddings([trained.fold], velocity[UNSEEN]))
         row = {"people": people, "minutes": sessions, "seed": seed, "seconds": taken, "windows": len(windows)}
         rows.append({**row, "last_loss": trained.curve[-1]["loss"], "unseen": unseen})
         print(row, {key: unseen[key] for key in ("5 s", "60 s")}, flush=True)
     return rows
 
 
-def main(people: Path, out: Path, parts: list[str]) -> None:
+def veiled(folder: Path, out: Path) -> dict[str, Any]:
+    """Go on training the model that ships, on gaze behind each veil; judge it before and after, on unseen people."""
+    shipped = load_model(Path("src/gazeveil/attacks/models/ekyt-simulated.npz"))
+    result = {}
+    for name in veils.VEILS:
+        velocity = veils.read(folder, name)
+        windows = cut(velocity[: veils.TRAINING])
+        scale = pooled_scale([windows.velocity])
+        start = time.perf_counter()
+        folds = [further(Fold(fold.state, scale), windows, seed) for seed, fold in enumerate(shipped.folds, start=1)]
+        taken = time.perf_counter() - start
+        unseen = velocity[veils.TRAINING :]
+        before = judged(embeddings(list(shipped.folds), unseen), (5, 30, 60))
+        after = judged(embeddings(folds, unseen), (5, 30, 60))
+        result[name] = {"seconds": taken, "windows": len(windows), "before": before, "after": after}
+        print(name, f"{taken:.1f} s", before, after, flush=True)
+        about = {"data": {"source": "simulator", "seed": SEED, "veil": name}, "before": before, "unseen": after}
+        Model(tuple(folds), RATE_HZ, SAMPLES / RATE_HZ, about).save(out / f"ekyt-{name}.npz", half=True)
+    return result
+
+
+def further(fold: Fold, windows: Windows, seed: int, epochs: int = 60) -> Fold:
+    """Return an embedder trained further, at up to a third of the usual learning rate, with a new classifier."""
+    embedder = Embedder(FusedBlock).cuda()
+    embedder.load_state_dict({name: torch.from_numpy(np.array(values)) for name, values in fold.state.items()})
+    step = GraphStep(embedder, Classifier(len(np.unique(windows.labels)), seed).cuda(), "bf16")
+    recipe = Recipe(epochs=epochs, seed=seed, device="cuda", highest_rate=HIGHEST_RATE / 3)
+    data = torch.from_numpy(windows.velocity).cuda().float().sub_(fold.scale.mean).div_(fold.scale.sd)
+    data, labels = data.nan_to_num_(nan=0.0), torch.from_numpy(windows.labels).cuda()
+    for epoch in range(epochs):
+        step.optimiser.param_groups[0]["lr"].fill_(recipe.learning_rate(epoch))
+        for batch in torch.from_numpy(epoch_batches(windows.labels, seed, epoch)).cuda():
+            step(data[batch], labels[batch])
+    return Fold(
+        {name: values.detach().cpu().numpy().copy() for name, values in embedder.state_dict().items()}, fold.scale
+    )
+
+
+def main(people: list[Path], out: Path, parts: list[str]) -> None:
     start = time.perf_counter()
-    velocity = read(people)
+    velocity = read(*people) if set(parts) != {"veiled"} else np.empty(0)
     print(
         torch.cuda.get_device_name(), torch.__version__, velocity.shape, f"read in {time.perf_counter() - start:.1f} s"
     )
     for part in parts:
         start = time.perf_counter()
-        found = folds(velocity, out) if part == "folds" else globals()[part](velocity)
+        if part == "folds":
+            found = folds(velocity, out)
+        else:
+            found = veiled(people[-1], out) if part == "veiled" else globals()[part](velocity)
         machine = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "numpy": np.__version__}
         (out / f"{part}.json").write_text(json.dumps({"machine": machine, "found": found}))
         print(f"{part} took {time.perf_counter() - start:.1f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    main([Path(folder) for folder in sys.argv[1].split(",")], Path(sys.argv[2]), sys.argv[3:])

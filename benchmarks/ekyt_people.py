@@ -28,7 +28,7 @@ MINUTES: Final = 1.0
 RATE_HZ: Final = 125.0
 _SOFT = 3.0
 _STEPS = 127.0 / np.arcsinh(1000.0 / _SOFT)
-_MISSING = -128
+MISSING: Final = -128
 
 
 def write(path: Path, part: int) -> None:
@@ -37,30 +37,44 @@ def write(path: Path, part: int) -> None:
 
     crowd = Crowd(PEOPLE_A_PART, SESSIONS, MINUTES, RATE_HZ, seed=SEED, first=part * PEOPLE_A_PART)
     samples = round(MINUTES * 60 * RATE_HZ)
-    codes = np.full((PEOPLE_A_PART, SESSIONS, 2, samples), _MISSING, dtype=np.int8)
+    codes = np.full((PEOPLE_A_PART, SESSIONS, 2, samples), MISSING, dtype=np.int8)
     made = crowd.simulate()
     filled = np.zeros((PEOPLE_A_PART, SESSIONS), dtype=np.int64)
     for velocity, person, session in zip(made, made.person, made.session - 1, strict=True):
         begin = filled[person, session]
         end = min(begin + velocity.shape[1], samples)
-        with np.errstate(invalid="ignore"):
-            code = np.round(np.arcsinh(velocity / _SOFT) * _STEPS)
-        codes[person, session, :, begin:end] = np.where(np.isfinite(code), code, _MISSING)[:, : end - begin]
+        codes[person, session, :, begin:end] = coded(velocity)[:, : end - begin]
         filled[person, session] = begin + samples // 2
-    path.write_bytes(lzma.compress(codes.tobytes(), preset=6))
+    path.write_bytes(compressed(codes))
 
 
-def read(folder: Path, parts: int = PARTS) -> NDArray[np.float16]:
-    """Return velocities in deg/s: people x sessions x (horizontal, vertical) x samples, NaN where missing."""
+def coded(velocity: Any) -> NDArray[np.int8]:
+    """Return a byte for every velocity in deg/s."""
+    with np.errstate(invalid="ignore"):
+        code = np.round(np.arcsinh(velocity / _SOFT) * _STEPS)
+    return np.where(np.isfinite(code), code, MISSING).astype(np.int8)
+
+
+def compressed(codes: NDArray[np.int8]) -> bytes:
+    """Return bytes as a file holds them."""
+    return lzma.compress(codes.tobytes(), preset=6)
+
+
+def expanded(packed: bytes) -> NDArray[np.float16]:
+    """Return the velocities of a file, NaN where missing."""
     table = (_SOFT * np.sinh(np.arange(-128, 128) / _STEPS)).astype(np.float16)
     table[0] = np.nan
+    return np.asarray(table[np.frombuffer(lzma.decompress(packed), dtype=np.int8).astype(np.int16) + 128])
 
-    def one(part: int) -> Any:
-        codes = np.frombuffer(lzma.decompress((folder / f"people{part}.xz").read_bytes()), dtype=np.int8)
-        return table[codes.astype(np.int16) + 128].reshape(PEOPLE_A_PART, SESSIONS, 2, -1)
 
+def read(*folders: Path) -> NDArray[np.float16]:
+    """Return velocities in deg/s: people x sessions x (horizontal, vertical) x samples, in order of the parts."""
+    files = sorted(
+        (path for folder in folders for path in folder.glob("people*.xz")), key=lambda path: int(path.stem[6:])
+    )
     with ThreadPoolExecutor() as pool:
-        return np.concatenate(list(pool.map(one, range(parts))))
+        parts = list(pool.map(lambda path: expanded(path.read_bytes()), files))
+    return np.concatenate([part.reshape(PEOPLE_A_PART, SESSIONS, 2, -1) for part in parts])
 
 
 if __name__ == "__main__":

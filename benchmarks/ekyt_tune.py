@@ -39,7 +39,7 @@ def check():
         gradient = torch.randn(count, 258, device="cuda")
         for dtype, tf32 in ((torch.float32, False), (torch.float32, True), (torch.bfloat16, True)):
             torch.backends.cudnn.allow_tf32 = tf32
-            packed = pack(*parameters(), dtype)
+            packed = pack(*parameters(), dtype)  # type: ignore[call-arg]
             exact = Packed(*(values.double() for values in packed))
             averages, saved = fused_gpu.forward(windows, packed)
             found = fused_gpu.backward(gradient, saved, packed)
@@ -102,7 +102,7 @@ def graphed(job):
 def sweep(dtype=torch.bfloat16):
     windows = torch.randn(BATCH, 2, SAMPLES, device="cuda")
     gradient = torch.randn(BATCH, 258, device="cuda")
-    packed = pack(*parameters(), dtype)
+    packed = pack(*parameters(), dtype)  # type: ignore[call-arg]
     saved = fused_gpu.forward(windows, packed)[1]
     jobs = {
         "convolve": lambda: fused_gpu.forward(windows, packed),
@@ -113,7 +113,7 @@ def sweep(dtype=torch.bfloat16):
         "weigh_entry": lambda: fused_gpu.backward(gradient, saved, packed),
     }
     for name, job in jobs.items():
-        best, kept = None, fused_gpu.TUNING[name]
+        best, kept = None, fused_gpu.TUNING[dtype][name]
         some = [(b, w, s) for b in (64, 128) for w in (4, 8) for s in (1, 2, 3, 4) if not (b == 64 and w == 8)]
         if name == "correct":
             some = [(64, 4, 1), (128, 4, 1), (128, 8, 1), (256, 8, 1), (32, 4, 1)]
@@ -124,7 +124,7 @@ def sweep(dtype=torch.bfloat16):
         if dtype is torch.float32:
             some = [x for x in some if x[2] < 4 and x[:2] != (128, 8) and x[0] < 256] + [(32, 4, 2)][: name == "weigh"]
         for tuning in some:
-            fused_gpu.TUNING[name] = fused_gpu.Tuning(*tuning)
+            fused_gpu.TUNING[dtype][name] = fused_gpu.Tuning(*tuning)
             try:
                 start = time.time()
                 taken = median_ms(graphed(job))
@@ -134,7 +134,7 @@ def sweep(dtype=torch.bfloat16):
             print(f"{name} {tuning} {taken:.3f} ms (tried in {time.time() - start:.1f} s)", flush=True)
             if best is None or taken < best[0]:
                 best, kept = (taken, tuning), fused_gpu.Tuning(*tuning)
-        fused_gpu.TUNING[name] = kept
+        fused_gpu.TUNING[dtype][name] = kept
         print("BEST", name, best, flush=True)
     for shares in (32, 64, 128):
         fused_gpu.SHARES = shares

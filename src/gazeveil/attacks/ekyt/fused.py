@@ -54,8 +54,8 @@ class FusedBlock(DenseBlock):
         torch._foreach_add_([norm.num_batches_tracked for norm in self.norms], 1)
 
 
-def _backend(device: Any) -> ModuleType:
-    if not has_kernels(device):
+def _backend(parameter: Any) -> ModuleType:
+    if parameter.dtype != torch.float32 or not has_kernels(parameter.device):
         return fused_reference
     from gazeveil.attacks.ekyt import fused_gpu  # noqa: PLC0415  (needs Triton)
 
@@ -70,7 +70,7 @@ class _Fused(torch.autograd.Function):  # type: ignore[misc]
         kind = windows.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else parameters[0].dtype
         convolutions, scales, shifts = parameters[:DEPTH], parameters[DEPTH:-DEPTH], parameters[-DEPTH:]
-        ctx.backend = _backend(windows.device)
+        ctx.backend = _backend(parameters[0])
         if ctx.backend is fused_reference:
             dtype = parameters[0].dtype
         packed = pack(convolutions, scales, shifts, dtype)

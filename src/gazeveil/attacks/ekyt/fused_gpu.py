@@ -30,16 +30,22 @@ class Tuning(NamedTuple):
         return {"block": self.block, "num_warps": self.warps, "num_stages": self.stages}
 
 
+_BOTH = {"average": Tuning(), "convolve": Tuning(stages=1), "correct": Tuning(), "weigh_entry": Tuning(stages=1)}
 TUNING = {
-    "convolve": Tuning(stages=1),
-    "average": Tuning(),
-    "pull": Tuning(),
-    "pull_entry": Tuning(block=64, stages=2),
-    "correct": Tuning(),
-    "weigh": Tuning(block=64, warps=2),
-    "weigh_entry": Tuning(stages=1),
+    torch.bfloat16: {
+        **_BOTH,
+        "pull": Tuning(stages=3),
+        "pull_entry": Tuning(block=64, stages=2),
+        "weigh": Tuning(block=64, warps=2, stages=3),
+    },
+    torch.float32: {
+        **_BOTH,
+        "pull": Tuning(stages=1),
+        "pull_entry": Tuning(stages=1),
+        "weigh": Tuning(block=64, warps=2, stages=2),
+    },
 }
-"""The fastest of those tried on an H200."""
+"""The fastest of those tried on an H200, by the type that outputs are kept in."""
 SHARES = 64
 """Gradients of weights are summed over so many shares of the windows, then over the shares."""
 _LARGEST = 2**31 - 1  # places are counted in 32 bits
@@ -48,13 +54,16 @@ _LARGEST = 2**31 - 1  # places are counted in 32 bits
 def forward(windows: Any, packed: Packed) -> tuple[Any, Saved]:
     """Return the averages over time of all rectified channels (n, 258), and what the way back needs."""
     count, _, samples = windows.shape
-    if windows.dtype != torch.float32 or DEPTH * count * samples * FILTERS > _LARGEST:
-        raise OptionError("the fused block takes float32 windows, and fewer than 2^31 values in all of its channels")
+    if windows.dtype != torch.float32 or packed.tiles.dtype not in TUNING:
+        raise OptionError("the kernels take float32 windows, and weights in float32 or bfloat16")
+    if DEPTH * count * samples * FILTERS > _LARGEST:
+        raise OptionError(f"{count} windows of {samples} samples are too many at once", hint="take smaller batches")
     outputs = packed.tiles.new_empty(DEPTH, count, samples, FILTERS)
     mean, variance = windows.new_zeros(2, SLOTS, FILTERS).unbind()
     variance[0, :CHANNELS_IN], mean[0, :CHANNELS_IN] = torch.var_mean(windows, dim=(0, 2), correction=0)
     norms = (packed.scale, packed.shift, mean, variance)
-    convolve, average = TUNING["convolve"], TUNING["average"]
+    tuning = TUNING[outputs.dtype]
+    convolve, average = tuning["convolve"], tuning["average"]
     blocks = convolve.blocks(samples)
     sums = windows.new_empty(2 * FILTERS, blocks * count)
     for depth in range(DEPTH):
@@ -81,7 +90,8 @@ def backward(gradient: Any, saved: Saved, packed: Packed) -> Packed:
     norms = (packed.scale, packed.shift, mean, variance)
     into = torch.empty_like(outputs)
     scale, shift = windows.new_zeros(2, DEPTH, SLOTS, FILTERS).unbind()
-    pull, correct, pull_entry = TUNING["pull"], TUNING["correct"], TUNING["pull_entry"]
+    tuning = TUNING[outputs.dtype]
+    pull, correct, pull_entry = tuning["pull"], tuning["correct"], tuning["pull_entry"]
     blocks = pull.blocks(samples)
     sums = windows.new_empty(DEPTH, 2 * FILTERS, blocks * count)
     for output in reversed(range(DEPTH)):
@@ -110,13 +120,14 @@ def _weighed(into: Any, saved: Saved, norms: tuple[Any, ...]) -> tuple[Any, Any]
     count, _, samples = windows.shape
     share = -(-count // SHARES)
     shares = -(-count // share)
+    tuning = TUNING[into.dtype]
     tiles = windows.new_empty(shares, PAIRS, KERNEL, FILTERS, FILTERS)
     entry = windows.new_empty(shares, DEPTH, ENTRY_ROWS, FILTERS)
     kernels.weigh[(PAIRS, shares)](
-        *(saved.outputs, into, *norms, tiles, samples, count, share), **TUNING["weigh"].options(), **_precision()
+        *(saved.outputs, into, *norms, tiles, samples, count, share), **tuning["weigh"].options(), **_precision()
     )
     kernels.weigh_entry[(DEPTH, shares)](
-        *(windows, into, *norms, entry, samples, count, share), **TUNING["weigh_entry"].options(), **_precision()
+        *(windows, into, *norms, entry, samples, count, share), **tuning["weigh_entry"].options(), **_precision()
     )
     return tiles.sum(dim=0), entry.sum(dim=0)
 
