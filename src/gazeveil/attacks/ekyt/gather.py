@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.attacks.data import trials_of
 from gazeveil.attacks.ekyt.dataset import Velocities, load, packed
 from gazeveil.attacks.ekyt.preprocess import velocities
-from gazeveil.attacks.gazebase import gazebase_trials
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.reading import read
@@ -60,6 +58,9 @@ def gathered(paths: list[Path], rate_hz: float, tell: Callable[[int], None] | No
 
 def trials_at(path: Path) -> Iterator[Trial]:
     """Yield the trials of a corpus, of a folder of GazeBase or GazeBaseVR, or of any gaze file that can be read."""
+    from gazeveil.attacks.data import trials_of  # noqa: PLC0415  (only what real gaze needs)
+    from gazeveil.attacks.gazebase import gazebase_trials  # noqa: PLC0415
+
     if path.is_dir() and is_corpus(path):
         yield from trials_of(Corpus.open(path))
     elif path.is_dir() and next(path.rglob("S_*.csv"), None) is not None:
