@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -19,13 +17,12 @@ from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.ekyt.checkpoint import load_model
 from gazeveil.attacks.ekyt.preprocess import velocities, window_samples
 from gazeveil.attacks.matching import EmbeddedGallery
+from gazeveil.attacks.remembering import remembered
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.geometry import FloatArray
 
 SHIPPED: Final = Path(__file__).parents[1] / "models" / "ekyt-simulated.npz"
 """The model that comes with the package, trained on simulated people only."""
-_REMEMBERED: Final = 1024
-"""Trials whose embeddings are kept, because a judge asks for the same ones again: some 200 kB each."""
 
 
 @RECOGNISERS.register("ekyt")
@@ -84,9 +81,9 @@ class Ekyt(Recogniser):
 
 
 class _Embedding:
-    """A model that turns trials into embeddings, and remembers them."""
+    """A model that turns trials into embeddings, each trial once."""
 
-    def __init__(self, path: Path, device: str, seconds: float, step: float) -> None:
+    def __init__(self, path: Path, changed: int, device: str, seconds: float, step: float) -> None:
         from gazeveil.attacks.ekyt.embed import Ensemble  # noqa: PLC0415  (loads torch)
 
         model = load_model(path)
@@ -94,21 +91,18 @@ class _Embedding:
         self._rate_hz = model.rate_hz
         self._samples = window_samples(seconds, model.rate_hz)
         self._step = max(1, round(step * model.rate_hz))
-        self._known: OrderedDict[bytes, FloatArray] = OrderedDict()
+        self._what = ("ekyt", path, changed, device, self._samples, self._step)
 
     def __call__(self, trial: Trial) -> FloatArray:
         """Return the embeddings of a trial's windows."""
+        return remembered(self._what, trial, self._work_out)
+
+    def _work_out(self, trial: Trial) -> FloatArray:
         velocity = velocities(trial.t, trial.x, trial.y, trial.rate_hz, self._rate_hz)
-        key = blake2b(velocity.tobytes(), digest_size=16).digest()
-        if key not in self._known:
-            found = self._ensemble.embed_sliding(velocity, self._samples, self._step)
-            self._known[key] = np.asarray(found, dtype=np.float64)
-            if len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        return self._known[key]
+        return self._ensemble.embed_sliding(velocity, self._samples, self._step).astype(np.float64)
 
 
 @lru_cache(maxsize=4)
 def _embedding(path: Path, changed: int, device: str, seconds: float, step: float) -> _Embedding:
     """Return the embedding of a model file as it is now; ``changed`` tells a new file of the same name apart."""
-    return _Embedding(path, device, seconds, step)
+    return _Embedding(path, changed, device, seconds, step)
