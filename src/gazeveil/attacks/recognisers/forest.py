@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Features of movement, fixations and saccades, told apart by a random forest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
+from gazeveil.attacks.description import GROUPS, SECONDS, STEP, Description
+from gazeveil.attacks.discriminant import Scale
+from gazeveil.attacks.galleries import Rows, Score, described
+from gazeveil.errors import MissingExtra, OptionError
+from gazeveil.gaze.geometry import FloatArray
+
+_RAREST = 1e-3
+"""A forest that has never seen somebody there is not certain that it is not them."""
+
+
+@RECOGNISERS.register("forest")
+@dataclass(frozen=True, slots=True)
+class Forest(Recogniser):
+    """Many features of a window, and trees that vote (scikit-learn's random forest).
+
+    Attributes:
+        groups: Which groups of features; ``("events",)`` for fixations and saccades alone.
+        allow: What it may look at beside movement: ``position``, ``pupil``, both or nothing.
+        seconds: How long a window is; infinite for whole trials.
+        step: How much later the next window begins.
+        trees: How many trees.
+    """
+
+    name: ClassVar[str] = "forest"
+
+    groups: tuple[str, ...] = tuple(GROUPS)
+    allow: frozenset[str] = frozenset()
+    seconds: float = SECONDS
+    step: float = STEP
+    trees: int = 400
+
+    def __post_init__(self) -> None:
+        self._describe()
+        if self.trees < 1:
+            raise OptionError(f"a forest needs at least one tree, not {self.trees!r}")
+
+    @property
+    def sees(self) -> frozenset[str]:
+        """What it looks at beyond velocity."""
+        return self.allow
+
+    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
+        """Learn the people of the reference trials.
+
+        Raises:
+            MissingExtra: If scikit-learn is not installed.
+            InputError: If there is too little to learn from.
+        """
+        return described(reference, self._describe().rows, partial(grow, trees=self.trees, seed=seed))
+
+    def _describe(self) -> Description:
+        return Description(self.groups, self.allow, self.seconds, self.step)
+
+
+def grow(rows: Rows, *, trees: int, seed: int) -> Score:
+    """Grow a forest; people weigh the same, however many rows they have.
+
+    Raises:
+        MissingExtra: If scikit-learn is not installed.
+    """
+    try:
+        from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra("scikit-learn", "attacks", "a random forest") from None
+    scale = Scale.of(rows.values)
+    forest = RandomForestClassifier(
+        trees, min_samples_leaf=2, class_weight="balanced", random_state=seed, n_jobs=1
+    ).fit(scale.apply(rows.values), rows.owner)
+
+    def score(asked: FloatArray) -> FloatArray:
+        shares: FloatArray = forest.predict_proba(scale.apply(asked))
+        return np.asarray(np.log(shares + _RAREST))
+
+    return score
