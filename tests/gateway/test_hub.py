@@ -340,6 +340,21 @@ def test_a_turn_leaves_a_shared_veil_and_begins_a_new_one_with_quiet() -> None:
     assert points(bench, "game")[-1] == points(bench, "other")[-1]
 
 
+def test_nobody_cuts_a_quiet_time_short_by_hanging_up() -> None:
+    bench = Bench(policy(app(knob=("hplu", "mpmu")), app("other", "hplu")))
+    bench.gaze(5)
+    left, shown = bench.device, len(bench.seen["game"].shown)
+    bench.hub.turn("game", now=bench.now, preset="hplu")
+    for _ in range(3):
+        bench.hub.watched("game", False)
+        bench.gaze(0.2)
+        bench.hub.watched("game", True)
+        bench.hub.switch("game", False)
+        bench.hub.switch("game", True)
+    bench.gaze(4)
+    assert min(veiled.t for veiled in bench.seen["game"].shown[shown:]) > left + 2
+
+
 def test_off_needs_the_policys_word_and_back_again_is_a_new_veil_with_quiet() -> None:
     bench = Bench(policy(app(knob=("off",), unproven=True)))
     bench.gaze(3)

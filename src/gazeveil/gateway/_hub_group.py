@@ -35,11 +35,12 @@ class ViewerGroup:
         mechanism: The veil, as the knob has it now.
         purse: What pays for it.
         seats: Its apps.
+        is_running: Whether there is anybody to show gaze to.
     """
 
     __slots__ = (
         "_joining", "_live", "_log", "_longest_window", "_make_purse", "_noise", "_pause", "_points", "_retry_at",
-        "_running", "mechanism", "name", "purse", "restarts", "seats",
+        "_running", "is_running", "mechanism", "name", "purse", "restarts", "seats",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +58,7 @@ class ViewerGroup:
         self._noise, self._make_purse, self._log = noise, make_purse, log
         self.seats: list[Seat] = []
         self._running: tuple[Seat, ...] = ()
+        self.is_running = False
         self._joining: list[tuple[Seat, float, float]] = []
         self._longest_window = max(quiet_s, window_of(mechanism.guarantee))
         self._live: LiveVeil | None = None
@@ -76,15 +78,10 @@ class ViewerGroup:
         """The longest window that was promised lately, in seconds: how long whatever follows must be quiet."""
         return self._longest_window
 
-    @property
-    def is_running(self) -> bool:
-        """Whether there is anybody to show gaze to."""
-        return bool(self._running or self._joining)
-
     def take(self, t: float, x: float, y: float, now: float) -> None:
         """Veil one sample and show it; whatever goes wrong, nothing else leaves."""
         live = self._live
-        if live is None or not (self._running or self._joining):
+        if live is None or not self.is_running:
             return
         try:
             point = live.pass_through(t, x, y, now)
@@ -111,8 +108,8 @@ class ViewerGroup:
     def join(self, seat: Seat, t: float | None, now: float, quiet_s: float = 0.0) -> None:
         """Take an app in. One that comes from another veil first waits, on both clocks."""
         self.seats.append(seat)
-        if quiet_s > 0.0 and t is not None:
-            self._joining.append((seat, t + quiet_s, now + quiet_s))
+        if quiet_s > 0.0:
+            self._joining.append((seat, -math.inf if t is None else t + quiet_s, now + quiet_s))
             seat.silence(QUIET)
         self.seats_changed()
 
@@ -123,9 +120,10 @@ class ViewerGroup:
 
     def seats_changed(self) -> None:
         """See who takes part now."""
-        self._joining = [entry for entry in self._joining if entry[0] in self.seats and entry[0].takes_part]
+        self._joining = [entry for entry in self._joining if entry[0] in self.seats]
         waiting = [entry[0] for entry in self._joining]
         self._running = tuple(seat for seat in self.seats if seat.takes_part and seat not in waiting)
+        self.is_running = any(seat.takes_part for seat in self.seats)
 
     def begin_anew(self) -> None:
         """Start a new veil and forget the lease: another person sits there, or the tracker changed."""
