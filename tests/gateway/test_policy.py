@@ -134,7 +134,8 @@ BROKEN = [
     ("lease_s = 10", "lease_s = 0", 7, ["from 1 to 600", "gateway.lease_s", "found 0"]),
     ("lease_s = 10", "leases = 10", 7, ["unknown", "leases", "did you mean 'lease_s'"]),
     ('control = "127.0.0.1:7380"', 'control = "here it is"', 5, ["HOST:PORT", "gateway.control"]),
-    ('control = "127.0.0.1:7380"', 'control = "127.0.0.1:99999"', 5, ["port from 1 to 65535"]),
+    ('control = "127.0.0.1:7380"', 'control = "127.0.0.1:99999"', 5, ["port from 0 to 65535"]),
+    ('address = "127.0.0.1:4242"', 'address = "127.0.0.1:0"', 12, ["port from 1 to 65535"]),
     ('ledger = "ledger.sqlite"\n', "", 3, ["a ledger that keeps the budgets", "gateway.ledger"]),
     ('protocol = "opengaze"', 'protocol = "opengase"', 11, ["tracker.protocol", "did you mean 'opengaze'"]),
     ('person = "anna"\nscreen', "person = 7\nscreen", 13, ["tracker.person", "found 7"]),
@@ -294,6 +295,11 @@ def test_hosts_are_loopback_unless_they_are_named(tmp_path: Path) -> None:
     assert str(policy.apps[1].listen) == "[::1]:7001"
     named = read(tmp_path, GOOD.replace("127.0.0.1:6555", "192.168.1.5:6555"))
     assert named.apps[0].listen == Address("192.168.1.5", 6555)
+
+
+def test_port_0_is_any_free_port_and_may_be_used_twice(tmp_path: Path) -> None:
+    policy = read(tmp_path, GOOD.replace("127.0.0.1:6555", "127.0.0.1:0").replace("listen = 7001", "listen = 0"))
+    assert [app.listen for app in policy.apps[:2]] == [Address("127.0.0.1", 0)] * 2
 
 
 def test_sub_tables_dotted_keys_and_long_strings_keep_their_lines() -> None:

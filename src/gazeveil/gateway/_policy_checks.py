@@ -76,7 +76,7 @@ def _check_ports(policy: Policy, file: File) -> None:
     asked: list[tuple[Where, str, Address | None]] = [(("gateway", "control"), "the control API", policy.control)]
     asked += [(("app", index, "listen"), f"app {app.name!r}", app.listen) for index, app in enumerate(policy.apps)]
     for where, who, address in asked:
-        if address is None:
+        if address is None or address.port == 0:
             continue
         for other, theirs in taken:
             if theirs.port == address.port and _same_host(theirs.host, address.host):

@@ -121,7 +121,7 @@ def _tracker(table: Table) -> TrackerSetting:
         if kind.transport == "lsl":
             own["stream"] = table.text("stream", "")
         else:
-            own["address"] = _address(table, "address", kind.port)
+            own["address"] = _address(table, "address", kind.port, least=1)
     person = table.name("person", "whose gaze it is") if "person" in table else "somebody"
     setting = TrackerSetting(name, protocol, _geometry(table), person, **own)
     table.done()
@@ -275,8 +275,8 @@ def _readable(table: Table, key: str) -> Path:
         raise table.wrong(key, "a file that can be read", f"{path}: {reason}") from None
 
 
-def _address(table: Table, key: str, port: int) -> Address:
-    """Return an address; without a host it is on loopback, without a port it is the protocol's own."""
+def _address(table: Table, key: str, port: int, *, least: int = 0) -> Address:
+    """Return an address; by default on loopback, at the port of the protocol. 0 is any port that is free."""
     expected = f'"HOST:PORT", such as "{LOOPBACK}:{port}"'
     value = table.any(key, f"{LOOPBACK}:{port}", expected)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -287,6 +287,6 @@ def _address(table: Table, key: str, port: int) -> Address:
     if not match or not value:
         raise table.wrong(key, expected, told(value))
     number = int(match[2]) if match[2] else port
-    if not 1 <= number <= 65_535:
-        raise table.wrong(key, "a port from 1 to 65535", told(value))
+    if not least <= number <= 65_535:
+        raise table.wrong(key, f"a port from {least} to 65535", told(value))
     return Address(match[1].strip("[]") or LOOPBACK, number)
