@@ -18,7 +18,7 @@ from gazeveil.attacks.contract import ATTACKS
 from gazeveil.attacks.matching import EmbeddedGallery
 from gazeveil.attacks.windows import windows
 from gazeveil.cli.main import EXIT_OK, run
-from gazeveil.errors import InputError, MissingExtra, UnknownName
+from gazeveil.errors import InputError, MissingExtra, OptionError, UnknownName
 from gazeveil.gaze.geometry import headset
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import SampleMechanism
@@ -32,6 +32,7 @@ from gazeveil.study.wilson_identification import identification
 from gazeveil.study.wilson_tables import Plan, people_of, table_2, table_3, usefulness
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / VR_FOLDER
+ALLOWING = wilson_tables.in_windows
 PLAN = Plan(recognisers=("speeds",), attacks=("mean", "absent", "choosy"), people=4, seconds=12, draws=20)
 
 
@@ -229,3 +230,10 @@ def test_every_attack_that_the_paper_has_is_registered_under_the_name_the_table_
     from gazeveil.study._wilson_paper import TABLE_3
 
     assert {attack for row in TABLE_3.values() for attack in row if attack} <= set(ATTACKS.names())
+
+
+def test_a_recogniser_may_be_allowed_more_than_movement() -> None:
+    allowed = ALLOWING("lda+pupil+position", 1.0)
+    assert allowed.sees == {"pupil", "position"}
+    with pytest.raises(OptionError, match="movement alone"):
+        ALLOWING("ekyt+pupil", 1.0)

@@ -15,11 +15,14 @@ from gazeveil.attacks.contract import Trial
 from gazeveil.attacks.event_features import events
 from gazeveil.attacks.motion_features import ALLOWED, MOTION
 from gazeveil.attacks.movement import Movement, stretches
+from gazeveil.attacks.remembering import remembered
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import FloatArray
 
 GROUPS: Final[Mapping[str, Callable[[Movement], FloatArray]]] = MappingProxyType({**MOTION, "events": events})
 """Groups that use neither absolute position nor pupil."""
+
+_MEASURES = {**GROUPS, **ALLOWED}
 
 SECONDS: Final = 20.0
 STEP: Final = 10.0
@@ -55,10 +58,15 @@ class Description:
 
     def rows(self, trial: Trial) -> FloatArray:
         """Return a row for every window of a trial that has enough gaze."""
-        measures = [*(GROUPS[name] for name in self.groups), *(ALLOWED[name] for name in sorted(self.allow))]
-        found = []
-        for window in stretches(trial, self.seconds, self.step):
-            movement = Movement.of(window)
-            if np.isfinite(movement.x).sum() >= _FEWEST_SAMPLES:
-                found.append(np.concatenate([measure(movement) for measure in measures]))
-        return np.array(found) if found else np.empty((0, 0))
+        names = (*self.groups, *sorted(self.allow))
+        return np.concatenate([self._of_group(name, trial) for name in names], axis=1)
+
+    def _of_group(self, name: str, trial: Trial) -> FloatArray:
+        measure = _MEASURES[name]
+
+        def work_out(trial: Trial) -> FloatArray:
+            movements = [Movement.of(window) for window in stretches(trial, self.seconds, self.step)]
+            rows = [measure(one) for one in movements if np.isfinite(one.x).sum() >= _FEWEST_SAMPLES]
+            return np.array(rows) if rows else np.empty((0, 0))
+
+        return remembered((name, self.seconds, self.step), trial, work_out)
