@@ -36,8 +36,8 @@ SACCADE: Final = (
 """Columns of a saccade."""
 
 _DEGREES = Geometry(Unit.DEGREE)
-_FEWEST = {"fixation": 5, "saccade": 3}
 _LEAST_S, _STEPS = 0.02, 4.2
+_TICK = 1e-9
 _QUARTERS = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
 _TYPICAL_DEG = 5.0
 
@@ -69,33 +69,22 @@ def find_events(movement: Movement, threshold: float = 50.0) -> Events:
         threshold: Degrees per second that separate slow from fast. Velocities are fitted over four samples at least,
             since a slow tracker's noise is fast.
     """
-    window = max(_LEAST_S, _STEPS * movement.step)
-    t = movement.t
+    from gazeveil.attacks._event_feature_kernels import rows_of_events  # noqa: PLC0415  (compiles)
+
+    window, t = max(_LEAST_S, _STEPS * movement.step), movement.t
     recording = Recording(t, movement.x, movement.y, _DEGREES, "somebody")
     table = VelocityThreshold(threshold=threshold, window=window).detect(recording)
-    vx, vy = velocity(recording, window=window)
-    rows: dict[str, list[FloatArray]] = {"fixation": [], "saccade": []}
-    onsets: dict[str, list[float]] = {"fixation": [], "saccade": []}
-    places: list[tuple[float, float, float]] = []
-    before = (np.nan, np.nan)
-    for kind, onset, offset in table.select("kind", "onset", "offset").iter_rows():
-        inside = slice(int(np.searchsorted(t, onset - 1e-9)), int(np.searchsorted(t, offset + 1e-9)))
-        samples = np.stack([t[inside], movement.x[inside], movement.y[inside], vx[inside], vy[inside]])
-        samples = samples[:, np.isfinite(samples).all(axis=0)]
-        if samples.shape[1] < _FEWEST[kind]:
-            continue
-        rows[kind].append((_fixation if kind == "fixation" else _saccade)(samples, before))
-        onsets[kind].append(onset)
-        before = (float(samples[1].mean()), float(samples[2].mean()))
-        if kind == "fixation":
-            places.append((*before, movement.pupil_between(onset, offset)))
-    return Events(
-        np.array(rows["fixation"]).reshape(-1, len(FIXATION)),
-        np.array(rows["saccade"]).reshape(-1, len(SACCADE)),
-        np.array(onsets["fixation"]),
-        np.array(onsets["saccade"]),
-        np.array(places).reshape(-1, 3),
-    )
+    onset, offset = (table[name].to_numpy() for name in ("onset", "offset"))
+    is_saccade = (table["kind"] == "saccade").to_numpy()
+    count = len(table)
+    fixations, saccades = np.empty((count, len(FIXATION))), np.empty((count, len(SACCADE)))
+    places, kept = np.full((count, 3), np.nan), np.zeros(count, dtype=np.bool_)
+    samples = np.stack([t, movement.x, movement.y, *velocity(recording, window=window)])
+    first, last = np.searchsorted(t, onset - _TICK), np.searchsorted(t, offset + _TICK)
+    rests, jumps = rows_of_events(samples, is_saccade, first, last, fixations, saccades, places, kept)
+    fixated = kept & ~is_saccade
+    places[:rests, 2] = [movement.pupil_between(*span) for span in zip(onset[fixated], offset[fixated], strict=True)]
+    return Events(fixations[:rests], saccades[:jumps], onset[fixated], onset[kept & is_saccade], places[:rests])
 
 
 def events(movement: Movement) -> FloatArray:
@@ -128,52 +117,3 @@ def _main_sequence(saccades: dict[str, FloatArray]) -> FloatArray:
     fit = np.linalg.lstsq(design, outcomes, rcond=None)[0]
     scatter = float((outcomes - design @ fit)[:, 0].std())
     return np.array([*fit[:, 0], *fit[:, 1], np.log(scatter + 1e-3)])
-
-
-def _fixation(samples: FloatArray, before: tuple[float, float]) -> FloatArray:
-    t, x, y, vx, vy = samples
-    shape = _moments(samples[1:3])  # rows mean, median, max, sd, skew, kurtosis; columns x, y
-    return np.array(
-        [
-            t[-1] - t[0], *shape[3], _path(x, y), *_from(before, x, y), *shape[4], *shape[5],
-            np.ptp(x) + np.ptp(y), np.hypot(vx, vy).mean(),
-        ]
-    )  # fmt: skip
-
-
-def _saccade(samples: FloatArray, before: tuple[float, float]) -> FloatArray:
-    t, x, y, vx, vy = samples
-    across, down = x[-1] - x[0], y[-1] - y[0]
-    amplitude = float(np.hypot(across, down))
-    speed, ax, ay = np.hypot(vx, vy), np.gradient(vx, t), np.gradient(vy, t)
-    series = _moments(np.stack([speed, np.hypot(ax, ay), vx, vy, ax, ay]))
-    duration = t[-1] - t[0]
-    return np.array(
-        [
-            duration, amplitude, across / (amplitude + 1e-9), down / (amplitude + 1e-9), np.ptp(x) + np.ptp(y),
-            x.std(), y.std(), _path(x, y), *_from(before, x, y), speed.max() / duration, *series.ravel(),
-        ]
-    )  # fmt: skip
-
-
-def _moments(series: FloatArray) -> FloatArray:
-    """Return mean, median, maximum, deviation, skewness and excess kurtosis (rows) of each series (columns)."""
-    mean, deviation = series.mean(axis=1), series.std(axis=1)
-    scaled = (series - mean[:, None]) / np.where(deviation > 0, deviation, 1.0)[:, None]
-    return np.stack(
-        [
-            mean, np.median(series, axis=1), series.max(axis=1), deviation, (scaled**3).mean(axis=1),
-            (scaled**4).mean(axis=1) - 3 * (deviation > 0),
-        ]
-    )  # fmt: skip
-
-
-def _path(x: FloatArray, y: FloatArray) -> float:
-    return float(np.hypot(np.diff(x), np.diff(y)).sum())
-
-
-def _from(before: tuple[float, float], x: FloatArray, y: FloatArray) -> tuple[float, float, float]:
-    """Return direction and distance of an event's centre from that of the event before; NaN for the first."""
-    across, down = float(x.mean()) - before[0], float(y.mean()) - before[1]
-    distance = float(np.hypot(across, down))
-    return across / (distance + 1e-9), down / (distance + 1e-9), distance
