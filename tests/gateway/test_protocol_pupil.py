@@ -229,6 +229,8 @@ def test_an_app_may_set_the_time_and_gaze_follows(gaze_first: bool) -> None:
     (message, _) = sink.show(_sample(102.0, 1.0, 1.0), 7.0)
     assert decoded(message)["timestamp"] == pytest.approx(1001.0)
     assert float(sink.answer([b"t"], 7.5)[0]) == pytest.approx(1001.5)
+    sink.answer([b"T 0.0"], 8.0)
+    assert float(sink.answer([b"t"], 8.5)[0]) == pytest.approx(0.5)
 
 
 def test_a_point_leaves_as_gaze_and_on_a_surface_of_the_apps_name() -> None:
