@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Gallery, Knowledge, Recogniser, Trial
-from gazeveil.errors import OptionError
+from gazeveil.attacks._adapted import adapted
+from gazeveil.attacks.matching import EmbeddedGallery
+from gazeveil.errors import InputError, OptionError
 from tests.attacks.veiled_people import attack_of, people, veil, veil_of
 
 
@@ -56,6 +58,29 @@ def test_one_without_a_model_learns_by_enrolling() -> None:
     ready = attack_of("retrained").prepare(Knowledge(veil_of("gaussian")))
     plain = Plain()
     assert ready.recogniser(plain) is plain
+
+
+def test_a_layer_learnt_behind_the_veil_undoes_what_the_veil_does_to_embeddings() -> None:
+    """People differ in one direction, and noise, the same for all, is far larger in four others."""
+    rng = np.random.default_rng(5)
+
+    def embed(trial: Trial) -> np.ndarray:
+        person = float(trial.name)
+        return np.stack([person + 0.1 * rng.normal(size=40), *(8.0 * rng.normal(size=(4, 40)))], axis=1)
+
+    def somebody(name: float) -> Trial:
+        return Trial(f"p{name}", "1", str(name), np.zeros(0), np.zeros(0), np.zeros(0), 72.0)
+
+    crowd = [somebody(name) for name in (-1.0, 1.0)]
+
+    def right(gallery: Gallery) -> float:
+        votes = [gallery.windows(one).argmax(axis=1) == gallery.people.index(one.person) for one in crowd]
+        return float(np.mean(votes))
+
+    plain, layer = EmbeddedGallery(embed, crowd), adapted(embed, [somebody(name) for name in np.linspace(-1, 1, 9)])
+    assert right(layer.enrol(crowd)) > right(plain) + 0.1
+    with pytest.raises(InputError, match="two people"):
+        adapted(embed, crowd[:1])
 
 
 def test_nonsense_is_refused() -> None:

@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from gazeveil.attacks._adapted import adapted
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.ekyt.checkpoint import load_model
 from gazeveil.attacks.ekyt.preprocess import velocities, window_samples
@@ -60,9 +61,20 @@ class Ekyt(Recogniser):
         Raises:
             InputError: If there is no model, or no reference trial has a usable window.
         """
+        return EmbeddedGallery(self._embed(), reference)
+
+    def trained_on(self, strangers: Sequence[Trial], seed: int = 1) -> Recogniser:
+        """Return the network with a last linear layer that is learnt on other people's gaze; it stays as it is itself.
+
+        Raises:
+            InputError: If there is no model, or fewer than two people have a usable window.
+        """
+        return adapted(self._embed(), strangers)
+
+    def _embed(self) -> _Embedding:
         path = self.model_file()
         changed = path.stat().st_mtime_ns if path.exists() else 0
-        return EmbeddedGallery(_embedding(path, changed, self.device, self.seconds, self.step), reference)
+        return _embedding(path, changed, self.device, self.seconds, self.step)
 
     def model_file(self) -> Path:
         """Return the file of the model.

@@ -44,10 +44,10 @@ class ExemplarNetwork(Attack):
     seconds: float = 5.0
     channels: int = 24
     kernel: int = 9
-    epochs: int = 20
+    epochs: int = 15
     batch: int = 16
     rate: float = 0.02
-    most_windows: int = 1200
+    most_windows: int = 600
 
     def __post_init__(self) -> None:
         for field in ("channels", "kernel", "epochs", "batch", "most_windows"):

@@ -42,9 +42,9 @@ class Retrained(Attack):
     grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
 
     draws: int = 8
-    people: int = 60
-    sessions: int = 4
-    seconds: float = 60.0
+    people: int = 40
+    sessions: int = 2
+    seconds: float = 40.0
 
     def __post_init__(self) -> None:
         for name in ("draws", "people", "sessions"):
