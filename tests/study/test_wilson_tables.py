@@ -32,7 +32,7 @@ from gazeveil.study.wilson_identification import identification
 from gazeveil.study.wilson_tables import Plan, people_of, table_2, table_3, usefulness
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / VR_FOLDER
-ALLOWING = wilson_tables.in_windows
+ALLOWING = wilson_tables.recogniser_of
 PLAN = Plan(recognisers=("speeds",), attacks=("mean", "absent", "choosy"), people=4, seconds=12, draws=20)
 
 
@@ -93,7 +93,7 @@ class Choosy(Mean):
 def only_our_own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing that learns, so that tests stay quick; and nothing kept from one test to the next."""
     known = {one.name: one for one in (Mean, Absent, Choosy)}
-    monkeypatch.setattr(wilson_tables, "in_windows", lambda name, step: {"speeds": Speeds}[name]())
+    monkeypatch.setattr(wilson_tables, "recogniser_of", lambda name: {"speeds": Speeds}[name]())
     monkeypatch.setattr(
         wilson_tables,
         "ATTACKS",
@@ -233,7 +233,7 @@ def test_every_attack_that_the_paper_has_is_registered_under_the_name_the_table_
 
 
 def test_a_recogniser_may_be_allowed_more_than_movement() -> None:
-    allowed = ALLOWING("lda+pupil+position", 1.0)
+    allowed = ALLOWING("lda+pupil+position")
     assert allowed.sees == {"pupil", "position"}
     with pytest.raises(OptionError, match="movement alone"):
-        ALLOWING("ekyt+pupil", 1.0)
+        ALLOWING("ekyt+pupil")

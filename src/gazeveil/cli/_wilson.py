@@ -37,7 +37,6 @@ def wilson(
     veils: Annotated[str, typer.Option("--veils", help="Names of table 3 with semicolons; by default all.")] = "",
     people: Annotated[int, typer.Option("--people", min=2, help="How many people at most.")] = 26,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of records in table 3 and figure 2.")] = 90.0,
-    step: Annotated[float, typer.Option("--step", help="By how many seconds windows slide.")] = 1.0,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise, for hits.")] = 3,
     seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for table 3.")] = 1,
@@ -60,7 +59,6 @@ def wilson(
         attacks=_names(attacks, ","),
         people=min(people, tables.QUICK_PEOPLE) if quick else people,
         seconds=min(seconds, tables.QUICK_SECONDS) if quick else seconds,
-        step=step,
         seed=seed,
         draws=100 if quick else DRAWS,
     )
@@ -122,7 +120,8 @@ def _names(given: str, mark: str) -> tuple[str, ...]:
 def _print(told: Mapping[str, Any], out: Path | None) -> None:
     for part in ("table_2", "table_3"):
         if part in told:
-            print(f"data: {told[part]['data']}; windows of {told[part]['windows']}")
+            windows = "; ".join(f"{name}: {length}" for name, length in told[part]["windows"].items())
+            print(f"data: {told[part]['data']}\nwindows: {windows}")
             print(f"they differ from the paper's: {told[part]['differs']}")
             break
     if "table_2" in told:
@@ -143,12 +142,20 @@ def _print_table_2(told: Mapping[str, Any]) -> None:
         "conventional | headset recordings",
         ["seconds", "recogniser", "sees beside velocity", "named", "95 % interval", "EER", "d′", "chance", "paper"],
         [
-            [row["seconds"], row["recogniser"], ", ".join(row["sees"]) or "nothing", _percent(row["accuracy"]),
-             _between(row["accuracy_interval"]), _percent(row["eer"]), row["d_prime"], _percent(row["chance"]),
+            [row["seconds"], row["recogniser"], *_named(row),
              "–" if row["paper"] is None else " | ".join(map(_percent, row["paper"]))]
             for row in told["rows"]
         ],
     )  # fmt: skip
+
+
+def _named(row: Mapping[str, Any]) -> list[str]:
+    if "missing" in row:
+        return ["–", "too short to learn from", *(["–"] * 4)]
+    return [
+        ", ".join(row["sees"]) or "nothing", _percent(row["accuracy"]), _between(row["accuracy_interval"]),
+        _percent(row["eer"]), _number(row["d_prime"]), _percent(row["chance"]),
+    ]  # fmt: skip
 
 
 def _print_table_3(told: Mapping[str, Any]) -> None:

@@ -22,7 +22,6 @@ import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, RECOGNISERS, Attack, Recogniser, Trial
 from gazeveil.attacks.judge import DRAWS, Judge
-from gazeveil.attacks.windows import STEP_S, WINDOW_S
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
@@ -48,7 +47,6 @@ class Plan:
         attacks: Names of attacks; all if empty.
         people: How many people at most.
         seconds: How much of each record is used in table 3.
-        step: By how much windows slide; the paper has 1 s.
         seed: All noise follows from it.
         draws: How often people are drawn anew for an interval.
     """
@@ -58,7 +56,6 @@ class Plan:
     attacks: tuple[str, ...] = ()
     people: int = PEOPLE
     seconds: float = SECONDS
-    step: float = STEP_S
     seed: int = 1
     draws: int = DRAWS
 
@@ -75,7 +72,7 @@ def people_of(plan: Plan) -> IdentitySet:
 
 @cache
 def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
-    """Return the recognisers, with the paper's windows where they have any.
+    """Return the recognisers, each with the windows it has by default: EKYT's are the paper's.
 
     One that cannot be made here (a missing package or model) is left out, unless it was asked for.
 
@@ -85,7 +82,7 @@ def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
     made: dict[str, Recogniser] = {}
     for name in plan.recognisers or RECOGNISERS.names():
         try:
-            made[name] = in_windows(name, plan.step)
+            made[name] = recogniser_of(name)
         except (MissingExtra, InputError):
             if plan.recognisers:
                 raise
@@ -94,21 +91,17 @@ def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
     return made
 
 
-def in_windows(name: str, step: float = STEP_S) -> Recogniser:
-    """Return a recogniser by name, with windows of 5 s.
-
-    ``lda+pupil+position`` is allowed to look at the pupil and at absolute position.
+def recogniser_of(name: str) -> Recogniser:
+    """Return a recogniser by name; ``lda+pupil+position`` may look at the pupil and at absolute position.
 
     Raises:
         OptionError: If a recogniser that looks at movement alone is allowed more.
     """
     name, *allowed = name.split("+")
     kind: Any = RECOGNISERS[name]
-    known = {field.name for field in fields(kind)}
-    if allowed and "allow" not in known:
+    if allowed and "allow" not in {field.name for field in fields(kind)}:
         raise OptionError(f"{name} looks at movement alone, it cannot be allowed {', '.join(allowed)}")
-    given: dict[str, Any] = {"seconds": WINDOW_S, "step": step} | ({"allow": frozenset(allowed)} if allowed else {})
-    return kind(**{key: value for key, value in given.items() if key in known})  # type: ignore[no-any-return]
+    return kind(allow=frozenset(allowed)) if allowed else kind()  # type: ignore[no-any-return]
 
 
 @cache
@@ -129,9 +122,14 @@ def about(plan: Plan) -> dict[str, Any]:
         "data": whose.title,
         "differs": whose.differs,
         "recognisers": {name: sorted(one.sees) for name, one in recognisers_of(plan).items()},
-        "windows": f"{WINDOW_S:g} s, sliding by {plan.step:g} s",
+        "windows": {name: _windows(one) for name, one in recognisers_of(plan).items()},
         "seed": plan.seed,
     }
+
+
+def _windows(recogniser: Recogniser) -> str:
+    seconds, step = getattr(recogniser, "seconds", None), getattr(recogniser, "step", None)
+    return "its own" if seconds is None or step is None else f"{seconds:g} s by {step:g} s"
 
 
 def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None = None) -> dict[str, Any]:
@@ -141,7 +139,11 @@ def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None
     rows = []
     for done, (seconds, name) in enumerate(cells, start=1):
         judge = Judge(recognisers[name], whose.trials, whose.title, seconds, seed=plan.seed, draws=plan.draws)
-        rows.append(judge.judge().to_dict() | {"recogniser": name, "paper": TABLE_2.get(seconds)})
+        told = {"recogniser": name, "seconds": seconds, "paper": TABLE_2.get(seconds)}
+        try:
+            rows.append(judge.judge().to_dict() | told)
+        except InputError as error:  # a recogniser may need more to learn from than so short a record
+            rows.append({**told, "missing": error.message})
         if tell is not None:
             tell(done, len(cells))
     return {**about(plan), "table": 2, "rows": rows}
