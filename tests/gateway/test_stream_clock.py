@@ -69,9 +69,10 @@ def test_jitter_and_bursts_pass_unchanged(rate: float, jitter: float, seed: int,
     arrivals: list[float] = []
     now = 10.0
     for i in range(400):
-        now = max(now, 10.0 + i / rate + rng.random() * jitter)
-        if rng.random() < 0.02:
-            now += rng.random() * 5  # the network stalls, then delivers everything at once
+        due = 10.0 + i / rate + rng.random() * jitter
+        if i and now <= due and rng.random() < 0.02:
+            due += rng.random() * 9  # the network stalls, then delivers everything at once
+        now = max(now, due)
         arrivals.append(now)
     assert through(clock, list(zip(stamps, arrivals, strict=True))) == stamps
     assert clock.faults == (0, 0, 0)
@@ -110,6 +111,13 @@ def test_a_jump_ahead_is_taken_out_and_counted_once() -> None:
     assert clock.at(3600.0, 0.01) == pytest.approx(0.01)
     assert clock.at(3600.01, 0.02) == pytest.approx(0.02)
     assert clock.faults == (0, 1, 0)
+
+
+def test_a_backlog_at_the_very_start_is_not_believed_beyond_the_slack() -> None:
+    clock = StreamClock()
+    times = [clock.at(i / 100, 0.0) for i in range(300)]
+    assert times[:50] == [i / 100 for i in range(50)]
+    assert times[-1] == pytest.approx(SLACK_S, abs=0.011)
 
 
 def test_a_sample_out_of_order_counts_as_the_one_before() -> None:
