@@ -88,3 +88,5 @@ def test_what_cannot_be_judged_is_told(capsys: pytest.CaptureFixture[str]) -> No
     assert "nothing to do against clock" in capsys.readouterr().err
     assert run(["attack", "run", "--preset", "mpmu", "--attack", "walvet"]) == EXIT_INPUT
     assert "did you mean 'wavelet'" in capsys.readouterr().err
+    assert run(["attack", "run", "--recogniser", "lda", "--model", "model.npz"]) == EXIT_INPUT
+    assert "lda has no option --model" in capsys.readouterr().err

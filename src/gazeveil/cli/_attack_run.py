@@ -45,8 +45,8 @@ def attack_run(
     ] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A veil as JSON or TOML.")] = None,
     attack: Annotated[str | None, typer.Option("--attack", help="What is done against it; without, nothing.")] = None,
-    window: Annotated[float, typer.Option("--window", help="Seconds of a window.")] = 5.0,
-    step: Annotated[float, typer.Option("--step", help="Seconds from one window to the next.")] = 1.0,
+    window: Annotated[float | None, typer.Option("--window", help="Seconds of a window.")] = None,
+    step: Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next.")] = None,
     seconds: Annotated[float | None, typer.Option("--seconds", help="Use the first seconds of every trial.")] = None,
     fold: Annotated[Fold, typer.Option("--fold", help="Compare sessions, or trials of the same name.")] = Fold.SESSION,
     enrolled: Annotated[
@@ -99,17 +99,18 @@ def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | Non
     return None if recipe is None else from_recipe(read_recipe(recipe), Sphere())
 
 
-def _recogniser(name: str, model: Path | None, window: float, step: float) -> Recogniser:
+def _recogniser(name: str, model: Path | None, window: float | None, step: float | None) -> Recogniser:
     from dataclasses import fields  # noqa: PLC0415
 
     from gazeveil.attacks.contract import RECOGNISERS  # noqa: PLC0415
 
     kind: Any = RECOGNISERS[name]
     known = {field.name for field in fields(kind)}
-    if model is not None and "model" not in known:
-        raise OptionError(f"{name} has no model", hint="leave --model out")
-    given = {"seconds": window, "step": step} | ({} if model is None else {"model": model})
-    return kind(**{key: value for key, value in given.items() if key in known})  # type: ignore[no-any-return]
+    options = {"model": ("--model", model), "seconds": ("--window", window), "step": ("--step", step)}
+    given = {key: value for key, (_, value) in options.items() if value is not None}
+    for key in given.keys() - known:
+        raise OptionError(f"{name} has no option {options[key][0]}", hint="leave it out")
+    return kind(**given)  # type: ignore[no-any-return]
 
 
 def _trials(paths: list[Path], people: int, seconds: float | None) -> list[Trial]:
