@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -373,13 +374,14 @@ def test_an_unproven_veil_under_a_budget_that_allows_it_is_written_down(ledger: 
 # Never above the limit
 
 
-def assert_within_limits(book: Ledger, shown: dict[tuple[date, int, str], list[float]], rules: Policy) -> None:
+Shown = dict[tuple[date, int, str, GazeStreamDP], list[float]]
+"""When something was shown: on which day, in which stretch without a turn or a crash, to whom, under which promise."""
+
+
+def assert_within_limits(book: Ledger, shown: Shown, rules: Policy) -> None:
     """What left, covered by as few windows as possible, costs no more than was paid; what was paid fits the budget."""
     least: dict[date, Fraction] = defaultdict(Fraction)
-    promises = {setting.name: setting.mechanism.guarantee for setting in rules.apps}
-    for (day, _, name), times in shown.items():
-        promise = promises[name]
-        assert isinstance(promise, GazeStreamDP)
+    for (day, _, _, promise), times in shown.items():
         steps = -(-rules.budgets[0].radius // promise.radius)
         least[day] += windows_needed(times, float(promise.window)) * promise.epsilon * steps
     for day, cost in least.items():
@@ -395,12 +397,25 @@ def test_no_day_is_overspent_through_crashes_restarts_midnights_and_faults(tmp_p
     path = tmp_path / f"{seed}.sqlite"
     Ledger.open(path, create=True).close()
     rules = policy(
-        tracker(), tracker("lab"), app("a"), app("b", {"preset": "hplu", "radius": 60}), app("c", on="lab"),
+        tracker(), tracker("lab"), app("a", knob=("lphu", "hplu")), app("c", on="lab"),
+        app("b", {"preset": "hplu", "radius": 60}),
         budget(rng.choice([20, 60, 200]), radius=100), lease_s=rng.choice([1.0, 4.0, 10.0]),
     )  # fmt: skip
-    shown: dict[tuple[date, int, str], list[float]] = defaultdict(list)
+    shown: Shown = defaultdict(list)
+    stretches = itertools.count()
     now, start, device = 0.0, datetime(2026, 3, 1, 23, 59, 30, tzinfo=UTC), 0.0
-    for life in range(3):
+
+    def note(bench: Bench, names: Iterable[str]) -> None:
+        """Write down what was shown since the last time, as a stretch of its own."""
+        for name in names:
+            promise, stretch = bench.hub._group(name).promise, next(stretches)
+            assert isinstance(promise, GazeStreamDP)
+            for when in bench.seen[name].when:
+                day = datetime.fromtimestamp(start.timestamp() + when, UTC).date()
+                shown[day, stretch, name, promise].append(when)
+            bench.seen[name].when.clear()
+
+    for _ in range(3):
         book = Ledger.open(path)
         bench = Bench(rules, book, now=now, start=datetime.fromtimestamp(start.timestamp() + now, UTC))
         bench.device = device
@@ -422,14 +437,17 @@ def test_no_day_is_overspent_through_crashes_restarts_midnights_and_faults(tmp_p
                 bench.wait(rng.choice([0.2, 1.0, 5.0]))
             elif what < 0.8:
                 bench.device += rng.choice([-100.0, 50.0, 3600.0])  # the device's clock jumps
-            elif what < 0.9:
+            elif what < 0.85:
                 bench.hub.lost("desk", "unplugged", bench.now)
+            elif what < 0.95:
+                knob = {"lphu": 3, "hplu": Fraction(1, 2), "policy": Fraction(3, 2)}
+                preset = rng.choice(list(knob))
+                if bench.hub._group("a").promise.numbers()["epsilon"] != knob[preset]:
+                    note(bench, "a")
+                bench.hub.turn("a", now=bench.now, preset=preset)
             else:
                 bench.hub.reload(rules, bench.now)
-        for name, seen in bench.seen.items():
-            for when in seen.when:
-                day = datetime.fromtimestamp(start.timestamp() + when, UTC).date()
-                shown[day, life, name].append(when)
+        note(bench, "abc")
         book.close()  # kill -9: the hub is simply gone, and so is what was left of its leases
         now, device = bench.now + rng.choice([0.0, 0.1, 5.0]), bench.device
     assert_within_limits(Ledger.open(path), shown, rules)
