@@ -21,6 +21,7 @@ EXTRAS = {"wavelet": ["skimage", "pywt"], "exemplars": ["torch"]}
 SMALL: dict[str, dict[str, Any]] = {
     "exemplars": {"epochs": 1, "channels": 4, "kernel": 3},
     "adaptive": {"candidates": ("none", "fixation-average", "white-box")},
+    "mirrored": {"draws": 2},
     "wiener": {"people": 2},
     "retrained": {"draws": 2, "people": 2, "sessions": 1, "seconds": 5.0},
 }

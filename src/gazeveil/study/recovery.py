@@ -36,7 +36,7 @@ RESTORING: Final = (
     "saccade-model",
     "spatial-dither",
 )
-"""Attacks that guess raw gaze. `white-box` and `retrained` compare veiled gaze; `adaptive` is one of the rest."""
+"""Attacks that guess raw gaze. `white-box` and `retrained` compare veiled gaze; the others use one of these."""
 
 
 def _like(name: str, promise: str) -> Callable[[Space], SampleMechanism]:
