@@ -8,6 +8,7 @@ import itertools
 import random
 from collections import defaultdict
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -77,6 +78,29 @@ def test_a_day_is_opened_once_and_the_same_charge_costs_once(ledger: Ledger) -> 
     assert other.account.spent == {"epsilon": Fraction(18)}
     assert account(ledger).budget == GazeStreamDP(100, 86400, 60)
     assert ledger.verify().sound
+
+
+def test_gateways_that_pay_at_once_open_one_account_and_never_pass_its_limit(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    Ledger.open(path, create=True).close()
+
+    def gateway(number: int) -> int:
+        paid = 0
+        with Ledger.open(path) as own:
+            for index in range(5):
+                try:
+                    charge(name=f"{number}-{index}").pay(own)
+                    paid += 1
+                except BudgetExceeded:
+                    pass
+        return paid
+
+    with ThreadPoolExecutor(4) as pool:
+        paid = sum(pool.map(gateway, range(4)))
+    book = Ledger.open(path)
+    assert paid == 11  # of 9 each, from 100
+    assert account(book).spent == {"epsilon": Fraction(99)}
+    assert [event.kind for event in book.history()].count("budget-granted") == 1
 
 
 def test_a_charge_that_does_not_fit_spends_nothing(ledger: Ledger) -> None:

@@ -67,6 +67,16 @@ def test_another_maker_would_be_found(tmp_path: Path, line: str) -> None:
     assert users_of_the_makers(tmp_path / "intruder.py")
 
 
+def test_nothing_but_this_file_passes_gaze_through_a_veil() -> None:
+    callers = {
+        path.name
+        for path in (PACKAGE / "gateway").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in ("step", "step3", "run3", "apply")
+    }
+    assert callers == {"veiling.py"}
+
+
 def live(quiet_s: float = 1.0, **values: object) -> LiveVeil:
     mechanism = mechanism_of(values or {"preset": "mpmu"}, SPACE)
     return LiveVeil(mechanism, NoiseSource.secure(), quiet_s=quiet_s)
