@@ -12,7 +12,7 @@ import pytest
 
 from gazeveil.attacks import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.errors import InputError, OptionError
-from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Screen
 from tests.attacks.veiled_people import attack_of, exemplars, people, veil, veil_of
 
@@ -170,6 +170,29 @@ def test_a_veil_in_pixels_is_refused_where_the_attack_would_have_to_know_it(name
     pixels = replace(veil_for(name), space=Screen(1280, 720, 40.0))
     with pytest.raises(InputError, match="degrees"):
         quick(name).prepare(replace(knowledge, mechanism=pixels))
+
+
+PROMISE: dict[str, Any] = {"epsilon": 3, "window": "0.5", "radius": "2.25"}
+PROMISING = ("clock", "kaleido", "sparse-vector", "absorption", "distribution", "held-ticks", "kaleido-as-published")
+MEMBERS: dict[str, Any] = {"members": (veil_of("gaussian"), veil_of("smoothing"))}
+ALL_VEILS = [name for name in MECHANISMS.names() if name != "none"]
+
+
+@pytest.mark.parametrize("veil_name", ALL_VEILS)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("exemplars", "adaptive")])
+def test_an_attack_copes_with_every_veil_that_it_fits(name: str, veil_name: str) -> None:
+    options = PROMISE if veil_name in PROMISING else MEMBERS if veil_name in ("chain", "rotate") else {}
+    mechanism, attack = veil_of(veil_name, **options), quick(name)
+    if not attack.fits(mechanism):
+        with pytest.raises(OptionError):
+            attack.prepare(Knowledge(mechanism))
+        return
+    shown = veil(mechanism, people()[0])
+    guess = attack.prepare(Knowledge(mechanism)).query(shown)
+    there = np.isfinite(shown.x)
+    assert there.any()
+    assert np.isfinite(guess.x[there]).all()
+    assert np.isfinite(guess.y[there]).all()
 
 
 def test_an_attack_says_where_it_has_nothing_to_do() -> None:

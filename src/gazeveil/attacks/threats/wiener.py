@@ -17,7 +17,7 @@ import numpy as np
 from gazeveil.attacks._restoring import LEAST_SAMPLES, Gaze, Restoration, in_degrees, unwound, without_gaps
 from gazeveil.attacks._strangers import veiled_strangers
 from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Grant, Knowledge, Prepared, Trial
-from gazeveil.errors import OptionError
+from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.geometry import FloatArray
 from gazeveil.privacy.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
@@ -76,9 +76,9 @@ def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, Flo
     apart = []
     for pair in pairs:
         there = np.isfinite(pair.raw.x) & np.isfinite(pair.raw.y)
-        if np.count_nonzero(there) < LEAST_SAMPLES:
-            continue
         shown = np.isfinite(pair.veiled.x) & np.isfinite(pair.veiled.y)
+        if min(np.count_nonzero(there), np.count_nonzero(shown)) < LEAST_SAMPLES:
+            continue
         raw = np.stack([unwound(pair.raw.x, there), without_gaps(pair.raw.y, there)])
         veiled = np.stack([unwound(pair.veiled.x, shown), without_gaps(pair.veiled.y, shown)])
         apart.append((raw - veiled)[:, there].mean(axis=1))
@@ -88,6 +88,8 @@ def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, Flo
             was, seen = (np.fft.rfft(values[:, at : at + size] * fade) for values in (raw, veiled))
             common += was * np.conj(seen)
             whole += np.abs(seen) ** 2
+    if not apart:
+        raise InputError("the veil shows nothing of anybody: there is no filter to learn")
     answer = common / np.maximum(whole, 1e-12 * whole.max(axis=1, keepdims=True) + 1e-300)
     taps = np.roll(np.fft.irfft(answer, size), size // 2, axis=1) * fade  # far taps are the least sure ones
     return taps, np.mean(apart, axis=0)
