@@ -15,7 +15,7 @@ from gazeveil.attacks.discriminant import Discriminant, Scale
 from gazeveil.attacks.galleries import Rows
 from gazeveil.errors import InputError, MissingExtra, OptionError
 
-NAMES = ("lda", "forest", "rbf")
+NAMES = ("lda", "fisher", "forest", "rbf")
 PEOPLE = 5
 
 
@@ -116,6 +116,19 @@ def test_one_window_each_is_too_little_for_a_discriminant() -> None:
 def test_scores_of_a_discriminant_are_probabilities() -> None:
     scores = enrolled("lda").windows(trials()[0])
     np.testing.assert_allclose(np.exp(scores).sum(axis=1), 1)
+
+
+def test_cosines_do_not_grow_with_how_unusual_a_window_is() -> None:
+    rng = np.random.default_rng(4)
+    owner = np.repeat(np.arange(4), 50)
+    values = rng.standard_normal((200, 6)) + 3 * rng.standard_normal((4, 6))[owner]
+    model = Discriminant.fit(Rows(tuple("abcd"), values, owner, np.full(200, "1")))
+    cosines = model.cosines(values)
+    assert np.abs(cosines).max() <= 1 + 1e-12
+    assert (cosines.argmax(axis=1) == owner).mean() > 0.9
+    middle = np.clip(values, model.scale.low, model.scale.high).mean(axis=0)
+    near, far = (model.cosines(middle + size * (values[:1] - middle)) for size in (0.5, 1.0))
+    np.testing.assert_allclose(near, far, atol=0.1)
 
 
 def some_rows(spread_of_sessions: float) -> Rows:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.attacks.galleries import Rows
+from gazeveil.attacks.matching import directions
 from gazeveil.errors import InputError
 from gazeveil.gaze.geometry import FloatArray
 
@@ -102,6 +103,17 @@ class Discriminant:
         white = self.project(rows)
         away = (white**2).sum(axis=1)[:, None] - 2 * white @ self.centres.T + (self.centres**2).sum(axis=1)
         return log_softmax(-away / 2)
+
+    def cosines(self, rows: FloatArray) -> FloatArray:
+        """Return the cosine of each row with everybody, seen from the middle of all people.
+
+        Only directions in which people differ are looked at. How far a window lies from the middle is left out: it
+        grows with whatever is unusual about a window, and says little about whose it is.
+        """
+        middle = self.centres.mean(axis=0)
+        centres, white = self.centres - middle, self.project(rows) - middle
+        differing = np.linalg.svd(centres, full_matrices=False)[2][: max(len(centres) - 1, 1)]
+        return np.asarray(directions(white @ differing.T) @ directions(centres @ differing.T).T)
 
 
 def log_softmax(scores: FloatArray) -> FloatArray:
