@@ -155,15 +155,16 @@ class Gateway:
 
     def _tell_promises(self) -> None:
         """Let whoever connects from now on hear the promise that holds now."""
+        promises = self._promises()
         for app in self.policy.apps:
             if app.name in self.outlets:
-                self.outlets[app.name].shown = self._shown(app)
+                self.outlets[app.name].shown = self._shown(app, promises)
 
     # Doors and links
 
     async def _open(self, app: AppSetting) -> None:
         protocol = PROTOCOLS[app.protocol]
-        shown = self._shown(app)
+        shown = self._shown(app, self._promises())
         outlet: Any
         if protocol.transport == "tcp":
             outlet = AppOutlet(protocol, shown, self.meters, self.log)
@@ -176,12 +177,14 @@ class Gateway:
         outlet.watched(outlet.is_watched)
         self.hub.attach(app.name, outlet)
 
-    def _shown(self, app: AppSetting) -> Shown:
+    def _promises(self) -> dict[str, str]:
+        return {one.name: one.promise for one in self.hub.status().apps}
+
+    def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> Shown:
         tracker = self.policy.tracker(app.tracker)
-        status = next(one for one in self.hub.status().apps if one.name == app.name)
         areas = () if app.areas is None else tuple(area.name for area in app.areas)
         return Shown(
-            tracker.plane, app.rate_hz, app.output, areas, app.name, promise=status.promise, origins=app.origins
+            tracker.plane, app.rate_hz, app.output, areas, app.name, promise=promises[app.name], origins=app.origins
         )
 
     def _follow(self, tracker: TrackerSetting) -> None:
