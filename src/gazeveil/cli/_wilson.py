@@ -169,6 +169,15 @@ def _print_table_3(told: Mapping[str, Any]) -> None:
             ["veil", *(attack or "no attack" for attack in attacks)],
             [[veil, *(_cell(cells.get((veil, attack))) for attack in attacks)] for veil in veils],
         )
+    print_table(
+        "the strongest of all for each veil, chosen after the fact: an upper bound",
+        ["veil", "recogniser", "attack", "named", "95 % interval", "chance"],
+        [
+            [row["veil"], row["recogniser"], row["attack"] or "no attack", _percent(row["accuracy"]),
+             _between(row["accuracy_interval"]), _percent(row["chance"])]
+            for row in told["strongest"]
+        ],
+    )  # fmt: skip
     models = {row["attack"]: row["threat_model"] for row in rows if row.get("threat_model") and row["attack"]}
     print_table("what each attack is granted", ["attack", "threat model"], [list(pair) for pair in models.items()])
     areas = next(iter(told["usefulness"]))["areas"]

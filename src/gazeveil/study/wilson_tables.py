@@ -10,7 +10,7 @@ every registered attack, and beside every veil what it leaves of usefulness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, fields
 from functools import cache
@@ -169,7 +169,27 @@ def table_3(plan: Plan, *, veils: Sequence[str] = (), workers: int = 1, tell: Te
             tell(done, len(jobs))
     order = {key: number for number, key in enumerate(jobs)}
     rows.sort(key=lambda row: order[row["veil"], row["attack"]])
-    return {**about(plan), "table": 3, "rows": rows, "usefulness": [useful[name] for name in veils]}
+    return {
+        **about(plan),
+        "table": 3,
+        "rows": rows,
+        "strongest": strongest(rows),
+        "usefulness": [useful[name] for name in veils],
+    }
+
+
+def strongest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return for each veil the recogniser and attack that name most people.
+
+    They are chosen after the fact, on the people asked about, so this is what a lucky attacker gets: an upper bound on
+    what these attackers can do, and no estimate of what one of them does.
+    """
+    best: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        if "missing" not in row and row["accuracy"] > best.get(row["veil"], {"accuracy": -1.0})["accuracy"]:
+            best[row["veil"]] = row
+    kept = ("veil", "recogniser", "attack", "accuracy", "accuracy_interval", "chance")
+    return [{name: row[name] for name in kept} for row in best.values()]
 
 
 def _attacks_on(plan: Plan, name: str) -> list[str]:
