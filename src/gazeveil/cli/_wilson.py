@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gazeveil.cli._attack_run import Enrolled
 from gazeveil.cli._output import AsJson, _plain, print_json, print_table, progress
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
@@ -37,6 +38,9 @@ def wilson(
     veils: Annotated[str, typer.Option("--veils", help="Names of table 3 with semicolons; by default all.")] = "",
     people: Annotated[int, typer.Option("--people", min=2, help="How many people at most.")] = 26,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of records in table 3 and figure 2.")] = 90.0,
+    enrolled: Annotated[
+        Enrolled, typer.Option("--enrolled", help="Known from one other session, as in the paper, or from all others.")
+    ] = Enrolled.ONE,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise, for hits.")] = 3,
     seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for table 3.")] = 1,
@@ -59,6 +63,7 @@ def wilson(
         attacks=_names(attacks, ","),
         people=min(people, tables.QUICK_PEOPLE) if quick else people,
         seconds=min(seconds, tables.QUICK_SECONDS) if quick else seconds,
+        enrolled="one" if enrolled is Enrolled.ONE else "others",
         seed=seed,
         draws=100 if quick else DRAWS,
     )
@@ -121,7 +126,7 @@ def _print(told: Mapping[str, Any], out: Path | None) -> None:
     for part in ("table_2", "table_3"):
         if part in told:
             windows = "; ".join(f"{name}: {length}" for name, length in told[part]["windows"].items())
-            print(f"data: {told[part]['data']}\nwindows: {windows}")
+            print(f"data: {told[part]['data']}\nwindows: {windows}; people are known from {told[part]['enrolled']}")
             print(f"they differ from the paper's: {told[part]['differs']}")
             break
     if "table_2" in told:

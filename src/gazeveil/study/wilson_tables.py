@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class Plan:
         attacks: Names of attacks; all if empty.
         people: How many people at most.
         seconds: How much of each record is used in table 3.
+        enrolled: From what people are known: ``one`` other session, as in the paper, or all ``others``.
         seed: All noise follows from it.
         draws: How often people are drawn anew for an interval.
     """
@@ -56,6 +57,7 @@ class Plan:
     attacks: tuple[str, ...] = ()
     people: int = PEOPLE
     seconds: float = SECONDS
+    enrolled: Literal["one", "others"] = "one"
     seed: int = 1
     draws: int = DRAWS
 
@@ -107,11 +109,14 @@ def recogniser_of(name: str) -> Recogniser:
 @cache
 def judges_of(plan: Plan) -> dict[str, Judge]:
     """Return a judge for each recogniser."""
+    return {name: _judge(plan, one, plan.seconds) for name, one in recognisers_of(plan).items()}
+
+
+def _judge(plan: Plan, recogniser: Recogniser, seconds: float) -> Judge:
     whose = people_of(plan)
-    return {
-        name: Judge(recogniser, whose.trials, whose.title, plan.seconds, seed=plan.seed, draws=plan.draws)
-        for name, recogniser in recognisers_of(plan).items()
-    }
+    return Judge(
+        recogniser, whose.trials, whose.title, seconds, enrolled=plan.enrolled, seed=plan.seed, draws=plan.draws
+    )
 
 
 def about(plan: Plan) -> dict[str, Any]:
@@ -123,6 +128,7 @@ def about(plan: Plan) -> dict[str, Any]:
         "differs": whose.differs,
         "recognisers": {name: sorted(one.sees) for name, one in recognisers_of(plan).items()},
         "windows": {name: _windows(one) for name, one in recognisers_of(plan).items()},
+        "enrolled": f"{plan.enrolled} session" if plan.enrolled == "one" else "all other sessions",
         "seed": plan.seed,
     }
 
@@ -134,11 +140,11 @@ def _windows(recogniser: Recogniser) -> str:
 
 def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None = None) -> dict[str, Any]:
     """Measure accuracy without a veil by the length of the records, for every recogniser."""
-    whose, recognisers = people_of(plan), recognisers_of(plan)
+    recognisers = recognisers_of(plan)
     cells = [(seconds, name) for seconds in lengths if seconds <= plan.seconds for name in recognisers]
     rows = []
     for done, (seconds, name) in enumerate(cells, start=1):
-        judge = Judge(recognisers[name], whose.trials, whose.title, seconds, seed=plan.seed, draws=plan.draws)
+        judge = _judge(plan, recognisers[name], seconds)
         told = {"recogniser": name, "seconds": seconds, "paper": TABLE_2.get(seconds)}
         try:
             rows.append(judge.judge().to_dict() | told)
