@@ -179,7 +179,7 @@ ALL_VEILS = [name for name in MECHANISMS.names() if name != "none"]
 
 
 @pytest.mark.parametrize("veil_name", ALL_VEILS)
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("exemplars", "adaptive")])
+@pytest.mark.parametrize("name", [name for name in NAMES if Grant.EXEMPLARS not in ATTACKS[name].grants])
 def test_an_attack_copes_with_every_veil_that_it_fits(name: str, veil_name: str) -> None:
     options = PROMISE if veil_name in PROMISING else MEMBERS if veil_name in ("chain", "rotate") else {}
     mechanism, attack = veil_of(veil_name, **options), quick(name)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gazeveil.attacks.contract import ATTACKS, Exemplar, Grant, Knowledge, Trial
+from gazeveil.attacks.contract import ATTACKS, Exemplar, Knowledge, Trial
 from gazeveil.errors import InputError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
@@ -30,6 +30,7 @@ RESTORING: Final = (
     "wavelet",
     "fixation-average",
     "exemplars",
+    "exemplar-filter",
     "inverse-smoothing",
     "wiener",
     "kalman",
@@ -169,7 +170,7 @@ def main(folder: Path | None, *, quick: bool = False) -> None:
     sets = [simulated_people(4, 1, 15.0) if quick else simulated_people(24, 2, 60.0)]
     if folder is not None:
         sets.append(vr_people(folder, 60.0))
-    attacks = tuple(name for name in RESTORING if not (quick and Grant.EXEMPLARS in ATTACKS[name].grants))
+    attacks = tuple(name for name in RESTORING if not (quick and name == "exemplars"))
     for people in sets:
         sys.stdout.write(f"\n{people.title}; {NOBODY}: {own_mean(people):.2f} degrees\n\n")
         rows = measure(people, attacks=attacks, tell=_told)

@@ -66,7 +66,7 @@ class _Learner:
             size = 2 * max(4, round(self.attack.seconds * rate / 2))
             self.known[rate] = best_filter(pairs, size)
         taps, shift = self.known[rate]
-        return _filtered(veiled.x, taps[0]) + shift[0], _filtered(veiled.y, taps[1]) + shift[1]
+        return filtered(veiled.x, taps[0]) + shift[0], filtered(veiled.y, taps[1]) + shift[1]
 
 
 def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, FloatArray]:
@@ -95,7 +95,8 @@ def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, Flo
     return taps, np.mean(apart, axis=0)
 
 
-def _filtered(values: FloatArray, taps: FloatArray) -> FloatArray:
+def filtered(values: FloatArray, taps: FloatArray) -> FloatArray:
+    """Return values through a filter, its middle tap on the present; ends go on as they are."""
     half, middle = len(taps) // 2, float(values.mean())
     padded = np.pad(values - middle, (half, len(taps) - half), mode="edge")
     length = len(padded) + len(taps)
