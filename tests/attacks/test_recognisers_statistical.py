@@ -15,7 +15,7 @@ from gazeveil.attacks.discriminant import Discriminant, Scale
 from gazeveil.attacks.galleries import Rows
 from gazeveil.errors import InputError, MissingExtra, OptionError
 
-NAMES = ("lda", "fisher", "forest", "rbf")
+NAMES = ("lda", "fisher", "committee", "forest", "rbf")
 PEOPLE = 5
 
 
@@ -47,7 +47,7 @@ def made(name: str, **options: Any) -> Any:
     if name == "forest":
         pytest.importorskip("sklearn")
         options = {"trees": 60, **options}
-    few = {"centres": 8} if name == "rbf" else {"groups": ("steps", "losses")}
+    few = {"centres": 8} if name == "rbf" else {"groups": ("bends", "losses")}
     return RECOGNISERS[name](**{**few, **options})
 
 
@@ -116,6 +116,13 @@ def test_one_window_each_is_too_little_for_a_discriminant() -> None:
 def test_scores_of_a_discriminant_are_probabilities() -> None:
     scores = enrolled("lda").windows(trials()[0])
     np.testing.assert_allclose(np.exp(scores).sum(axis=1), 1)
+
+
+def test_a_committee_adds_the_mean_of_its_groups_to_all_together() -> None:
+    some = [trial for trial in trials() if trial.session != "3"]
+    each = [made("fisher", groups=groups).enrol(some).windows(trials()[-1]) for groups in (("bends",), ("losses",))]
+    together = enrolled("fisher").windows(trials()[-1])
+    np.testing.assert_allclose(enrolled("committee").windows(trials()[-1]), together + (each[0] + each[1]) / 2)
 
 
 def test_cosines_do_not_grow_with_how_unusual_a_window_is() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from gazeveil.cli import _study_features, _study_veils
+from gazeveil.cli import _study_features, _study_identify, _study_veils
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError
 
@@ -134,4 +134,7 @@ app.command("features", epilog="Example: `gazeveil study features --people 20 --
 )
 app.command("veils", epilog="Example: `gazeveil study veils --presets lphu,gaussian-low --quick`")(
     _study_veils.study_veils
+)
+app.command("identify", epilog="Example: `gazeveil study identify --experiment vr --recognisers committee,lda`")(
+    _study_identify.study_identify
 )

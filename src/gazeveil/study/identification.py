@@ -15,6 +15,7 @@ A trial without enough gaze counts as not recognised.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,8 +34,6 @@ NOTHING: Final[frozenset[str]] = frozenset()
 POSITION: Final = frozenset({"position"})
 PUPIL: Final = frozenset({"pupil"})
 BOTH: Final = POSITION | PUPIL
-
-Tell = Callable[[float, float | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class _Asked:
 
 
 def recogniser_of(name: str, allow: frozenset[str] = NOTHING) -> Recogniser:
-    """Return a recogniser as it is compared here.
+    """Return a recogniser as it is compared here: a whole trial is one window, but for events one by one.
 
     Raises:
         UnknownName: If there is none of that name.
@@ -154,7 +153,7 @@ def recogniser_of(name: str, allow: frozenset[str] = NOTHING) -> Recogniser:
     """
     make: Any = RECOGNISERS[name]
     try:
-        made: Recogniser = make(allow=allow)
+        made: Recogniser = make(allow=allow, **({} if name == "rbf" else {"seconds": math.inf}))
     except TypeError:
         raise OptionError(f"recogniser {name!r} cannot be allowed or denied position and pupil") from None
     return made
