@@ -79,7 +79,9 @@ def best_filter(pairs: tuple[Exemplar, ...], size: int) -> tuple[FloatArray, Flo
         shown = np.isfinite(pair.veiled.x) & np.isfinite(pair.veiled.y)
         if min(np.count_nonzero(there), np.count_nonzero(shown)) < LEAST_SAMPLES:
             continue
-        raw = np.stack([unwound(pair.raw.x, there), without_gaps(pair.raw.y, there)])
+        # where gaze is missing, veils go on with the last one: so does what they are compared with
+        last = np.maximum.accumulate(np.where(there, np.arange(len(there)), np.argmax(there)))
+        raw = np.stack([unwound(pair.raw.x, there)[last], pair.raw.y[last]])
         veiled = np.stack([unwound(pair.veiled.x, shown), without_gaps(pair.veiled.y, shown)])
         apart.append((raw - veiled)[:, there].mean(axis=1))
         middle = veiled.mean(axis=1, keepdims=True)
