@@ -33,7 +33,7 @@ def wilson(
                      "if there is none, simulated people)."),
     ] = None,
     simulated: Annotated[bool, typer.Option("--simulated", help="Simulated people, whatever data there are.")] = False,
-    recognisers: Annotated[str, typer.Option("--recognisers", help="Names with commas; all that can be made.")] = "",
+    recognisers: Annotated[str, typer.Option("--recognisers", help="Names with commas, as lda or lda+pupil.")] = "",
     attacks: Annotated[str, typer.Option("--attacks", help="Names with commas; by default all.")] = "",
     veils: Annotated[str, typer.Option("--veils", help="Names of table 3 with semicolons; by default all.")] = "",
     people: Annotated[int, typer.Option("--people", min=2, help="How many people at most.")] = 26,

@@ -33,6 +33,9 @@ from gazeveil.utility.streams import METRICS, Pair
 
 Tell = Callable[[float, float | None], None]
 
+STRONGEST: Final = ("ekyt", "committee")
+"""The strongest recogniser with a trained model, and the strongest that learns from its reference alone."""
+
 QUICK_PEOPLE: Final = 6
 QUICK_SECONDS: Final = 30.0
 
@@ -43,7 +46,7 @@ class Plan:
 
     Attributes:
         data: The folder of the recordings in a headset; None for simulated people.
-        recognisers: Names of recognisers, also with what they may see (``lda+pupil+position``); all if empty.
+        recognisers: Names of recognisers, also with what they may see (``lda+pupil+position``); `STRONGEST` if empty.
         attacks: Names of attacks; all if empty.
         people: How many people at most.
         seconds: How much of each record is used in table 3.
@@ -82,7 +85,7 @@ def recognisers_of(plan: Plan) -> dict[str, Recogniser]:
         InputError: If none can be made.
     """
     made: dict[str, Recogniser] = {}
-    for name in plan.recognisers or RECOGNISERS.names():
+    for name in plan.recognisers or STRONGEST:
         try:
             made[name] = recogniser_of(name)
         except (MissingExtra, InputError):
