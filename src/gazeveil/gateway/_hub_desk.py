@@ -136,9 +136,11 @@ class Desk:
     def examine(self, seat: Seat) -> None:
         """See whether an app may have its veil for the person who sits here; tell it if not."""
         group = self.group_of(seat)
-        seat.refused = self.forbids(seat, group.mechanism)
+        before, seat.refused = seat.refused, self.forbids(seat, group.mechanism)
         if seat.refused:
             seat.end(NOT_ALLOWED)
+        elif before:
+            seat.begin_anew()
         group.seats_changed()
 
     def seat_person(self, person: str) -> None:

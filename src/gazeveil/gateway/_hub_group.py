@@ -101,9 +101,12 @@ class ViewerGroup:
             seat.give(t, shown_x, shown_y)
 
     def tick(self, now: float) -> None:
-        """Start a new veil, if one failed and the pause is over."""
+        """Start a new veil, if one failed and the pause is over; ask a spent budget again, when it is time."""
         if self._live is None and now >= self._retry_at:
             self._start(now)
+        if self.purse.spent and not self.purse.is_spent(now):
+            for seat in self.seats:
+                seat.begin_anew()
 
     def join(self, seat: Seat, t: float | None, now: float, quiet_s: float = 0.0) -> None:
         """Take an app in. One that comes from another veil first waits, on both clocks."""
@@ -207,7 +210,7 @@ class ViewerGroup:
             if live.points:  # it works, so the next error is a first one again
                 self._pause = FIRST_PAUSE_S
             return True
-        if self.purse.spent:
+        if self.purse.is_spent(now):
             for seat in self.seats:
                 if seat.takes_part:
                     seat.end(self.purse.spent)

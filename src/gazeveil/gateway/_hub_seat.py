@@ -124,10 +124,11 @@ class Seat:
         self._tell()
 
     def begin_anew(self) -> None:
-        """Take an end back: the policy, the budget or the person changed."""
-        if self.ended:
+        """Take an end back: the policy, the budget, the day or the person changed. Whoever connects may stay again."""
+        if self.ended and self.is_on and not self.refused:
             self.ended = ""
             self.why = WAITING
+            self._tell()
 
     def _tell(self) -> None:
         outlet = self.outlet

@@ -205,6 +205,10 @@ class Purse:
         """How long the lease in use is; 0 if there is none."""
         return self._used.lease.seconds if self._used else 0.0
 
+    def is_spent(self, now: float) -> bool:
+        """Whether the budget is spent and it is not time yet to ask again: next day, or if somebody granted more."""
+        return bool(self.spent) and self._spent_on == self._today() and now < self._ask_at
+
     def begin(self, t: float, now: float) -> tuple[float, float] | None:
         """Use the next lease, from a sample on: until which stream time and which moment it lasts; None if unpaid.
 

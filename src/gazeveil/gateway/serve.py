@@ -299,13 +299,17 @@ class Gateway:
         before, self.policy = self.policy, policy
         self.hub.reload(policy, time.monotonic())
         for app in before.apps:
-            if app not in policy.apps:
+            if app not in policy.apps and app.name in self.outlets:
                 await self.outlets.pop(app.name).close("the policy changed")
+        closed: list[GazeveilError] = []
         for app in policy.apps:
-            if app.name not in self.outlets:
-                await self._open(app)
-            else:
+            if app.name in self.outlets:
                 self.hub.attach(app.name, self.outlets[app.name])
+                continue
+            try:
+                await self._open(app)
+            except GazeveilError as error:  # the others go on; the next reload tries it again
+                closed.append(error)
         for tracker in before.trackers:
             if tracker in policy.trackers:
                 continue
@@ -317,6 +321,8 @@ class Gateway:
                 self._follow(tracker)
         self._tell_promises()
         self.log("policy changed", apps=len(policy.apps), trackers=len(policy.trackers))
+        if closed:
+            raise closed[0]
 
 
 async def serve(
@@ -358,5 +364,11 @@ def _tls_of(app: AppSetting) -> ssl.SSLContext | None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(app.tls.certificate, app.tls.key)
+    try:
+        context.load_cert_chain(app.tls.certificate, app.tls.key)
+    except OSError as error:
+        raise InputError(
+            f"app {app.name!r} cannot use the certificate {app.tls.certificate} with the key {app.tls.key}",
+            hint="both are PEM files, and the key belongs to the certificate",
+        ) from error
     return context

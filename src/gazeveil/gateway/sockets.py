@@ -83,8 +83,8 @@ class AppOutlet:
             self.meter.latency.saw(monotonic() - self.meters.arrived)
 
     def silence(self, why: str) -> None:
-        """Tell every connection that there is no gaze at present."""
-        self._silent = True
+        """Tell every connection that there is no gaze at present; an end is taken back."""
+        self._silent, self._ended = True, ""
         now = monotonic()
         for connection in tuple(self._connections):
             connection.say(lambda sink: sink.silence(now))
@@ -110,6 +110,7 @@ class AppOutlet:
         for connection in tuple(self._connections):
             connection.hang_up()
         self._connections.clear()
+        self.meter.connections = 0
 
     def _enter(self, connection: _AppConnection) -> bool:
         if len(self._connections) >= MOST_CONNECTIONS:

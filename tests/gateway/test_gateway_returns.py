@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""An app whose stream was ended gets gaze again when the cause is gone; a reload that half fails can be mended."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gazeveil.errors import InputError
+from gazeveil.gateway.serve import Gateway
+from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
+
+SHORT = 12.5
+
+
+def is_end(told: dict[str, Any]) -> bool:
+    return told.get("type") == "end"
+
+
+async def comes_back(port: int) -> None:
+    for _ in range(10):
+        if len(await lines_of(port, is_gaze, 2, seconds=10)) == 2:
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("the app is locked out")
+
+
+def tomorrow(gateway: Gateway) -> None:
+    later = datetime.now(UTC) + timedelta(days=1)
+    for desk in gateway.hub._desks.values():
+        desk._wall = lambda: later
+        for group in desk.groups:
+            group.purse._wall = lambda: later
+
+
+def another_person(gateway: Gateway) -> None:
+    gateway.sit_down("desk", "bo")
+
+
+@pytest.mark.parametrize("mend", [tomorrow, another_person])
+def test_after_a_spent_budget_the_next_day_and_the_next_person_get_gaze(tmp_path: Path, mend: Any) -> None:
+    port = free_port()
+
+    async def run() -> None:
+        async with running(tmp_path, policy_text(port, budget=SHORT)) as (gateway, _):
+            assert len(await lines_of(port, is_end, 1)) == 1
+            assert len(await lines_of(port, is_end, 1)) == 1, "who connects again is told, too"
+            mend(gateway)
+            await comes_back(port)
+
+    asyncio.run(run())
+
+
+def test_an_app_that_was_switched_off_and_on_gets_gaze(tmp_path: Path) -> None:
+    port = free_port()
+
+    async def run() -> None:
+        async with running(tmp_path, policy_text(port)) as (gateway, _):
+            gateway.switch("game", False)
+            gateway.sit_down("desk", "bo")
+            assert len(await lines_of(port, is_end, 1)) == 1, "another person does not switch it on"
+            gateway.switch("game", True)
+            await comes_back(port)
+
+    asyncio.run(run())
+
+
+def test_a_port_that_is_taken_spoils_neither_this_reload_nor_the_next(tmp_path: Path) -> None:
+    port, second = free_port(), free_port()
+    more = f'[[app]]\nname = "page"\ntracker = "desk"\nprotocol = "jsonlines"\nlisten = "127.0.0.1:{second}"\nveil = {{ preset = "lphu" }}\n'  # noqa: E501
+
+    async def run() -> None:
+        async with running(tmp_path, policy_text(port)) as (gateway, _):
+            (tmp_path / "policy.toml").write_text(policy_text(port, more=more))
+            with socket.socket() as other:
+                other.bind(("127.0.0.1", second))
+                other.listen()
+                with pytest.raises(InputError, match="cannot listen"):
+                    await gateway.reload()
+            await comes_back(port)
+            await gateway.reload()
+            await comes_back(second)
+            (tmp_path / "policy.toml").write_text(policy_text(port))
+            await gateway.reload()
+            await comes_back(port)
+
+    asyncio.run(run())
