@@ -12,6 +12,7 @@ and Triton, and nothing else.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import sys
 import time
@@ -39,7 +40,9 @@ TRAINING_PEOPLE = 500
 UNSEEN = slice(500, 600)
 FAST: dict[str, Any] = {"block": FusedBlock, "make_step": GraphStep}
 PLAIN: dict[str, Any] = {"block": DenseBlock, "make_step": PlainStep}
-BF16 = Recipe(device="cuda", precision="bf16")
+SOME = [name for name in os.environ.get("CURVES", "").split(";") if name]
+"""Which curves to draw, all of them if none is named."""
+BF16 = Recipe(int(os.environ.get("EPOCHS", "100")), device="cuda", precision="bf16")
 
 
 def cut(velocity: Any, first: int = 0) -> Windows:
@@ -88,15 +91,24 @@ def curves(velocity: Any) -> dict[str, Any]:
     """Train the same 100 people from the same start on the same batches, plain and fused, and judge the results."""
     windows = cut(velocity[:100])
     result = {}
-    for name, precision, how in (
-        ("fused, fp32", "fp32", FAST),
-        ("fused, bf16", "bf16", FAST),
-        ("plain, bf16", "bf16", PLAIN),
-        ("plain, fp32", "fp32", PLAIN),
-        ("plain, fp32, another time", "fp32", {"block": DenseBlock, "make_step": GraphStep}),
+    graph = {"block": DenseBlock, "make_step": GraphStep}
+    for name, precision, seed, how in (
+        ("fused, fp32", "fp32", 1, FAST),
+        ("fused, bf16", "bf16", 1, FAST),
+        ("plain, bf16", "bf16", 1, PLAIN),
+        ("plain, fp32", "fp32", 1, PLAIN),
+        ("plain, fp32, another time", "fp32", 1, graph),
+        ("fused, fp32, seed 2", "fp32", 2, FAST),
+        ("fused, bf16, seed 2", "bf16", 2, FAST),
+        ("plain, fp32, seed 2", "fp32", 2, graph),
+        ("fused, fp32, seed 3", "fp32", 3, FAST),
+        ("fused, bf16, seed 3", "bf16", 3, FAST),
+        ("plain, fp32, seed 3", "fp32", 3, graph),
     ):
+        if SOME and name not in SOME:
+            continue
         start = time.perf_counter()
-        trained = train(windows, Recipe(device="cuda", precision=precision), **how)
+        trained = train(windows, Recipe(device="cuda", precision=precision, seed=seed), **how)
         taken = time.perf_counter() - start
         unit = embeddings([trained.fold], velocity[UNSEEN])
         result[name] = {
@@ -115,7 +127,7 @@ def full(velocity: Any) -> dict[str, Any]:
     start = time.perf_counter()
     trained = train(windows, BF16, **FAST)
     taken = time.perf_counter() - start
-    seen = 100 * (len(windows) // BATCH) * BATCH
+    seen = BF16.epochs * (len(windows) // BATCH) * BATCH
     print(f"full: {len(windows)} windows, {taken:.1f} s, {seen / taken:.0f} windows/s", flush=True)
     unseen = judged(embeddings([trained.fold], velocity[UNSEEN]))
     print(unseen, flush=True)
@@ -178,7 +190,7 @@ def veiled(folder: Path, out: Path) -> dict[str, Any]:
     return result
 
 
-def further(fold: Fold, windows: Windows, seed: int, epochs: int = 60) -> Fold:
+def further(fold: Fold, windows: Windows, seed: int, epochs: int = 30) -> Fold:
     """Return an embedder trained further, at up to a third of the usual learning rate, with a new classifier."""
     embedder = Embedder(FusedBlock).cuda()
     embedder.load_state_dict({name: torch.from_numpy(np.array(values)) for name, values in fold.state.items()})

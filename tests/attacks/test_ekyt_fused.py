@@ -103,12 +103,13 @@ def test_training_follows_the_same_curve() -> None:
 @needs_gpu
 @pytest.mark.parametrize(("count", "samples"), [(7, 301), (32, 625), (65, 100)])
 @pytest.mark.parametrize(("kind", "tolerance"), [("float32", 5e-3), ("bfloat16", 2e-1)])
-def test_kernels_compute_what_the_reference_computes(count: int, samples: int, kind: str, tolerance: float) -> None:
+def test_kernels_compute_what_the_reference_computes(
+    monkeypatch: pytest.MonkeyPatch, count: int, samples: int, kind: str, tolerance: float
+) -> None:
     # a ReLU that opens in one precision and not in the other changes a gradient by a whole term, hence the tolerance
     from gazeveil.attacks.ekyt import fused_gpu
 
-    before = torch.backends.cudnn.allow_tf32
-    torch.backends.cudnn.allow_tf32 = False
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
     block = twins()[0].block.float().cuda()
     norms = [norm.weight.detach() for norm in block.norms], [norm.bias.detach() for norm in block.norms]
     packed = pack([layer.weight.detach() for layer in block.convolutions], *norms, getattr(torch, kind))
@@ -119,7 +120,6 @@ def test_kernels_compute_what_the_reference_computes(count: int, samples: int, k
     found = fused_gpu.backward(gradient, saved, packed)
     right, kept = fused_reference.forward(windows.double(), exact)
     wanted = fused_reference.backward(gradient.double(), kept, exact)
-    torch.backends.cudnn.allow_tf32 = before
     assert float((averages - right).norm() / right.norm()) < tolerance / 10
     for name, one, other in zip(Packed._fields, found, wanted, strict=True):
         assert float((one - other).norm() / other.norm()) < tolerance, name

@@ -28,6 +28,14 @@ def _affine(scale, shift, mean, variance, norm, slot, channels):
 
 
 @triton.jit
+def _rounded(values, precision: tl.constexpr):
+    """Round float32 to TF32, which would else cut the last bits off and make every product a little too small."""
+    if precision == "tf32" and values.dtype == tl.float32:
+        values = ((values.to(tl.int32, bitcast=True) + 4096) & -8192).to(tl.float32, bitcast=True)
+    return values
+
+
+@triton.jit
 def _tile(base, window, moments, samples):
     """Load moments x 32 channels, 0 beyond the ends of the window, and say which moments are within."""
     there = (moments >= 0) & (moments < samples)
@@ -87,15 +95,15 @@ def convolve(
     size = count * samples * 32
     seen = _entry_tile(windows, scale, shift, mean, variance, window, times, samples, depth, dilation)
     first = tl.load(entry + (depth * 16 + tl.arange(0, 16))[:, None] * 32 + channels[None, :])
-    total = tl.dot(seen.to(first.dtype), first, input_precision=precision)
+    total = tl.dot(_rounded(seen.to(first.dtype), precision), _rounded(first, precision), input_precision=precision)
     for output in range(depth):
         factor, added = _affine(scale, shift, mean, variance, depth - 1, output + 1, channels)
         pair = depth * (depth - 1) // 2 + output
         for tap in tl.static_range(3):
             values, there = _tile(outputs + output * size, window, times + (tap - 1) * dilation, samples)
             values = tl.maximum(values.to(tl.float32) * factor[None, :] + added[None, :], 0.0)
-            weights = tl.load(tiles + (pair * 3 + tap) * 1024 + square)
-            values = tl.where(there[:, None], values, 0.0).to(weights.dtype)
+            weights = _rounded(tl.load(tiles + (pair * 3 + tap) * 1024 + square), precision)
+            values = _rounded(tl.where(there[:, None], values, 0.0).to(weights.dtype), precision)
             total = tl.dot(values, weights, total, input_precision=precision)
     inside = (times < samples)[:, None]
     kept = total.to(outputs.dtype.element_ty)
@@ -209,7 +217,7 @@ def pull(
         total = tl.zeros((block, 32), tl.float32)
         for tap in tl.static_range(3):
             sent, _ = _tile(into + depth * size, window, times - (tap - 1) * dilation, samples)
-            weights = tl.load(tiles + (pair * 3 + tap) * 1024 + square)
+            weights = _rounded(tl.load(tiles + (pair * 3 + tap) * 1024 + square), precision)
             total = tl.dot(sent, tl.trans(weights), total, input_precision=precision)
         arrived, scaled = _blocked(total, standard, inside, scale, shift, (depth - 1) * 288 + place)
         pulled += scaled
@@ -252,7 +260,7 @@ def pull_entry(
         for tap in tl.static_range(3):
             sent, _ = _tile(into + depth * size, window, times - (tap - 1) * dilation, samples)
             rows = (depth * 16 + tap * 2 + columns)[:, None] * 32 + tl.arange(0, 32)[None, :]
-            weights = tl.load(entry + rows, mask=(columns < 2)[:, None], other=0.0)
+            weights = _rounded(tl.load(entry + rows, mask=(columns < 2)[:, None], other=0.0), precision)
             total = tl.dot(sent, tl.trans(weights), total, input_precision=precision)
         arrived, _ = _blocked(total, standard, inside, scale, shift, (depth - 1) * 288 + columns)
         _leave_sums(sums + (depth - 1) * 64 * programs, arrived, arrived * standard)
@@ -281,8 +289,9 @@ def correct(
     count,
     output,
     block: tl.constexpr,
+    precision: tl.constexpr,
 ):
-    """Take the share of the batch statistics off a pulled gradient, in place."""
+    """Take the share of the batch statistics off a pulled gradient, in place, and round it for the products to come."""
     window = tl.program_id(1)
     times = tl.program_id(0) * block + tl.arange(0, block)
     channels = tl.arange(0, 32)
@@ -301,7 +310,7 @@ def correct(
     total = (count * samples).to(tl.float32)
     result = (pulled.to(tl.float32) - (level / total)[None, :] - (slope / total)[None, :] * standard) * inverse[None, :]
     places = (window * samples + times)[:, None] * 32 + channels[None, :]
-    tl.store(into + offset + places, result.to(into.dtype.element_ty), mask=there[:, None])
+    tl.store(into + offset + places, _rounded(result.to(into.dtype.element_ty), precision), mask=there[:, None])
 
 
 @triton.jit(do_not_specialize=["samples", "count", "share"])
@@ -339,7 +348,7 @@ def weigh(
         times = (step % blocks) * block + tl.arange(0, block)
         values, there = _tile(outputs + output * size, window, times, samples)
         seen = tl.maximum(values.to(tl.float32) * factor[None, :] + added[None, :], 0.0)
-        seen = tl.trans(tl.where(there[:, None], seen, 0.0).to(into.dtype.element_ty))
+        seen = tl.trans(_rounded(tl.where(there[:, None], seen, 0.0).to(into.dtype.element_ty), precision))
         # what is seen at one moment went into the outputs a dilation later (tap 0), at once, and a dilation earlier
         sent, _ = _tile(into + depth * size, window, times + dilation, samples)
         past = tl.dot(seen, sent, past, input_precision=precision)
@@ -381,6 +390,7 @@ def weigh_entry(
         times = (step % blocks) * block + tl.arange(0, block)
         seen = _entry_tile(windows, scale, shift, mean, variance, window, times, samples, depth, dilation)
         sent, _ = _tile(into + depth * size, window, times, samples)
-        total = tl.dot(tl.trans(seen.to(sent.dtype)), sent, total, input_precision=precision)
+        seen = _rounded(seen.to(sent.dtype), precision)
+        total = tl.dot(tl.trans(seen), sent, total, input_precision=precision)
     rows = tl.arange(0, 16)[:, None] * 32 + tl.arange(0, 32)[None, :]
     tl.store(partial + (tl.program_id(1) * tl.num_programs(0) + depth) * 512 + rows, total)

@@ -102,7 +102,9 @@ def backward(gradient: Any, saved: Saved, packed: Packed) -> Packed:
         )
         kernels.settle[(FILTERS, DEPTH - output)](sums, scale, shift, blocks * count, output + 1, output)
         kernels.correct[(correct.blocks(samples), count)](
-            *(outputs, into, packed.scale, mean, variance, scale, shift, samples, count, output), **correct.options()
+            *(outputs, into, packed.scale, mean, variance, scale, shift, samples, count, output),
+            **correct.options(),
+            **_precision(),
         )
     blocks = pull_entry.blocks(samples)
     sums = windows.new_empty(DEPTH, 2 * FILTERS, blocks * count)
