@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,27 +60,36 @@ def test_one_without_a_model_learns_by_enrolling() -> None:
     assert ready.recogniser(plain) is plain
 
 
-def test_a_layer_learnt_behind_the_veil_undoes_what_the_veil_does_to_embeddings() -> None:
-    """People differ in one direction, and noise, the same for all, is far larger in four others."""
+def embedded(noise: float) -> Callable[[Trial], np.ndarray]:
+    """People differ in one direction, and noise, the same for all, is larger or smaller in four others."""
     rng = np.random.default_rng(5)
 
     def embed(trial: Trial) -> np.ndarray:
-        person = float(trial.name)
-        return np.stack([person + 0.1 * rng.normal(size=40), *(8.0 * rng.normal(size=(4, 40)))], axis=1)
+        return np.stack([float(trial.name) + 0.1 * rng.normal(size=40), *(noise * rng.normal(size=(4, 40)))], axis=1)
 
-    def somebody(name: float) -> Trial:
-        return Trial(f"p{name}", "1", str(name), np.zeros(0), np.zeros(0), np.zeros(0), 72.0)
+    return embed
 
-    crowd = [somebody(name) for name in (-1.0, 1.0)]
 
-    def right(gallery: Gallery) -> float:
-        votes = [gallery.windows(one).argmax(axis=1) == gallery.people.index(one.person) for one in crowd]
-        return float(np.mean(votes))
+def crowd(names: Sequence[float]) -> list[Trial]:
+    nothing = np.zeros(0)
+    return [Trial(f"p{n}", day, str(n), nothing, nothing, nothing, 72.0) for n in names for day in ("1", "2")]
 
-    plain, layer = EmbeddedGallery(embed, crowd), adapted(embed, [somebody(name) for name in np.linspace(-1, 1, 9)])
-    assert right(layer.enrol(crowd)) > right(plain) + 0.1
-    with pytest.raises(InputError, match="two people"):
-        adapted(embed, crowd[:1])
+
+def right(gallery: Gallery, asked: Sequence[Trial]) -> float:
+    return float(np.mean([gallery.windows(one).argmax(axis=1) == gallery.people.index(one.person) for one in asked]))
+
+
+def test_a_layer_learnt_behind_the_veil_undoes_what_the_veil_does_to_embeddings() -> None:
+    embed, two = embedded(8.0), crowd([-1.0, 1.0])
+    layer = adapted(embed, crowd([-1.0, -0.9, 0.9, 1.0]))
+    assert right(layer.enrol(two), two) > right(EmbeddedGallery(embed, two), two) + 0.1
+
+
+def test_where_a_layer_does_not_help_everything_stays() -> None:
+    layer = adapted(embedded(0.0), crowd([-1.0, -0.9, 0.9, 1.0]))
+    assert np.allclose(layer.layer, np.eye(5))
+    with pytest.raises(InputError, match="four people"):
+        adapted(embedded(1.0), crowd([1.0, 2.0]))
 
 
 def test_nonsense_is_refused() -> None:

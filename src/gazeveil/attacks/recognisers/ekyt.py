@@ -67,7 +67,7 @@ class Ekyt(Recogniser):
         """Return the network with a last linear layer that is learnt on other people's gaze; it stays as it is itself.
 
         Raises:
-            InputError: If there is no model, or fewer than two people have a usable window.
+            InputError: If there is no model, or fewer than four people have usable windows in two sessions.
         """
         return adapted(self._embed(), strangers)
 
