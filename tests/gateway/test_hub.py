@@ -9,6 +9,7 @@ import math
 import random
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -353,6 +354,59 @@ def test_nobody_cuts_a_quiet_time_short_by_hanging_up() -> None:
         bench.hub.switch("game", True)
     bench.gaze(4)
     assert min(veiled.t for veiled in bench.seen["game"].shown[shown:]) > left + 2
+
+
+SLOW, FAST = ({"mechanism": "clock", "epsilon": 1, "window": w, "radius": 90} for w in (10, 1))
+
+
+def test_nobody_cuts_a_quiet_time_short_by_turning_twice() -> None:
+    free: dict[str, Any] = {
+        "epsilon_at_most": Fraction(1),
+        "window_at_least": Fraction(1),
+        "radius_at_least": Fraction(1),
+    }
+    bench = Bench(policy(app("slow", SLOW, knob=("mpmu",), **free), app("other", "mpmu")))
+    bench.gaze(25)
+    shown = bench.seen["slow"].shown
+    before, last = len(shown), shown[-1].t
+    bench.hub.turn("slow", now=bench.now, preset="mpmu")
+    bench.hub.turn("slow", now=bench.now, window=1, epsilon=1)
+    bench.gaze(12)
+    assert shown[before].t > last + 10
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [(app("fast", FAST),)],
+        [(tracker("desk2"), app("fast", FAST, on="desk2"))],
+        [
+            (tracker("spare"), app("else", FAST, on="spare")),
+            (tracker("spare"), tracker("desk2"), app("else", FAST, on="spare"), app("fast", FAST, on="desk2")),
+        ],
+    ],
+)
+def test_a_window_that_was_promised_is_kept_under_other_names(steps: list[tuple[object, ...]]) -> None:
+    bench = Bench(policy(app("slow", SLOW)))
+    bench.gaze(25)
+    last = bench.seen["slow"].shown[-1].t
+    for step in steps:
+        bench.hub.reload(policy(*step), bench.now)  # type: ignore[arg-type]
+    seen = bench.attach("fast")
+    bench.gaze(12, on=bench.hub.policy.app("fast").tracker)
+    assert seen.shown[0].t > last + 10
+
+
+def test_who_waits_behind_a_veil_is_let_in_though_the_tracker_and_its_clock_are_replaced() -> None:
+    bench = Bench(policy(app("slow", SLOW, knob=("mpmu",)), app("other", "mpmu")))
+    bench.gaze(25)
+    before = len(bench.seen["slow"].shown)
+    bench.hub.turn("slow", now=bench.now, preset="mpmu")
+    changed = policy(tracker(seed=2), app("slow", SLOW, knob=("mpmu",)), app("other", "mpmu"))
+    bench.hub.reload(changed, bench.now)
+    bench.device = 0.0
+    bench.gaze(12)
+    assert len(bench.seen["slow"].shown) > before
 
 
 def test_off_needs_the_policys_word_and_back_again_is_a_new_veil_with_quiet() -> None:

@@ -39,6 +39,7 @@ class Desk:
         person: Who sits there now.
         clock: Its stream time.
         groups: The viewer groups of its apps.
+        past_window: The longest window of a veil that is closed: whatever begins anew is quiet for as long.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Desk:
         self._policy, self._noise, self._wall, self._log = policy, noise, wall, log
         self.clock = StreamClock(setting.speed)
         self.groups: list[ViewerGroup] = []
+        self.past_window = 0.0
         self._made = self._samples = 0
         self._seen = -math.inf
         self._why = WAITING
@@ -110,7 +112,10 @@ class Desk:
             old.become(mechanism, t)
             self.examine(seat)
             return
-        quiet = 0.0 if old is None else max(old.window, window_of(mechanism.guarantee))
+        quiet = 0.0
+        if old is not None:
+            seat.window = max(seat.window, old.window)
+            quiet = max(seat.window, window_of(mechanism.guarantee))
         if target is None:
             target = self._new_group(mechanism, quiet)
         if old is not None:
@@ -124,6 +129,7 @@ class Desk:
         group.leave(seat)
         if not group.seats:
             group.close()
+            self.past_window = max(self.past_window, group.window)
             self.groups = [other for other in self.groups if other is not group]
 
     def group_of(self, seat: Seat) -> ViewerGroup:
@@ -153,6 +159,10 @@ class Desk:
         self._log("person-changed", tracker=self.setting.name)
         self._begin_anew()
 
+    def longest_window(self) -> float:
+        """Return the longest window that was ever promised here."""
+        return max([self.past_window, *(group.window for group in self.groups)])
+
     def obey(self, setting: TrackerSetting, policy: Policy) -> None:
         """Follow a new policy; apps are placed after that."""
         before, old = self.setting, self._policy
@@ -160,9 +170,10 @@ class Desk:
         if setting.person != before.person:
             self.person = setting.person
         if setting != before:
-            if replace(setting, person=before.person) != before:
+            other = replace(setting, person=before.person) != before
+            if other:
                 self.clock = StreamClock(setting.speed)
-            self._begin_anew()
+            self._begin_anew(other_clock=other)
         elif (old.budget_of(self.person), old.lease_s) != (policy.budget_of(self.person), policy.lease_s):
             for group in self.groups:
                 group.new_purse()
@@ -187,9 +198,9 @@ class Desk:
         for group in self.groups:
             group.close()
 
-    def _begin_anew(self) -> None:
+    def _begin_anew(self, *, other_clock: bool = False) -> None:
         for group in self.groups:
-            group.begin_anew()
+            group.begin_anew(other_clock=other_clock)
             for seat in group.seats:
                 self.examine(seat)
 
@@ -200,7 +211,7 @@ class Desk:
             mechanism,
             noise=self._noise,
             make_purse=self._purse,
-            quiet_s=quiet_s,
+            quiet_s=max(quiet_s, self.past_window),
             log=self._log,
         )
         self.groups = [*self.groups, group]

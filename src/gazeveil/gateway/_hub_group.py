@@ -128,8 +128,10 @@ class ViewerGroup:
         self._running = tuple(seat for seat in self.seats if seat.takes_part and seat not in waiting)
         self.is_running = any(seat.takes_part for seat in self.seats)
 
-    def begin_anew(self) -> None:
+    def begin_anew(self, *, other_clock: bool = False) -> None:
         """Start a new veil and forget the lease: another person sits there, or the tracker changed."""
+        if other_clock:  # moments of the old clock mean nothing any more
+            self._joining = [(seat, -math.inf, until_now) for seat, _, until_now in self._joining]
         self._close("a new stream begins")
         self.new_purse()
         self._start(now=-math.inf)

@@ -48,10 +48,12 @@ class Seat:
         why: Why it gets nothing; empty while gaze flows.
         ended: Why nothing more comes; empty if more may.
         errors: How often its outlet failed.
+        window: The longest window of any veil that it was behind: so long it waits behind another one.
     """
 
     __slots__ = (
-        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "outlet", "refused", "setting", "why"
+        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "outlet", "refused", "setting", "why",
+        "window",
     )  # fmt: skip
 
     def __init__(self, setting: AppSetting, tracker: TrackerSetting, log: Log) -> None:
@@ -62,6 +64,7 @@ class Seat:
         self.why = WAITING
         self.errors = 0
         self.failing = False
+        self.window = 0.0
         self.setting = setting
         self.feed = _feed(setting, tracker)
 

@@ -64,6 +64,7 @@ class Hub:
         self._seats: dict[str, Seat] = {}
         self._paying: dict[str, Purse] = {}
         self._now = now
+        self._longest = 0.0
         for tracker in policy.trackers:
             self._desks[tracker.name] = self._desk(tracker.name)
         for app in policy.apps:
@@ -186,13 +187,17 @@ class Hub:
         """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
         self.policy = policy
         names = {app.name for app in policy.apps}
+        self._longest = max([self._longest, *(desk.longest_window() for desk in self._desks.values())])
         for name in [name for name in self._seats if name not in names]:
             seat = self._seats.pop(name)
             seat.end("the policy has no such app any more")
             self._desks[seat.setting.tracker].remove(seat)
         kept: dict[str, Desk] = {}
         for tracker in policy.trackers:
-            desk = self._desks.get(tracker.name) or self._desk(tracker.name)
+            desk = self._desks.get(tracker.name)
+            if desk is None:  # perhaps a known tracker under another name
+                desk = self._desk(tracker.name)
+                desk.past_window = self._longest
             desk.obey(tracker, policy)
             kept[tracker.name] = desk
         gone = {name: desk for name, desk in self._desks.items() if name not in kept}
