@@ -69,4 +69,5 @@ class Description:
             rows = [measure(one) for one in movements if np.isfinite(one.x).sum() >= _FEWEST_SAMPLES]
             return np.array(rows) if rows else np.empty((0, 0))
 
-        return remembered((name, self.seconds, self.step), trial, work_out)
+        seen = trial if name == "pupil" else trial.with_gaze(trial.x, trial.y)  # what is denied cannot leak
+        return remembered((name, self.seconds, self.step), seen, work_out)

@@ -18,6 +18,7 @@ MOST_BYTES: Final = 256_000_000
 """No more is kept than this; what was not asked for the longest goes first."""
 
 _KNOWN: OrderedDict[tuple[Hashable, bytes], FloatArray] = OrderedDict()
+_HELD = {"bytes": 0}
 
 
 def remembered(what: Hashable, trial: Trial, work_out: Callable[[Trial], FloatArray]) -> FloatArray:
@@ -35,8 +36,9 @@ def remembered(what: Hashable, trial: Trial, work_out: Callable[[Trial], FloatAr
     found = work_out(trial)
     found.setflags(write=False)
     _KNOWN[key] = found
-    while sum(kept.nbytes for kept in _KNOWN.values()) > MOST_BYTES:
-        _KNOWN.popitem(last=False)
+    _HELD["bytes"] += found.nbytes
+    while _HELD["bytes"] > MOST_BYTES:
+        _HELD["bytes"] -= _KNOWN.popitem(last=False)[1].nbytes
     return found
 
 
