@@ -311,7 +311,7 @@ class LslLink:
         pylsl = _pylsl()
         _keep_to_this_machine(pylsl, self._host)
         source = self._make()
-        found = [info for info in pylsl.resolve_bypred(source.query, 1, 1.0) if self._is_mine(info)]
+        found = [info for info in pylsl.resolve_bypred(self._query(source.query), 1, 1.0) if self._is_mine(info)]
         if not found:
             return "no such stream of gaze"
         inlet = pylsl.StreamInlet(found[0], 10, recover=False)
@@ -344,6 +344,12 @@ class LslLink:
             self.log("tracker found", tracker=self.name)
         self.meter.samples += len(samples)
         self.push(samples, now)
+
+    def _query(self, kind: str) -> str:
+        """Return which stream to look for: liblsl stops at the first one that fits, and it must not be one of ours."""
+        query = f"{kind} and not(starts-with(source_id,'gazeveil:'))"
+        quote = "'" if "'" not in self._stream else '"'
+        return f"{query} and name={quote}{self._stream}{quote}" if self._stream and quote not in self._stream else query
 
     def _is_mine(self, info: Any) -> bool:
         """Tell whether a stream is the tracker's, and not one of a gateway's own."""

@@ -226,6 +226,10 @@ LEAVES: Final = {
     "software": "Ours.",
     "version": "Of these messages.",
     "plane": "The tracker's screen or field of view is public.",
+    **dict.fromkeys(
+        ("width_px", "height_px", "width_mm", "height_mm", "distance_mm", "fov_x_deg", "fov_y_deg"),
+        "Part of the plane, from the policy.",
+    ),
     "unit": "Of x and y.",
     "rate_hz": "As the policy says.",
     "output": "As the policy says.",
