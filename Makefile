@@ -3,7 +3,6 @@
 #
 # make demo    simulate a small study and open the report in demo/report.html
 # make test    lint, types and tests
-# make fuzz    a million pieces of garbage for every parser of the gateway
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
 # make chaos   200 faults against a running gateway, with a tap on every app
@@ -14,7 +13,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit fuzz bench usefulness docs clean
+.PHONY: setup demo test lint types unit bench usefulness chaos fuzz docs clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -55,9 +54,6 @@ $(VENV)/.attacks: $(VENV)/.installed
 unit: setup $(VENV)/.spark $(VENV)/.attacks
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
 
-fuzz: setup
-	$(BIN)/python -m tests.gateway.fuzz_protocols --inputs 1000000
-
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	@touch $@
@@ -72,7 +68,7 @@ chaos: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.chaos
 
 fuzz: setup
-	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.gateway.fuzz_protocols
 
 docs: setup
 	$(BIN)/mkdocs build --strict

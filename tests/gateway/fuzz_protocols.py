@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Garbage for every parser of every wire protocol: ``python -m tests.gateway.fuzz_protocols --inputs 1000000``.
+"""Garbage for every parser of every wire protocol, and for policies: ``make fuzz``.
 
 What real ends say is cut, repeated, mixed and spoilt. A parser may understand it or raise `WireError`; anything else,
 an input that takes longer than a second or memory that keeps growing is a finding. An object goes on with the next
@@ -13,14 +13,20 @@ import argparse
 import random
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
-from gazeveil.errors import WireError
+from gazeveil.cli.policy import EXAMPLE
+from gazeveil.errors import FileFormatError, WireError
+from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
 from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
 from gazeveil.gateway.protocols._websocket_text import _mute, _websockets
+from gazeveil.gateway.protocols.gazepointer import GazePointerSource
 from gazeveil.gateway.protocols.lsl import Channel
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
@@ -46,10 +52,12 @@ class Parser:
     name: str
     make: Callable[[], Callable[[bytes], object]]
     seeds: list[bytes]
+    share: int = 1
+    """One of how many inputs it gets: a policy is written by its owner, and takes a millisecond to read."""
 
 
 def parsers() -> Iterator[Parser]:
-    """Both ends of every registered protocol."""
+    """Both ends of every registered protocol, and the reader of policies."""
     for protocol in PROTOCOLS:
         if protocol.transport == "tcp":
             yield Parser(f"{protocol.name} source", _tcp_source(protocol), [RICH[protocol.name](), _shown(protocol)])
@@ -61,6 +69,10 @@ def parsers() -> Iterator[Parser]:
             yield Parser(f"{protocol.name} sink", _zmq_sink(protocol), [b"SUB_PORT", b"T 0.0", b"t", b"R name", b"v"])
         else:
             yield Parser(f"{protocol.name} source", _lsl_source(protocol), [b"\x3f\xd0" + bytes(6)] * 2)
+    over_web = replace(PROTOCOLS["gazepointer"], source=lambda plane: GazePointerSource(plane, "websocket"))
+    yield Parser("gazepointer source over WebSocket", _tcp_source(over_web), [_shown(over_web)])
+    yield Parser("gazepointer sink over WebSocket", _tcp_sink(over_web), _heard(over_web))
+    yield Parser("policy", _policy, [EXAMPLE.encode()], share=100)
 
 
 def _tcp_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
@@ -117,6 +129,22 @@ def _tcp_sink(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
         return feed
 
     return make
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="gazeveil-fuzz-")
+
+
+def _policy() -> Callable[[bytes], object]:
+    path = Path(_folder().name) / "policy.toml"
+
+    def feed(data: bytes) -> object:
+        path.write_bytes(data)
+        read_policy(path)
+        return []
+
+    return feed
 
 
 def _zmq_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:
@@ -238,7 +266,7 @@ def fuzz(parser: Parser, inputs: int, seed: int) -> Outcome:
         try:
             found = feed(data)
             outcome.understood += 1
-        except WireError:
+        except (WireError, FileFormatError):
             outcome.refused += 1
             feed, found = parser.make(), []
         except Exception as error:  # noqa: BLE001  (that is what is looked for)
@@ -265,19 +293,22 @@ def main() -> int:
     for parser in parsers():
         if wanted.only not in parser.name:
             continue
-        fuzz(parser, min(wanted.inputs, 5_000), wanted.seed - 1)  # caches fill before memory is measured
+        fuzz(
+            parser, min(wanted.inputs, 5_000) // parser.share, wanted.seed - 1
+        )  # caches fill before memory is measured
         before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
-        outcome = fuzz(parser, wanted.inputs, wanted.seed)
+        outcome = fuzz(parser, max(wanted.inputs // parser.share, 1), wanted.seed)
         growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         if not outcome.finding and growth > MOST_GROWTH_KIB:
             outcome.finding = f"memory grew by {growth:,} KiB"
         findings += bool(outcome.finding)
         print(
-            f"{parser.name:20} understood {outcome.understood:>9,}  refused {outcome.refused:>9,}  "
+            f"{parser.name:34} understood {outcome.understood:>9,}  refused {outcome.refused:>9,}  "
             f"slowest {outcome.slowest_s * 1e3:6.2f} ms  memory +{growth:,} KiB  "
             f"{time.monotonic() - begun:6.1f} s  {outcome.finding or 'sound'}",
             flush=True,
         )
+    _folder().cleanup()
     return 1 if findings else 0
 
 

@@ -109,6 +109,10 @@ def in_words(policy: Policy) -> list[str]:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
         lines.append(f"  veil: {one.mechanism.in_words()}; promise: {_promise(one)}")
+        if one.protocol == "lsl":
+            lines.append(
+                "  LSL listens on all networks of this machine: a firewall decides who else can read the veiled stream"
+            )
         shared = [other.name for other in policy.apps if other is not one and _same_noise(other, one)]
         if shared:
             lines.append(f"  shares its noise with {', '.join(shared)}: together they know no more than one")

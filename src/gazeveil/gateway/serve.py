@@ -57,6 +57,7 @@ class Gateway:
         self._payer = ThreadPoolExecutor(1, "payments")
         self._ledger: Ledger | None = None
         self._create_ledger = create_ledger
+        self._trouble = ""
         self._control: ControlServer | None = None
 
     async def __aenter__(self) -> Gateway:
@@ -273,8 +274,12 @@ class Gateway:
         try:
             outcome: Any = await loop.run_in_executor(self._payer, self._paid, charge)
             self.meters.payments += 1
+            self._trouble = ""
         except GazeveilError as error:
             self.meters.payment_errors += 1
+            if isinstance(error, LedgerError) and str(error) != self._trouble:
+                self._trouble = str(error)
+                self.log("ledger trouble", why=self._trouble)
             outcome = error
         except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
             self.meters.payment_errors += 1
