@@ -60,10 +60,15 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Discriminant:
-    """What has been learnt: how to whiten a row, and where everybody's mean lies then."""
+    """What has been learnt: how to bring a row into the space where people differ, and where everybody lies there.
+
+    That space has a dimension less than there are people, its origin is the middle of all people, and everybody's
+    own spread is a unit sphere. What lies across it is the same for everybody.
+    """
 
     scale: Scale
-    whitening: FloatArray
+    into: FloatArray
+    origin: FloatArray
     centres: FloatArray
 
     @staticmethod
@@ -94,28 +99,27 @@ class Discriminant:
         level = float(np.trace(covariance)) / len(covariance) or 1.0
         covariance = (1 - shrinkage) * covariance + shrinkage * level * np.eye(len(covariance))
         whitening = np.linalg.inv(np.linalg.cholesky(covariance)).T
-        return Discriminant(scale, whitening, centres @ whitening)
+        middle = centres.mean(axis=0)
+        away = (centres - middle) @ whitening
+        differing = np.linalg.svd(away, full_matrices=False)[2][: max(len(away) - 1, 1)]
+        into = whitening @ differing.T
+        return Discriminant(scale, into, middle @ into, away @ differing.T)
 
     def project(self, rows: FloatArray) -> FloatArray:
-        """Return rows where everybody's spread is a unit sphere."""
-        return np.asarray(self.scale.apply(rows) @ self.whitening)
+        """Return rows in the space where people differ."""
+        return np.asarray(self.scale.apply(rows) @ self.into - self.origin)
 
     def scores(self, rows: FloatArray) -> FloatArray:
         """Return the logarithm of everybody's probability for each row, nobody being likelier beforehand."""
-        white = self.project(rows)
-        away = (white**2).sum(axis=1)[:, None] - 2 * white @ self.centres.T + (self.centres**2).sum(axis=1)
-        return log_softmax(-away / 2)
+        return log_softmax(self.project(rows) @ self.centres.T - (self.centres**2).sum(axis=1) / 2)
 
     def cosines(self, rows: FloatArray) -> FloatArray:
         """Return the cosine of each row with everybody, seen from the middle of all people.
 
-        Only directions in which people differ are looked at. How far a window lies from the middle is left out: it
-        grows with whatever is unusual about a window, and says little about whose it is.
+        How far a window lies from the middle is left out: it grows with whatever is unusual about a window, and says
+        little about whose it is.
         """
-        middle = self.centres.mean(axis=0)
-        centres, white = self.centres - middle, self.project(rows) - middle
-        differing = np.linalg.svd(centres, full_matrices=False)[2][: max(len(centres) - 1, 1)]
-        return np.asarray(directions(white @ differing.T) @ directions(centres @ differing.T).T)
+        return np.asarray(directions(self.project(rows)) @ directions(self.centres).T)
 
 
 def log_softmax(scores: FloatArray) -> FloatArray:
