@@ -25,7 +25,7 @@ class Work:
 
 @pytest.fixture(autouse=True)
 def forgotten() -> None:
-    remembering._KNOWN.clear()
+    remembering.forget()
 
 
 def test_the_same_gaze_is_worked_out_once_whoever_it_is() -> None:

@@ -42,6 +42,12 @@ def remembered(what: Hashable, trial: Trial, work_out: Callable[[Trial], FloatAr
     return found
 
 
+def forget() -> None:
+    """Remember nothing any more."""
+    _KNOWN.clear()
+    _HELD["bytes"] = 0
+
+
 def _digest(trial: Trial) -> bytes:
     told = blake2b(repr((trial.rate_hz, len(trial.t))).encode(), digest_size=16)
     for column in (trial.t, trial.x, trial.y, *(() if trial.pupil is None else (trial.pupil,))):
