@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra
+from gazeveil.gateway._lsl_ports import opened_on_this_machine
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.meters import Meters, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown
@@ -234,7 +235,10 @@ class LslOutlet(_Outlet):
         self._pylsl = pylsl
         self._make = self.protocol.sink
         self.sink = self._make(self.shown)
-        self._outlet: Any = pylsl.StreamOutlet(self.sink.description.info(), 0, 10)
+        make = partial(pylsl.StreamOutlet, self.sink.description.info(), 0, 10)
+        self._outlet, alone = opened_on_this_machine(make) if _is_this_machine(host) else (make(), True)
+        if not alone:
+            self.log("stream open to the network", app=self.shown.name, why="liblsl listens on every address here")
         self._was_watched = False
 
     @property
@@ -369,8 +373,12 @@ KnownPeers = {127.0.0.1}
 
 def _keep_to_this_machine(pylsl: Any, host: str) -> None:
     """Keep LSL off the network, unless an address beyond this machine is named; it is one setting for the process."""
-    if not host or host == "localhost" or ipaddress.ip_address(host).is_loopback:
+    if _is_this_machine(host):
         pylsl.set_config_content(_ALONE)
+
+
+def _is_this_machine(host: str) -> bool:
+    return not host or host == "localhost" or ipaddress.ip_address(host).is_loopback
 
 
 def _channels(info: Any) -> Any:

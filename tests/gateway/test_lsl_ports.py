@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ports that are open to every address are tied to this machine, and others are left alone."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from gazeveil.gateway import _lsl_ports
+from gazeveil.gateway._lsl_ports import opened_on_this_machine
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can tie an open port to a device")
+
+
+def device(port: socket.socket) -> bytes:
+    return port.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16).rstrip(b"\0")
+
+
+@LINUX
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM])
+def test_a_port_that_is_open_to_all_is_tied_to_this_machine_and_works_there(kind: socket.SocketKind) -> None:
+    def make() -> socket.socket:
+        port = socket.socket(socket.AF_INET, kind)
+        port.bind(("0.0.0.0", 0))
+        if kind is socket.SOCK_STREAM:
+            port.listen()
+        return port
+
+    with socket.socket(socket.AF_INET, kind) as earlier:
+        earlier.bind(("0.0.0.0", 0))
+        made, alone = opened_on_this_machine(make)
+        with made, socket.socket(socket.AF_INET, kind) as caller:
+            assert alone
+            assert device(made) == b"lo"
+            assert device(earlier) == b""
+            made.settimeout(5)
+            caller.connect(("127.0.0.1", made.getsockname()[1]))
+            if kind is socket.SOCK_STREAM:
+                made.accept()[0].close()
+            else:
+                caller.send(b"gaze")
+                assert made.recv(10) == b"gaze"
+
+
+@LINUX
+def test_files_and_ports_on_loopback_are_left_alone(tmp_path: Path) -> None:
+    def make() -> tuple[object, socket.socket]:
+        port = socket.socket()
+        port.bind(("127.0.0.1", 0))
+        return (tmp_path / "file").open("w"), port
+
+    (file, port), alone = opened_on_this_machine(make)
+    with file, port:
+        assert alone
+        assert device(port) == b""
+
+
+def test_where_ports_cannot_be_tied_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_lsl_ports, "_TIE", None)
+    assert opened_on_this_machine(lambda: "made") == ("made", False)
