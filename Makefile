@@ -7,13 +7,14 @@
 # make usefulness  how good private heatmaps are, into the documentation
 # make chaos   200 faults against a running gateway, with a tap on every app
 # make fuzz    a million made-up inputs for every parser of the gateway
+# make taps    ten minutes with a tap on every app, for every protocol
 # make docs    build the documentation into site/
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit bench usefulness chaos fuzz docs clean
+.PHONY: setup demo test lint types unit bench usefulness chaos fuzz taps docs clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -69,6 +70,9 @@ chaos: setup
 
 fuzz: setup
 	$(BIN)/python -m tests.gateway.fuzz_protocols
+
+taps: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.taps
 
 docs: setup
 	$(BIN)/mkdocs build --strict
