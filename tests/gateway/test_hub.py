@@ -356,6 +356,20 @@ def test_nobody_cuts_a_quiet_time_short_by_hanging_up() -> None:
     assert min(veiled.t for veiled in bench.seen["game"].shown[shown:]) > left + 2
 
 
+def test_a_longer_window_also_reaches_back_before_a_veil_that_was_replaced() -> None:
+    fast = app("game", {"mechanism": "clock", "epsilon": 2, "window": "0.5", "radius": 200}, knob=("hplu",))
+    bench = Bench(policy(fast))
+    bench.gaze(5)
+    before, last = len(bench.seen["game"].shown), bench.device
+    bench.hub.sit_down("desk", "bo", bench.now)
+    bench.gaze(1)
+    assert len(bench.seen["game"].shown) > before
+    before = len(bench.seen["game"].shown)
+    bench.hub.turn("game", now=bench.now, preset="hplu")
+    bench.gaze(3)
+    assert bench.seen["game"].shown[before].t > last + 2
+
+
 SLOW, FAST = ({"mechanism": "clock", "epsilon": 1, "window": w, "radius": 90} for w in (10, 1))
 
 

@@ -160,15 +160,16 @@ class ViewerGroup:
         Raises:
             OptionError: If the veil cannot keep the new promise; everything stays as it was.
         """
-        veil = self._live.veil if self._live is not None else None
-        if isinstance(veil, StreamVeil) and t is not None:
-            veil.change(t, epsilon=mechanism.epsilon, window=mechanism.window, radius=mechanism.radius)
-            self.mechanism = mechanism
+        live = self._live
+        longest = max(self._longest_window, window_of(mechanism.guarantee))
+        if live is not None and isinstance(live.veil, StreamVeil) and t is not None:
+            live.veil.change(t, epsilon=mechanism.epsilon, window=mechanism.window, radius=mechanism.radius)
+            live.be_quiet(longest)
+            self.mechanism, self._longest_window = mechanism, longest
         else:
-            self.mechanism = mechanism
+            self.mechanism, self._longest_window = mechanism, longest
             self._close("the knob was turned")
             self._start(now=-math.inf)
-        self._longest_window = max(self._longest_window, window_of(mechanism.guarantee))
         self.new_purse()
 
     def silence(self, why: str) -> None:

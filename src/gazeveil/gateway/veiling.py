@@ -149,6 +149,10 @@ class LiveVeil:
         first_t, first_now = self._began
         return t <= first_t + self._quiet or now <= first_now + self._quiet
 
+    def be_quiet(self, quiet_s: float) -> None:
+        """Let the quiet start last at least so long: a longer window may reach back before the first sample."""
+        self._quiet = max(self._quiet, quiet_s)
+
     def open_until(self, t: float, now: float) -> None:
         """Let samples through that come before a stream time and before a moment of the machine's clock."""
         self._until_t, self._until_now = t, now
