@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import polars as pl
 import pytest
 
 from gazeveil import GazeStreamDP, NoiseSource, PureDP
-from gazeveil.engines.spark_stream import DayBudget, StreamOfPeople, key_in, one_batch
+from gazeveil.engines.spark_stream import DayBudget, StreamOfPeople, Work, key_in, one_batch
 from gazeveil.errors import InputError, OptionError, PrivacyError
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.samples import Screen, Veil
@@ -104,19 +105,97 @@ def test_only_veils_with_a_promise_that_a_day_can_pay_for_are_spread() -> None:
         day.check(PureDP(1))
 
 
-def test_a_block_is_paid_once_and_a_spent_budget_pays_nothing(tmp_path: Path) -> None:
+def test_a_name_is_paid_once_and_a_spent_budget_pays_nothing(tmp_path: Path) -> None:
     day = DayBudget(GazeStreamDP(20, 86400, 50, "px"), str(tmp_path / "l"), block_s=4.0)
     with Ledger.open(tmp_path / "l", create=True) as ledger:
-        assert [day.pay(ledger, MECHANISM, "anna", block) for block in (7, 7, 7, 8, 9)] == [
-            True,
-            True,
-            True,
-            True,
-            False,
-        ]
-        account = ledger.account("stream 1970-01-01", "anna")
-        assert account.spent["epsilon"] == 16
-        assert day.pay(ledger, MECHANISM, "bo", 7)
+        paid = [day.pay(ledger, MECHANISM, "anna", (28.0, 31.9), name) for name in ("a", "a", "a", "b", "c")]
+        assert paid == [True, True, True, True, False]
+        assert ledger.account("stream 1970-01-01", "anna").spent["epsilon"] == 16
+        assert day.pay(ledger, MECHANISM, "bo", (28.0, 31.9), "d")
+
+
+def test_a_price_covers_every_moment_with_windows() -> None:
+    day = DayBudget(GazeStreamDP(20, 86400, 75, "px"), "l")
+    spans = {0.0: 1, 0.999: 1, 1.0: 2, 3.5: 4, 59.9: 60}
+    prices = {span: day.price(MECHANISM.guarantee, DAY, DAY + span).epsilon for span in spans}
+    assert prices == {span: windows * 2 * 2 for span, windows in spans.items()}  # two steps of 50 reach 75
+
+
+class State:
+    """What Spark keeps of one person between batches."""
+
+    def __init__(self) -> None:
+        self.get: Any = None
+
+    @property
+    def exists(self) -> bool:
+        return self.get is not None
+
+    def update(self, new: Any) -> None:
+        self.get = new
+
+
+def veiled(work: Work, state: State, rows: np.ndarray, person: str = "anna") -> np.ndarray:
+    pd = pytest.importorskip("pandas")
+    frames = list(work((person,), [pd.DataFrame(rows, columns=["t", "x", "y"])], state))
+    return np.concatenate([frame[["t", "x", "y"]].to_numpy() for frame in frames]) if frames else np.empty((0, 3))
+
+
+def working(folder: Path, epsilon: float = 1000.0) -> tuple[Work, Callable[[], float]]:
+    Ledger.open(folder / "l", create=True).close()
+    day = DayBudget(GazeStreamDP(epsilon, 86400, 50, "px"), str(folder / "l"), block_s=4.0)
+
+    def spent() -> float:
+        with Ledger.open(folder / "l") as ledger:
+            return float(ledger.account("stream 2027-01-15", "anna").spent["epsilon"])
+
+    return Work(MECHANISM.to_dict(), str(folder / "key"), day), spent
+
+
+def test_gaze_shown_again_is_free_and_gaze_shown_under_another_noise_is_paid_again(tmp_path: Path) -> None:
+    work, spent = working(tmp_path)
+    first = veiled(work, State(), gaze((0, 8)))
+    assert spent() == 16
+    assert np.array_equal(first, veiled(work, State(), gaze((0, 8))))
+    assert spent() == 16
+    state = State()  # the checkpoint is lost, and batches are cut elsewhere
+    parts = [veiled(work, state, rows) for rows in np.array_split(gaze((0, 8)), [100])]
+    assert not np.isin(np.concatenate(parts)[:, 1], first[:, 1]).any()
+    assert spent() > 30
+
+
+def test_more_budget_between_two_runs_of_a_batch_changes_nothing_that_was_shown(tmp_path: Path) -> None:
+    work, _ = working(tmp_path, epsilon=8.0)
+    first = veiled(work, State(), gaze((0, 8)))
+    with Ledger.open(tmp_path / "l") as ledger:
+        ledger.grant("stream 2027-01-15", GazeStreamDP(8, 86400, 50, "px"), person="anna")
+    again = veiled(work, State(), gaze((0, 8)))
+    assert 0 < len(first) < len(again)
+    assert np.array_equal(first, again[: len(first)])
+
+
+def test_the_same_gaze_after_another_past_or_behind_another_veil_has_other_noise() -> None:
+    _, one = one_batch(MECHANISM, KEY, "anna", 0, None, gaze((0, 3)))
+    _, two = one_batch(MECHANISM, KEY, "anna", 0, None, gaze((0, 3), 1))
+    held = replace(MECHANISM, filter=False)
+    after = [one_batch(MECHANISM, KEY, "anna", 1, state, gaze((3, 6)))[0] for state in (one, two)]
+    wider = replace(held, space=Screen(1281, 720, 40.0))
+    beside = [one_batch(veil, KEY, "anna", 0, None, gaze((0, 3)))[0] for veil in (held, wider)]
+    for pair in (after, beside):
+        assert not np.isin(pair[0][:, 1], pair[1][:, 1]).any()
+
+
+@pytest.mark.parametrize("t", [1e15, 1e300, -1e12, float("nan"), float("inf")])
+def test_a_row_without_a_sane_time_does_not_stop_the_query(tmp_path: Path, t: float) -> None:
+    work, _ = working(tmp_path)
+    rows = np.vstack((gaze((0, 2)), [[t, 1.0, 2.0]]))
+    assert len(veiled(work, State(), rows)) == len(rows) - 1
+    assert len(veiled(replace(work, day=None), State(), gaze((0, 2)))) == len(rows) - 1
+
+
+def test_a_person_whose_name_has_no_account_is_not_shown(tmp_path: Path) -> None:
+    work, _ = working(tmp_path)
+    assert [len(veiled(work, State(), gaze((0, 2)), name)) for name in ("", "a\nb", "x" * 201)] == [0, 0, 0]
 
 
 def wait_for(condition: Any, process: subprocess.Popen[bytes], seconds: float, log: Path) -> None:
@@ -192,5 +271,5 @@ def test_a_query_killed_in_the_middle_spends_nothing_twice(tmp_path: Path) -> No
     with Ledger.open(tmp_path / "ledger.sqlite") as ledger:
         for person in PEOPLE:
             account = ledger.account("stream 2027-01-15", person)
-            assert account.spent["epsilon"] == 8 * FILES, "every block of four windows is paid once"
+            assert account.spent["epsilon"] == 8 * FILES, "every batch of four windows is paid once"
         assert ledger.verify().sound

@@ -5,19 +5,24 @@
 Spark repeats work: a batch whose executor died, or whose driver died before it was committed, runs again from the
 state before it. If the repeated batch drew new noise, the same gaze would be shown under two noises and its budget
 spent twice. So the noise of a batch follows from a secret key, the person, the number of batches before, and a digest
-of the batch's gaze: the same batch gives the same output, bit for bit, however often it runs, and another batch gives
-other noise. A day's budget is paid by blocks of device time whose charges have names, so each is paid once.
+of the batch's gaze, of the veil's state before it and of the veil: the same batch gives the same output, bit for bit,
+however often it runs, and anything else gives other noise. A day's budget is paid under the same name that the noise
+has: what is shown again costs nothing, and what is shown under other noise is paid for again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
+import json
+import math
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +38,11 @@ from gazeveil.errors import (
     PrivacyError,
 )
 from gazeveil.gaze.geometry import FloatArray
-from gazeveil.gaze.recording import BoolArray
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import WindowOfGaze
-from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
+from gazeveil.samples.mechanism import LATEST, SampleMechanism, mechanism_from_dict
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,6 +51,8 @@ GAZE = "person string, t double, x double, y double"
 """Columns that go in, and that come out."""
 STATE = "batches long, veil binary"
 _KEY_BYTES = 32
+_LONGEST_NAME = 200
+_CALENDAR_ENDS = 253_402_214_400.0  # a day before the year 10000
 
 
 def key_in(path: Path | str) -> bytes:
@@ -92,25 +97,37 @@ def one_batch(
         state: The veil's state after them; None before the first.
         gaze: Rows of t, x and y; a batch has no order, so they are taken in that of their times.
     """
-    gaze = np.ascontiguousarray(gaze[np.lexsort(gaze.T[::-1])], dtype="<f8")
-    digest = hashlib.sha256(gaze.tobytes()).hexdigest()
-    noise = NoiseSource.keyed(key, f"{len(person)}:{person}/{batches}/{digest}/{mechanism.in_words()}")
+    gaze = _in_order(gaze)
+    noise = NoiseSource.keyed(key, _label(mechanism, person, batches, state, gaze))
     veil = mechanism.start(noise) if state is None else mechanism.resume(state, noise)
     shown_x, shown_y = veil.run(*(np.ascontiguousarray(gaze[:, column]) for column in range(3)))
     return np.column_stack((gaze[:, 0], shown_x, shown_y)), veil.hand_over()
 
 
+def _in_order(gaze: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(gaze[np.lexsort(gaze.T[::-1])], dtype="<f8")
+
+
+def _label(mechanism: SampleMechanism, person: str, batches: int, state: bytes | None, gaze: FloatArray) -> str:
+    """Name a batch by all that its output follows from, but for the key: no two batches may have one noise."""
+    recipe = json.dumps(mechanism.to_dict(), sort_keys=True).encode()
+    parts = (b"new" if state is None else b"old" + state, recipe, gaze.tobytes())
+    digest = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+    return f"{len(person)}:{person}/{batches}/{digest}"
+
+
 @dataclass(frozen=True, slots=True)
 class DayBudget:
-    """What one person may lose in a day, and how it is paid: by blocks of device time, each under its own name.
+    """What one person may lose in a day, and how it is paid: batch by batch, cut into blocks of device time.
 
-    A block is paid for before its gaze enters the veil, so nothing that is shown later depends on gaze that nobody
-    paid for. A charge's name makes it count once, however often a batch is repeated.
+    Gaze is paid for before it enters the veil, so nothing that is shown later depends on gaze that nobody paid for.
+    A charge has the name of its noise, so it counts once, however often a batch is repeated; but the same gaze under
+    another noise, after a new start without the checkpoint, is paid for again.
 
     Attributes:
         budget: The budget of a day.
         ledger: Where it is kept; executors must reach it, so a ``postgresql://`` address, or a file on one machine.
-        block_s: How long a block is. Device time must be seconds since 1970.
+        block_s: For how long at most is paid at once. Device time must be seconds since 1970.
         dataset: Under which name in the ledger; the day is added.
     """
 
@@ -131,21 +148,34 @@ class DayBudget:
         if not self.block_s >= float(promise.window):
             raise OptionError(f"a block is at least as long as a window ({promise.window} s), not {self.block_s!r} s")
 
-    def pay(self, ledger: Ledger, mechanism: SampleMechanism, person: str, block: int) -> bool:
-        """Pay for one block of one person, once; return whether the budget allowed it.
+    def price(self, promise: Guarantee, first: float, last: float) -> GazeStreamDP:
+        """Return what gaze from one time to another costs: the windows that cover it, as a promise to the whole day.
+
+        Raises:
+            PrivacyError: If it has no price.
+        """
+        if not isinstance(promise, GazeStreamDP):
+            raise PrivacyError(f"a day's budget does not pay for {promise}")
+        whole, span = self.budget, Fraction(last) - Fraction(first) + Fraction(2, 10**6)  # veils round to microseconds
+        windows = math.floor(span / promise.window) + 1
+        unit = WindowOfGaze(windows * promise.window, whole.radius, whole.radius_unit)
+        return GazeStreamDP(
+            promise.restated(unit=unit).numbers()["epsilon"], whole.window, whole.radius, whole.radius_unit
+        )
+
+    def pay(
+        self, ledger: Ledger, mechanism: SampleMechanism, person: str, times: tuple[float, float], name: str
+    ) -> bool:
+        """Pay for one person's gaze from one time to another, once under one name; return whether there was budget.
 
         Raises:
             LedgerError: If the ledger cannot be used; then nothing may leave.
         """
-        day, whole = datetime.fromtimestamp(block * self.block_s, UTC).date(), self.budget
-        dataset = f"{self.dataset} {day.isoformat()}"
-        unit = WindowOfGaze(exact(self.block_s), whole.radius, whole.radius_unit)
-        epsilon = mechanism.guarantee.restated(unit=unit).numbers()["epsilon"]
-        price = GazeStreamDP(epsilon, whole.window, whole.radius, whole.radius_unit)
-        name = f"block {block}"
+        dataset = f"{self.dataset} {datetime.fromtimestamp(times[0], UTC).date().isoformat()}"
+        price = self.price(mechanism.guarantee, *times)
         try:
-            _open_account(ledger, dataset, person, whole)
-            ledger.charge(dataset, price, person=person, recipe=mechanism.to_dict(), charge_id=f"{person} {name}")
+            _open_account(ledger, dataset, person, self.budget)
+            ledger.charge(dataset, price, person=person, recipe=mechanism.to_dict(), charge_id=name)
         except BudgetExceeded:
             return False
         return True
@@ -203,7 +233,7 @@ class StreamOfPeople:
             raise OptionError(f"the frame has no column {missing[0]!r}", hint=f"it needs {GAZE}")
         chosen = gaze.selectExpr(
             "cast(person as string) person", "cast(t as double) t", "cast(x as double) x", "cast(y as double) y"
-        )
+        ).where("person is not null")
         work = Work(self.mechanism.to_dict(), str(self.key_file), self.day)
         return chosen.groupBy("person").applyInPandasWithState(work, GAZE, STATE, "append", "NoTimeout")
 
@@ -223,19 +253,37 @@ class Work:
         person = key[0]
         mechanism = mechanism_from_dict(self.recipe)
         rows = np.concatenate([frame[["t", "x", "y"]].to_numpy(np.float64) for frame in frames])
-        rows = rows[np.isfinite(rows[:, 0])]
-        if self.day is not None:
-            rows = rows[self._paid(self.day, mechanism, person, rows[:, 0])]
-        if not len(rows):
-            return
+        rows = rows[np.abs(rows[:, 0]) <= LATEST]  # what has no time is dropped, or it would stop the query for good
+        secret = key_in(self.key_file)
         batches, kept = state.get if state.exists else (0, None)
-        before = None if kept is None else bytes(kept)
-        shown, after = one_batch(mechanism, key_in(self.key_file), person, batches, before, rows)
-        state.update((batches + 1, after))
-        yield pd.DataFrame({"person": person, "t": shown[:, 0], "x": shown[:, 1], "y": shown[:, 2]})
+        after, shown = None if kept is None else bytes(kept), []
+        with contextlib.ExitStack() as stack:
+            ledger = None if self.day is None else stack.enter_context(Ledger.open(self.day.ledger))
+            for piece in self._pieces(person, rows):
+                if self.day is not None and ledger is not None:
+                    label = _label(mechanism, person, batches, after, piece)
+                    name = hmac.new(
+                        secret, f"charge {len(self.day.dataset)}:{self.day.dataset}/{label}".encode(), hashlib.sha256
+                    ).hexdigest()[:32]
+                    if not self.day.pay(ledger, mechanism, person, (piece[0, 0], piece[-1, 0]), name):
+                        continue
+                veiled, after = one_batch(mechanism, secret, person, batches, after, piece)
+                batches += 1
+                shown.append(veiled)
+        if shown:
+            state.update((batches, after))
+            left = np.concatenate(shown)
+            yield pd.DataFrame({"person": person, "t": left[:, 0], "x": left[:, 1], "y": left[:, 2]})
 
-    def _paid(self, day: DayBudget, mechanism: SampleMechanism, person: str, t: FloatArray) -> BoolArray:
-        blocks = np.floor(t / day.block_s).astype(np.int64)
-        with Ledger.open(day.ledger) as ledger:
-            allowed = [block for block in np.unique(blocks).tolist() if day.pay(ledger, mechanism, person, block)]
-        return np.isin(blocks, allowed)
+    def _pieces(self, person: str, rows: FloatArray) -> Iterator[FloatArray]:
+        """Yield a batch's rows in order; where a day pays, cut at blocks and at midnight (UTC)."""
+        if self.day is None:
+            if len(rows):
+                yield _in_order(rows)
+            return
+        if not (0 < len(person) <= _LONGEST_NAME and person.isprintable()):
+            return  # such a name has no account, so nothing of it may leave
+        rows = _in_order(rows[(rows[:, 0] >= 0) & (rows[:, 0] < _CALENDAR_ENDS)])
+        places = np.column_stack((np.floor(rows[:, 0] / 86_400.0), np.floor(rows[:, 0] / self.day.block_s)))
+        cuts = np.flatnonzero((np.diff(places, axis=0) != 0).any(axis=1)) + 1
+        yield from (piece for piece in np.split(rows, cuts) if len(piece))
