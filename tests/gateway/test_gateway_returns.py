@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import InputError
+from gazeveil.gateway import feeds, serve
 from gazeveil.gateway.serve import Gateway
 from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
 
@@ -89,5 +90,29 @@ def test_a_port_that_is_taken_spoils_neither_this_reload_nor_the_next(tmp_path: 
             (tmp_path / "policy.toml").write_text(policy_text(port))
             await gateway.reload()
             await comes_back(port)
+
+    asyncio.run(run())
+
+
+def test_a_link_that_fails_in_a_way_nobody_thought_of_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, faults = free_port(), [RuntimeError("gaze 300.125"), ValueError("gaze 300.125")]
+    play = feeds.play
+
+    async def fails_at_first(*given: Any) -> None:
+        if faults:
+            raise faults.pop()
+        await play(*given)
+
+    monkeypatch.setattr(feeds, "play", fails_at_first)
+    monkeypatch.setattr(serve, "_FIRST_PAUSE_S", 0.05)
+
+    async def run() -> None:
+        async with running(tmp_path, policy_text(port)) as (gateway, log):
+            await comes_back(port)
+            assert gateway.meters.faults == 2
+            assert "link failed" in log.getvalue()
+            assert "300.125" not in log.getvalue()
 
     asyncio.run(run())

@@ -522,6 +522,17 @@ def test_another_person_begins_a_new_stream_with_quiet() -> None:
         bench.hub.sit_down("desk", "\n", bench.now)
 
 
+def test_one_name_is_one_account_however_it_is_typed(tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "l", create=True) as ledger:
+        bench = Bench(policy(app(), budget(person="Jos\u00e9")), ledger)
+        bench.hub.sit_down("desk", "Jose\u0301", bench.now)
+        bench.gaze(5)
+        assert bench.outcomes
+        for blanks in ("Jos\u00e9 ", " Jos\u00e9", "", " "):
+            with pytest.raises(OptionError, match="blanks"):
+                bench.hub.sit_down("desk", blanks, bench.now)
+
+
 def test_a_person_whose_budget_forbids_an_unproven_veil_is_not_shown(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / "ledger.sqlite", create=True)
     rules = policy(tracker(person="bob"), app(veil="spatial-low", unproven=True), budget(person="anna"))

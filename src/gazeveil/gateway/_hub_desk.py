@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -151,10 +152,11 @@ class Desk:
 
     def seat_person(self, person: str) -> None:
         """Begin anew for another person."""
+        if not person or person != person.strip() or len(person) > LONGEST_NAME or not person.isprintable():
+            raise OptionError(f"a person's name has 1 to {LONGEST_NAME} printable letters, and no blanks at its ends")
+        person = unicodedata.normalize("NFC", person)  # or one name, typed on two machines, would be two accounts
         if person == self.person:
             return
-        if not person.strip() or len(person) > LONGEST_NAME or not person.isprintable():
-            raise OptionError(f"a person's name has 1 to {LONGEST_NAME} printable letters")
         self.person = person
         self._log("person-changed", tracker=self.setting.name)
         self._begin_anew()

@@ -122,7 +122,7 @@ def _tracker(table: Table) -> TrackerSetting:
             own["stream"] = table.text("stream", "")
         else:
             own["address"] = _address(table, "address", kind.port, least=1)
-    person = table.name("person", "whose gaze it is") if "person" in table else "somebody"
+    person = table.person("whose gaze it is") if "person" in table else "somebody"
     setting = TrackerSetting(name, protocol, _geometry(table), person, **own)
     table.done()
     return setting
@@ -253,7 +253,7 @@ def _tls(table: Table) -> Tls | None:
 
 
 def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
-    person = table.name("person", 'whose budget it is, or "*" for everybody')
+    person = table.person('whose budget it is, or "*" for everybody')
     epsilon, radius = table.fraction("epsilon_per_day"), table.fraction("radius")
     units = sorted({str(tracker.geometry.unit) for tracker in trackers})
     own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,6 +91,10 @@ class Table:
         if len(value) > LONGEST_NAME or value != value.strip():
             raise self.wrong(key, f"a name of at most {LONGEST_NAME} letters without blanks at its ends", told(value))
         return value
+
+    def person(self, expected: str) -> str:
+        """Return whose gaze or budget it is, in one spelling: a name typed on two machines is one account."""
+        return unicodedata.normalize("NFC", self.name("person", expected))
 
     def choice(self, key: str, choices: Sequence[str], default: Any = MISSING) -> Any:
         """Return a field that is one of a few words, or the default as it is."""

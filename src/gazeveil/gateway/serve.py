@@ -35,6 +35,8 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 
 _TICK_S = 0.05
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
+"""Pauses before a link that failed is made anew; they double."""
 
 
 class Gateway:
@@ -189,7 +191,7 @@ class Gateway:
         )
 
     def _follow(self, tracker: TrackerSetting) -> None:
-        self._tasks[f"tracker {tracker.name}"] = asyncio.create_task(self._guarded(tracker.name, self._link(tracker)))
+        self._tasks[f"tracker {tracker.name}"] = asyncio.create_task(self._guarded(tracker))
 
     def _link(self, tracker: TrackerSetting) -> Coroutine[Any, Any, None]:
         push = partial(self._push, tracker.name)
@@ -225,15 +227,19 @@ class Gateway:
         await feeds.play(feeds.moments(samples, speed=tracker.speed), partial(self._push, tracker.name))
         self._lost(tracker.name, "the recording is over")
 
-    async def _guarded(self, name: str, link: Coroutine[Any, Any, None]) -> None:
-        try:
-            await link
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # noqa: BLE001  (one tracker's fault must not stop the others)
-            self.meters.faults += 1
-            self._lost(name, "the link failed")
-            self.log("link failed", tracker=name, why=error)
+    async def _guarded(self, tracker: TrackerSetting) -> None:
+        """Follow a tracker, and begin again if that fails: one tracker's fault must not stop it or the others."""
+        pause = _FIRST_PAUSE_S
+        while True:
+            try:
+                await self._link(tracker)
+                return
+            except Exception as error:  # noqa: BLE001
+                self.meters.faults += 1
+                self._lost(tracker.name, "the link failed")
+                self.log("link failed", tracker=tracker.name, why=error)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _push(self, tracker: str, samples: list[RawSample], now: float) -> None:
         self.meters.arrived = now
