@@ -152,7 +152,7 @@ def table(rows: Sequence[Recovered]) -> list[str]:
 
 
 def _cell(value: float, best: float) -> str:
-    shown = f"{value:.2f}" if value >= 0.005 else f"{value:.0e}"
+    shown = f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.005 else f"{value:.0e}"
     return f"**{shown}**" if value == best else shown
 
 
