@@ -79,7 +79,7 @@ def checkout(name: str) -> Path:
 
 def python2() -> str:
     found = os.environ.get("GAZEVEIL_PYTHON2") or shutil.which("python2.7")
-    if found is None:
+    if found is None or subprocess.run([found, "-V"], capture_output=True, check=False).returncode:
         pytest.skip("there is no Python 2.7")
     return found
 

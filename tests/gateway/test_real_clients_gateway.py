@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Clients that nobody here wrote, unmodified, against ``gazeveil serve`` itself with a simulated tracker.
+
+All apps of this policy have the same veil, so they share its noise: whatever a client saw, a witness that reads JSON
+lines must have seen too, and none of it may be the simulated eye's own gaze, which is known. What is not in the folder
+``GAZEVEIL_CLIENTS`` is skipped, see `test_real_clients_tcp`; ``websockets`` and ``pylsl`` are tried wherever they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import http.server
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gazeveil.gateway import feeds
+from gazeveil.gaze.geometry import screen
+from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE
+from tests.gateway.test_real_clients_tcp import EYE_TRIBE, OPEN_GAZE, _Page, checkout, columns, python2, run
+
+for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec", "websockets", "zmq"):
+    pytest.importorskip(_package)
+
+SEED, RATE_HZ = 11, 60
+WIDTH, HEIGHT = 1920, 1080
+APPS = {  # the names are those that clients look for, where they do
+    "witness": "jsonlines", "opengaze": "opengaze", "eyetribe": "eyetribe", "flow": "gazepointer",
+    "page": "websocket", "unnamed": "pupil", "pupil_capture": "lsl",
+}  # fmt: skip
+INSISTS = {"flow": 43333, "unnamed": 50020}
+WAIT_S = 60.0
+
+Point = tuple[float, float]
+
+
+class Served:
+    """A running gateway, and a witness of everything that left its veil."""
+
+    def __init__(self, ports: dict[str, int]) -> None:
+        self.ports = ports
+        self.seen: list[Point] = []
+        self._connection = socket.create_connection(("127.0.0.1", ports["witness"]))
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._connection.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._connection.close()
+
+    def check(self, points: Iterable[Point], scale: Point = (1.0, 1.0), places: int = 5, least: int = 5) -> None:
+        """Say that points, in fractions once divided by a scale, are veiled ones and not the eye's own."""
+        near = 0.5 * 10.0**-places + 1e-9
+        found = {(x, y) for x, y in points if (x, y) != (0.0, 0.0)}
+        assert len(found) >= least
+        time.sleep(0.3)  # the witness may be a little later
+        for x, y in found:
+            shown = [(vx * scale[0], vy * scale[1]) for vx, vy in self.seen]
+            slack = (near + 1e-6 * scale[0], near + 1e-6 * scale[1])
+            assert any(abs(vx - x) <= slack[0] and abs(vy - y) <= slack[1] for vx, vy in shown), (x, y)
+        raw = {(round(x * scale[0], places), round(y * scale[1], places)) for x, y in self._raw()}
+        assert not {(round(x, places), round(y, places)) for x, y in found} & raw
+
+    def _raw(self) -> list[Point]:
+        eye = feeds.simulated(screen(WIDTH, HEIGHT, 527, 296, 600), seed=SEED, rate_hz=RATE_HZ)
+        return [(s.x / WIDTH, s.y / HEIGHT) for s in itertools.islice(eye, 200 * RATE_HZ) if s.x == s.x]
+
+    def _listen(self) -> None:
+        with self._connection.makefile("rb") as lines:
+            for line in lines:
+                told = json.loads(line)
+                if told.get("valid"):
+                    self.seen.append((told["x"], told["y"]))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("gateway")
+    ports = {
+        name: INSISTS[name] if name in INSISTS and is_free(INSISTS[name]) else free_port()
+        for name, protocol in APPS.items()
+        if protocol != "lsl"
+    }
+    text = (
+        'version = 1\n[gateway]\nledger = "ledger.sqlite"\n[[tracker]]\nname = "eye"\nprotocol = "simulate"\n'
+        f'seed = {SEED}\nrate_hz = {RATE_HZ}\nperson = "anna"\nscreen = {{ width_px = {WIDTH}, height_px = {HEIGHT}, '
+        "width_mm = 527, height_mm = 296, distance_mm = 600 }\n"
+        '[[budget]]\nperson = "*"\nepsilon_per_day = 1000000\nradius = 90\n'
+    )
+    for name, protocol in APPS.items():
+        if protocol == "lsl" and "lsl" not in available_here():
+            continue
+        text += f'[[app]]\nname = "{name}"\ntracker = "eye"\nprotocol = "{protocol}"\nrate_hz = {2 * RATE_HZ}\n'
+        text += f'listen = "127.0.0.1:{ports[name]}"\n' if name in ports else ""
+        text += 'veil = { preset = "lphu" }\n'
+    policy = folder / "policy.toml"
+    policy.write_text(text)
+    command = [sys.executable, "-m", "gazeveil", "serve", str(policy), "--create-ledger"]
+    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as gateway:
+        try:
+            deadline = time.monotonic() + WAIT_S
+            while is_free(ports["witness"]) and gateway.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.1)
+            witnessed = Served(ports)
+            while not witnessed.seen and time.monotonic() < deadline:
+                time.sleep(0.1)
+            assert witnessed.seen, (folder / "log").read_text()[-2000:]
+            yield witnessed
+            witnessed.close()
+        finally:
+            gateway.send_signal(signal.SIGTERM)
+
+
+@functools.cache
+def available_here() -> tuple[str, ...]:
+    """The protocols whose packages are here, asked in another process: liblsl is set up once per process."""
+    code = "from tests.taps.world import available; print(*available())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    return tuple(said.stdout.split())
+
+
+def port_of(served: Served, name: str) -> int:
+    if served.ports[name] != INSISTS[name]:
+        pytest.skip(f"port {INSISTS[name]}, which this client insists on, is taken")
+    return served.ports[name]
+
+
+@pytest.mark.parametrize("client", ["PyOpenGaze", "PyGaze"])
+def test_pyopengaze_works_unmodified(client: str, served: Served, tmp_path: Path) -> None:
+    folder = checkout(client)
+    if client == "PyOpenGaze":
+        python, folders = python2(), [folder]
+    else:
+        python, folders = sys.executable, [folder / "pygaze" / "_eyetracker"]
+    told = run(python, OPEN_GAZE, folders, [str(served.ports["opengaze"]), "log.tsv"], tmp_path)
+    assert told["size"] == ["0", "0", str(WIDTH), str(HEIGHT)]
+    assert told["pupil"] is None
+    records = [record for record in columns(tmp_path / "log.tsv") if record["BPOGV"] == "1"]
+    assert len(records) > 30
+    served.check((float(record["BPOGX"]), float(record["BPOGY"])) for record in records)
+
+
+@pytest.mark.parametrize("client", ["PyTribe", "PyGaze"])
+def test_pytribe_works_unmodified(client: str, served: Served, tmp_path: Path) -> None:
+    python, module = (python2(), "pytribe") if client == "PyTribe" else (sys.executable, "pygaze._eyetracker.pytribe")
+    told = run(python, EYE_TRIBE, [checkout(client)], [str(served.ports["eyetribe"]), "log", module], tmp_path)
+    assert told["size"] == [WIDTH, HEIGHT]
+    assert (told["pupil"], told["calibrated"]) == (0.0, True)
+    frames = columns(tmp_path / "log.tsv")
+    assert len(frames) > 10
+    served.check(((float(f["rawx"]), float(f["rawy"])) for f in frames), (WIDTH, HEIGHT), places=2)
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("simple_realtime_time_sync.py", "Pupil time (calculated locally)"),
+        ("remote_annotations.py", "Found Pupil Capture"),
+        ("filter_gaze_on_surface.py", "coordinates: "),
+        ("filter_messages.py", ""),
+    ],
+)
+def test_pupil_helpers_work_unmodified(script: str, says: str, served: Served) -> None:
+    path = checkout("pupil-helpers") / "python" / script
+    port_of(served, "unnamed")
+    client = subprocess.Popen([sys.executable, "-u", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        said, _ = client.communicate(timeout=6)
+    except subprocess.TimeoutExpired:
+        client.send_signal(signal.SIGINT)
+        said, _ = client.communicate(timeout=6)
+    assert "Traceback" not in said
+    assert says in said
+    assert bool(says) == bool(said)  # filter_messages.py listens to raw pupils alone, and hears nothing
+    points = [(float(x), 1.0 - float(y)) for x, y in re.findall(r"coordinates: ([-\d.e]+),([-\d.e]+)", said)]
+    if script == "filter_gaze_on_surface.py":
+        served.check(points)
+
+
+INLET = """
+import json, sys, pylsl
+(found,) = pylsl.resolve_byprop("name", "pupil_capture", timeout=20)
+inlet = pylsl.StreamInlet(found, recover=False)
+seen = []
+while len(seen) < 60:
+    values, _ = inlet.pull_sample(timeout=10)
+    seen.append(values)
+print(json.dumps(seen))
+"""
+
+
+def lsl_environment(folder: Path) -> dict[str, str]:
+    if "lsl" not in available_here():
+        pytest.skip("pylsl is not here")
+    (folder / "lsl_api.cfg").write_text(LSL_ON_THIS_MACHINE)
+    return {**os.environ, "LSLAPICFG": str(folder / "lsl_api.cfg")}
+
+
+def test_pylsl_reads_the_stream(served: Served, tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", INLET],
+        env=lsl_environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    seen = json.loads(told.stdout.splitlines()[-1])
+    assert {values[0] for values in seen} <= {0.0, 1.0}
+    served.check((x, 1.0 - y) for confidence, x, y in seen if confidence)
+
+
+def test_pupil_helpers_inlet_records_the_stream(served: Served, tmp_path: Path) -> None:
+    script = checkout("pupil-helpers") / "LabStreamingLayer" / "lsl_inlet.py"
+    kept = tmp_path / "recording.csv"
+    client = subprocess.Popen(
+        [sys.executable, script, "-R", kept], env=lsl_environment(tmp_path), stderr=subprocess.DEVNULL
+    )
+    try:
+        client.wait(6)
+    except subprocess.TimeoutExpired:
+        client.send_signal(signal.SIGINT)
+        client.wait(10)
+    header, *rows = csv.reader(kept.read_text().splitlines())
+    assert header == ["timestamp", "confidence", "norm_pos_x", "norm_pos_y"]
+    served.check((float(x), 1.0 - float(y)) for _, confidence, x, y in rows if float(confidence))
+
+
+def test_websockets_reads_the_stream(served: Served) -> None:
+    from websockets.sync.client import connect
+
+    seen: list[Point] = []
+    with connect(f"ws://127.0.0.1:{served.ports['page']}", compression=None) as client:
+        assert json.loads(client.recv(10))["type"] == "hello"
+        while len(seen) < 60:
+            told = json.loads(client.recv(10))
+            if told.get("valid"):
+                seen.append((told["x"], told["y"]))
+    served.check(seen, places=6)
+
+
+def test_gazeflows_page_shows_the_veiled_point_in_a_browser(served: Served, tmp_path: Path) -> None:
+    pages = sorted(checkout("GazeFlowAPI").rglob("GazeFlowAPI.html"))
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if not pages or browser is None:
+        pytest.skip("there is no page, or no browser to show it")
+    port_of(served, "flow")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Page, pages[0].read_bytes())) as web:
+        threading.Thread(target=web.serve_forever, daemon=True).start()
+        page = subprocess.run(
+            [
+                *(browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"),
+                *("--dump-dom", f"http://127.0.0.1:{web.server_port}/"),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        ).stdout
+        web.shutdown()
+    found = re.search(r"GazeX: ([\d.]+) GazeY: ([\d.]+)<", page)
+    assert found is not None
+    served.check([(float(found[1]), float(found[2]))], (WIDTH, HEIGHT), places=0, least=1)
+    assert "HeadX: 0 HeadY: 0 HeadZ: 0" in page
