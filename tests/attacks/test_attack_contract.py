@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import asdict, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+import gazeveil.attacks
 from gazeveil.attacks import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Screen
 from tests.attacks.veiled_people import attack_of, exemplars, people, veil, veil_of
@@ -26,7 +29,11 @@ SMALL: dict[str, dict[str, Any]] = {
     "retrained": {"draws": 2, "people": 2, "sessions": 1, "seconds": 5.0},
 }
 """Parameters that make an attack quick enough to be run many times."""
-VEILS = {"inverse-smoothing": veil_of("smoothing", window=20), "spatial-dither": veil_of("spatial")}
+VEILS = {
+    "inverse-smoothing": veil_of("smoothing", window=20),
+    "late-releases": veil_of("clock", epsilon=3, window="0.5", radius="2.25"),
+    "spatial-dither": veil_of("spatial"),
+}
 """What an attack is tried on, if not on Gaussian noise."""
 
 
@@ -193,6 +200,24 @@ def test_an_attack_copes_with_every_veil_that_it_fits(name: str, veil_name: str)
     assert there.any()
     assert np.isfinite(guess.x[there]).all()
     assert np.isfinite(guess.y[there]).all()
+
+
+def test_looking_attacks_up_and_making_them_needs_no_extra() -> None:
+    code = (
+        "import sys; from gazeveil.attacks import ATTACKS; [kind() for kind in ATTACKS]; "
+        "print(sorted({name.split('.')[0] for name in sys.modules} & {'torch', 'skimage', 'pywt', 'sklearn', 'numba'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("name", "package"), [("wavelet", "skimage.restoration"), ("exemplars", "torch")])
+def test_an_extra_that_is_missing_is_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "gazeveil.attacks._network", raising=False)
+    monkeypatch.delattr(gazeveil.attacks, "_network", raising=False)
+    with pytest.raises(MissingExtra, match="attacks"):
+        attack_of(name).prepare(everything(name)).query(people()[0])
 
 
 def test_an_attack_says_where_it_has_nothing_to_do() -> None:
