@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 import sys
 import tempfile
 from dataclasses import asdict
@@ -25,6 +26,8 @@ MOST_BY_CHANCE = 0.01
 
 
 async def main(given: argparse.Namespace) -> dict[str, Any]:
+    if (task := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # takes the gateway along
     protocols = tuple(name for name in available() if name in (given.only or EVERY))
     rounds = given.rounds or len(protocols)
     seconds = given.seconds or 60 * given.minutes / rounds
