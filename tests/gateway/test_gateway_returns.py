@@ -15,6 +15,8 @@ import pytest
 from gazeveil.errors import InputError
 from gazeveil.gateway import feeds, serve
 from gazeveil.gateway.serve import Gateway
+from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.ledger.sqlite import SqliteStore
 from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
 
 SHORT = 12.5
@@ -114,5 +116,19 @@ def test_a_link_that_fails_in_a_way_nobody_thought_of_is_made_anew(
             assert gateway.meters.faults == 2
             assert "link failed" in log.getvalue()
             assert "300.125" not in log.getvalue()
+
+    asyncio.run(run())
+
+
+def test_a_gateway_stops_though_the_ledger_is_locked(tmp_path: Path) -> None:
+    port = free_port()
+
+    async def run() -> None:
+        async with running(tmp_path, policy_text(port)) as (gateway, _):
+            await comes_back(port)
+            assert isinstance(gateway._ledger, Ledger)
+            store = gateway._ledger.store
+            assert isinstance(store, SqliteStore)
+            assert store.patience_s <= 3, "who stops a gateway waits as long as a payment does"
 
     asyncio.run(run())

@@ -35,6 +35,8 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 
 _TICK_S = 0.05
+_LEDGER_PATIENCE_S = 2.0
+"""How long a payment waits for a ledger that others hold: a gateway that is told to stop waits no longer either."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a link that failed is made anew; they double."""
 
@@ -296,7 +298,9 @@ class Gateway:
         """Pay in the thread for payments; the ledger is opened there, and again after it failed."""
         try:
             if self._ledger is None:
-                self._ledger = Ledger.open(self.policy.ledger, create=self._create_ledger)
+                self._ledger = Ledger.open(
+                    self.policy.ledger, create=self._create_ledger, patience_s=_LEDGER_PATIENCE_S
+                )
                 self._create_ledger = False
             return charge.pay(self._ledger)
         except LedgerError:

@@ -32,7 +32,7 @@ from gazeveil.privacy.ledger.events import (
 )
 from gazeveil.privacy.ledger.replay import Verification, verify
 from gazeveil.privacy.ledger.spending import NoPrice, Totals, is_writable
-from gazeveil.privacy.ledger.store import Book, Line, Moved, Store, Tail
+from gazeveil.privacy.ledger.store import PATIENCE_S, Book, Line, Moved, Store, Tail
 
 DEFAULT = "ledger.sqlite"
 _LONGEST_NAME = 200
@@ -66,13 +66,14 @@ class Ledger:
         self._seen: dict[tuple[str, str], tuple[str, Totals]] = {}
 
     @classmethod
-    def open(cls, where: str | Path = DEFAULT, *, create: bool = False) -> Ledger:
+    def open(cls, where: str | Path = DEFAULT, *, create: bool = False, patience_s: float = PATIENCE_S) -> Ledger:
         """Open the ledger in a file, or at a ``postgresql://`` address.
 
         Args:
             where: A path, or an address.
             create: Make the ledger if there is none. Without it a missing ledger is an error, because an empty one
                 has forgotten what was spent.
+            patience_s: How long to wait for others who hold it, before it counts as unusable.
 
         Raises:
             LedgerError: If there is none, or it cannot be used.
@@ -82,7 +83,7 @@ class Ledger:
         if address.startswith(("postgresql://", "postgres://")):
             from gazeveil.privacy.ledger.postgres import PostgresStore  # noqa: PLC0415
 
-            return cls(PostgresStore(address, create=create))
+            return cls(PostgresStore(address, create=create, patience_s=patience_s))
         if "://" in address:
             raise LedgerError(
                 f"a ledger is a file or a postgresql:// address, not {address.split('://', 1)[0]}://…",
@@ -94,7 +95,7 @@ class Ledger:
             raise LedgerError(
                 f"a ledger in a file needs a POSIX system ({error})", hint="keep it on a server: postgresql://…"
             ) from error
-        return cls(SqliteStore(Path(where), create=create))
+        return cls(SqliteStore(Path(where), create=create, patience_s=patience_s))
 
     @_asking_again
     def grant(
