@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -139,6 +139,26 @@ def test_table_3_has_every_veil_under_every_attack_that_fits_and_what_it_leaves(
     assert left["clock hplu"]["rmse_deg"] > left["gaussian"]["rmse_deg"] > 3
     assert left["smoothing"]["lag_s"] > 0.3
     json.dumps(told)
+
+
+def test_a_stopped_run_goes_on_and_what_was_measured_otherwise_is_measured_anew(tmp_path: Path) -> None:
+    kept, veils = tmp_path / "cells.jsonl", ("none", "gaussian")
+    heard: list[tuple[float, float | None]] = []
+
+    def measure(plan: Plan = PLAN) -> tuple[dict[str, Any], int]:
+        heard.clear()
+        told = table_3(plan, veils=veils, keep=kept, tell=lambda done, total: heard.append((done, total)))
+        return told, len(heard)
+
+    whole, measured = measure()
+    assert measured == 4
+    assert measure() == (json.loads(json.dumps(whole)), 0)
+    lines = kept.read_text().splitlines()
+    kept.write_text("\n".join(lines[:3]) + "\n" + lines[3][: len(lines[3]) // 2])  # stopped while it was writing
+    again, measured = measure()
+    assert (again["rows"], measured) == (json.loads(json.dumps(whole["rows"])), 1)
+    assert heard == [(4, 4)]
+    assert measure(replace(PLAN, seed=2))[1] == 4
 
 
 def test_figure_2_follows_the_strength_for_every_recogniser(tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ def wilson(
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise, for hits.")] = 3,
     seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes for table 3.")] = 1,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", help="File for what is done of table 3: a stopped run goes on from it.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Six people, 30 s, one repeat.")] = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -73,7 +76,7 @@ def wilson(
             told["table_2"] = tables.table_2(plan, tell=tell)
     if everything or table == 3:
         with progress("table 3: veils and attacks", quiet=as_json) as tell:
-            told["table_3"] = tables.table_3(plan, veils=_names(veils, ";"), workers=workers, tell=tell)
+            told["table_3"] = tables.table_3(plan, veils=_names(veils, ";"), workers=workers, keep=keep, tell=tell)
     if everything or table == 5:
         from gazeveil.study.wilson_cost import table_5  # noqa: PLC0415
 

@@ -25,6 +25,7 @@ from gazeveil.attacks.judge import DRAWS, Judge
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.study._wilson_cells import Cells, identity
 from gazeveil.study._wilson_paper import LENGTHS, TABLE_2, TABLE_3
 from gazeveil.study._wilson_veils import VEILS, veil
 from gazeveil.study.identity_data import PEOPLE, SECONDS, IdentitySet, simulated_people, vr_people
@@ -158,32 +159,55 @@ def table_2(plan: Plan, *, lengths: Sequence[float] = LENGTHS, tell: Tell | None
     return {**about(plan), "table": 2, "rows": rows}
 
 
-def table_3(plan: Plan, *, veils: Sequence[str] = (), workers: int = 1, tell: Tell | None = None) -> dict[str, Any]:
+def table_3(
+    plan: Plan,
+    *,
+    veils: Sequence[str] = (),
+    workers: int = 1,
+    keep: Path | None = None,
+    tell: Tell | None = None,
+) -> dict[str, Any]:
     """Measure accuracy behind every veil under every attack, for every recogniser, and what each veil leaves.
 
     Args:
         plan: Who is told apart by whom.
         veils: Names of `VEILS` or of presets; all of `VEILS` if empty.
         workers: How many processes share the work.
+        keep: A file for what is done; what it holds already is not measured again.
         tell: Told how many pairs of a veil and an attack are done.
     """
-    veils = veils or tuple(VEILS)
-    rows: list[dict[str, Any]] = []
-    useful: dict[str, dict[str, Any]] = {}
-    jobs = [(name, attack) for name in veils for attack in _attacks_on(plan, name)]
-    for done, (name, found, left) in enumerate(_measured(plan, jobs, workers), start=1):
-        rows.extend(found)
-        useful[name] = left or useful.get(name, {})
+    recognisers = recognisers_of(plan)
+    cells = Cells(keep, _measured_as(plan), {name: identity(one) for name, one in recognisers.items()})
+    wanted = [(name, attack) for name in veils or tuple(VEILS) for attack in _attacks_on(plan, name)]
+    jobs = []
+    for name, attack in wanted:
+        missing = tuple(one for one in recognisers if (name, attack, one) not in cells.rows)
+        if missing or (not attack and name not in cells.left):
+            jobs.append((name, attack, missing))
+    for done, (name, attack, found, left) in enumerate(
+        _measured(plan, jobs, workers), start=len(wanted) - len(jobs) + 1
+    ):
+        cells.add(name, attack, found, left)
         if tell is not None:
-            tell(done, len(jobs))
-    order = {key: number for number, key in enumerate(jobs)}
-    rows.sort(key=lambda row: order[row["veil"], row["attack"]])
+            tell(done, len(wanted))
+    rows = [cells.rows[name, attack, one] for name, attack in wanted for one in recognisers]
     return {
         **about(plan),
         "table": 3,
         "rows": rows,
         "strongest": strongest(rows),
-        "usefulness": [useful[name] for name in veils],
+        "usefulness": [cells.left[name] for name in dict.fromkeys(name for name, _ in wanted)],
+    }
+
+
+def _measured_as(plan: Plan) -> dict[str, Any]:
+    """Return all that a cell depends on beside its veil, attack and the recogniser's name."""
+    return {
+        "people": people_of(plan).title,
+        "seconds": plan.seconds,
+        "enrolled": plan.enrolled,
+        "seed": plan.seed,
+        "draws": plan.draws,
     }
 
 
@@ -213,10 +237,12 @@ def _made(attack: str) -> Attack:
     return ATTACKS[attack]()
 
 
-Measured = tuple[str, list[dict[str, Any]], dict[str, Any] | None]
+Job = tuple[str, str, tuple[str, ...]]
+"""A veil, an attack, and the recognisers that have not met them yet."""
+Measured = tuple[str, str, dict[str, dict[str, Any]], dict[str, Any] | None]
 
 
-def _measured(plan: Plan, jobs: Sequence[tuple[str, str]], workers: int) -> Iterator[Measured]:
+def _measured(plan: Plan, jobs: Sequence[Job], workers: int) -> Iterator[Measured]:
     if workers == 1:
         yield from (_job(plan, *job) for job in jobs)
         return
@@ -225,17 +251,18 @@ def _measured(plan: Plan, jobs: Sequence[tuple[str, str]], workers: int) -> Iter
             yield future.result()
 
 
-def _job(plan: Plan, name: str, attack: str) -> Measured:
-    """Measure one veil under one attack with all recognisers; without an attack, also what the veil leaves."""
+def _job(plan: Plan, name: str, attack: str, recognisers: tuple[str, ...]) -> Measured:
+    """Measure one veil under one attack with some recognisers; without an attack, also what the veil leaves."""
     judges, whose = judges_of(plan), people_of(plan)
     mechanism = veil(name, whose.plane)
     told = {"veil": name, "attack": attack, "paper": TABLE_3.get(name, {}).get(attack)}
+    left = None if attack else {"veil": name, **usefulness(mechanism, whose, plan.seed)}
     try:
         stage = next(iter(judges.values())).stage(mechanism, _made(attack) if attack else None)
     except MissingExtra as error:
-        return name, [{**told, "recogniser": one, "missing": error.message} for one in judges], None
-    rows = [judge.hear(stage).to_dict() | told | {"recogniser": one} for one, judge in judges.items()]
-    return name, rows, None if attack else {"veil": name, **usefulness(mechanism, whose, plan.seed)}
+        return name, attack, {one: {**told, "recogniser": one, "missing": error.message} for one in recognisers}, left
+    rows = {one: judges[one].hear(stage).to_dict() | told | {"recogniser": one} for one in recognisers}
+    return name, attack, rows, left
 
 
 def usefulness(mechanism: SampleMechanism | None, whose: IdentitySet, seed: int) -> dict[str, Any]:
