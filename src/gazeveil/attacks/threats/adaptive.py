@@ -36,9 +36,10 @@ class Adaptive(Attack):
     """The strongest of all other attacks, as judged on the exemplars.
 
     The people of the exemplars are parted in two halves. Each attack learns from one half and is tried on the other,
-    and the reverse: people are enrolled from one session and asked about in another. The attack whose windows are most
-    often given to the right person is taken, and learns from all exemplars. If the exemplars do not have the same
-    people in two sessions, the attack that gets closest to their raw gaze is taken.
+    and the reverse: people are enrolled from one session and asked about in another. The attack that ranks the right
+    person highest (mean over windows of one over the rank, which tells more from few people than hits do) is taken, and
+    learns from all exemplars. If the exemplars do not have the same people in two sessions, the attack that gets
+    closest to their raw gaze is taken.
 
     The state of the veil is worked out from its output (`gazeveil.attacks._releases`), so it need not be granted.
 
@@ -122,7 +123,7 @@ class _Trials:
     seed: int
 
     def score(self, attack: Attack) -> float:
-        """Return the share of windows given to the right person; without two sessions, minus the error in degrees."""
+        """Return the mean of one over the right person's rank; without two sessions, minus the error in degrees."""
         people = sorted({exemplar.raw.person for exemplar in self.exemplars})
         halves = {person: number % 2 for number, person in enumerate(people)}
         parts = [[one for one in self.exemplars if halves[one.raw.person] == half] for half in (0, 1)]
@@ -146,7 +147,8 @@ class _Trials:
             for one in self._some(asked):
                 if ready[halves[one.raw.person]] is half and one.raw.person in gallery.people:
                     scores = gallery.windows(half.query(one.veiled))
-                    right += list(scores.argmax(axis=1) == gallery.people.index(one.raw.person))
+                    own = scores[:, [gallery.people.index(one.raw.person)]]
+                    right += list(1.0 / (scores >= own).sum(axis=1))
         return float(np.mean(right)) if right else 0.0
 
     def _knowledge(self, exemplars: Sequence[Exemplar]) -> Knowledge:
