@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""White box: not what a clocked veil releases, but when. It is late where gaze was lost, and people differ in that.
+
+The promise of a stream takes as public which samples are missing (docs/proofs/gaze-stream.md), so no noise covers it. A
+release that is due while gaze is missing comes with the first sample after. Releases are read off the output exactly,
+so their delays are, too: blinks, and how often the tracker loses an eye.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.attacks._releases import releases_of
+from gazeveil.attacks._restoring import LEAST_SAMPLES, in_degrees, misfit, unwound, without_gaps
+from gazeveil.attacks._undoing import noisy_part, undo_tail
+from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
+from gazeveil.attacks.galleries import ScoredGallery
+from gazeveil.attacks.recognisers.fisher import Fisher
+from gazeveil.attacks.threats.white_box import VeiledReference
+from gazeveil.gaze.geometry import FloatArray
+from gazeveil.privacy.exact import whole_number
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.mechanisms.clock import Clock
+
+
+@ATTACKS.register("late-releases")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateReleases(Attack):
+    """People are told apart by when releases are late, and by nothing else; no point that was released is looked at.
+
+    The recogniser that is given is not used: how often and how long gaze is lost is compared as `fisher` compares it,
+    on both sides of the veil as far as it shows there.
+
+    Attributes:
+        draws: How often each reference trial is veiled. Delays are the same each time unless releases cannot be told.
+    """
+
+    name: ClassVar[str] = "late-releases"
+    threat_model: ClassVar[str] = "white box, times of releases alone"
+    grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
+
+    draws: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "draws", whole_number(self.draws, "draws", at_least=1))
+
+    def fits(self, mechanism: SampleMechanism) -> bool:
+        """Whether the veil releases by the clock and does not look back."""
+        last = noisy_part(mechanism)
+        return isinstance(last, Clock) and last.delay == 0
+
+    def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
+        mechanism = in_degrees(knowledge.mechanism)
+        if not self.fits(mechanism):
+            raise misfit(self.name, mechanism)
+        return _Behind(mechanism, self.draws, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Behind(VeiledReference):
+    def recogniser(self, given: Recogniser) -> Recogniser:
+        """Return a recogniser that sees nothing but delays."""
+        return _Delays(self.mechanism)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Delays(Recogniser):
+    """People by when gaze was lost, as far as releases tell."""
+
+    name: ClassVar[str] = "delays"
+
+    mechanism: SampleMechanism
+
+    @property
+    def sees(self) -> frozenset[str]:
+        """Nothing of gaze."""
+        return frozenset()
+
+    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
+        """Learn how people lose gaze."""
+        gallery = Fisher(groups=("losses",)).enrol([lost_of(self.mechanism, trial) for trial in reference], seed)
+        return ScoredGallery(gallery.people, lambda query: gallery.windows(lost_of(self.mechanism, query)))
+
+
+def lost_of(mechanism: SampleMechanism, veiled: Trial) -> Trial:
+    """Return a trial without gaze: 0 where nothing tells that gaze was lost, missing from when a release was due."""
+    there = np.isfinite(veiled.x) & np.isfinite(veiled.y)
+    lost = ~there
+    if np.count_nonzero(there) >= LEAST_SAMPLES:
+        left, x, y = undo_tail(mechanism, veiled.t, unwound(veiled.x, there), without_gaps(veiled.y, there))
+        clock = left[-1]
+        if isinstance(clock, Clock):
+            at = releases_of(clock, veiled.t, x, y).at
+            for begin, end in zip(_due(clock, veiled.t, at).tolist(), at[1:].tolist(), strict=True):
+                lost[begin:end] = True
+    tone = np.arange(len(veiled.t), dtype=np.float64)  # no two samples alike: a repeat would count as no news
+    return replace(veiled, x=np.where(lost, np.nan, tone), y=np.where(lost, np.nan, tone), pupil=None)
+
+
+def _due(clock: Clock, t: FloatArray, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the samples at which all releases but the first were due: a period after the last, and within budget."""
+    plan = clock.plan()
+    microseconds, ticks = np.rint(t * 1e6), plan.releases.cap // plan.loss
+    when = microseconds[at]
+    due = when[:-1] + plan.period_us
+    due[ticks - 1 :] = np.maximum(due[ticks - 1 :], when[:-ticks] + plan.releases.window_us)
+    return np.searchsorted(microseconds, due)

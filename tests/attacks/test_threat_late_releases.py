@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""When a veil releases something tells when gaze was lost, whatever the noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gazeveil.attacks import ATTACKS, Knowledge, Trial
+from gazeveil.attacks.judge import Judge
+from gazeveil.attacks.recognisers.lda import Lda
+from gazeveil.attacks.threats.late_releases import lost_of
+from gazeveil.errors import OptionError
+from tests.attacks.veiled_people import RATE, attack_of, people, veil, veil_of
+
+PROMISE: dict[str, Any] = {
+    "epsilon": "0.5",
+    "window": "0.5",
+    "radius": "2.25",
+}  # noise of many degrees, but mostly within the space
+
+
+def blinking(person: str, session: str, every_s: float, long_s: float, seed: int) -> Trial:
+    rng = np.random.default_rng(seed)
+    t = np.arange(round(40 * RATE)) / RATE
+    x, y = rng.normal(0.0, 3.0, (2, len(t)))
+    for begin in np.arange(rng.uniform(0, every_s), 40, every_s):
+        inside = (t >= begin) & (t < begin + long_s)
+        x[inside] = y[inside] = np.nan
+    return Trial(person, session, "a", t, x, y, RATE)
+
+
+def test_a_blink_is_seen_from_when_a_release_was_due() -> None:
+    clock = veil_of("clock", **PROMISE)
+    t = np.arange(300) / RATE
+    x = np.sin(t)
+    x[100:140] = np.nan
+    shown = lost_of(clock, veil(clock, Trial("a", "1", "a", t, x, np.where(np.isnan(x), np.nan, 0.0), RATE)))
+    lost = np.isnan(shown.x)
+    again = int(np.flatnonzero(lost)[-1]) + 1  # a release came: gaze is back, and for 50 ms no longer in a blink
+    assert 140 <= again <= 140 + 0.05 * RATE + 1
+    due = int(np.flatnonzero(lost)[0])
+    assert 100 <= due <= 100 + clock.plan().period_us * 1e-6 * RATE + 1  # type: ignore[attr-defined]
+    assert lost[due:again].all()
+
+
+def test_nothing_lost_shows_nothing() -> None:
+    clock = veil_of("clock", **PROMISE)
+    whole = people()[0]
+    whole = replace(whole, x=np.nan_to_num(whole.x), y=np.nan_to_num(whole.y))
+    assert np.isfinite(lost_of(clock, veil(clock, whole)).x).all()
+
+
+def test_people_who_blink_differently_are_named_whatever_the_noise() -> None:
+    trials = [
+        blinking(f"p{number}", session, every, long, 10 * number + int(session))
+        for number, (every, long) in enumerate([(1.5, 0.15), (2.0, 0.4), (4.0, 0.2), (7.0, 0.6)])
+        for session in "12"
+    ]
+    clock = veil_of("clock", **PROMISE)
+    judge = Judge(Lda(seconds=5.0, step=1.0), trials, draws=50)
+    named = judge.judge(clock, ATTACKS["late-releases"]())
+    assert named.accuracy >= 0.75
+    assert named.unanswered == 0
+
+
+def test_a_veil_that_looks_back_or_has_no_clock_is_no_case_for_it() -> None:
+    late = veil_of("clock", **PROMISE, lag=0.25)
+    for other in (late, veil_of("gaussian")):
+        assert not attack_of("late-releases").fits(other)
+        with pytest.raises(OptionError, match="nothing to do"):
+            attack_of("late-releases").prepare(Knowledge(other))
