@@ -48,6 +48,7 @@ def wilson(
         Path | None, typer.Option("--keep", help="File for what is done of table 3: a stopped run goes on from it.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Six people, 30 s, one repeat.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Identification, attacks, cost and hits (Wilson et al. 2024, tables 2, 3 and 5, figure 2) beside the paper's."""
@@ -88,6 +89,11 @@ def wilson(
         _write(told, out)
     if as_json:
         print_json(told)
+        return
+    if markdown:
+        from gazeveil.study._wilson_report import to_markdown  # noqa: PLC0415
+
+        print(to_markdown(told))
         return
     _print(told, out)
 
