@@ -38,9 +38,10 @@ for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec", "websoc
 
 SEED, RATE_HZ = 11, 60
 WIDTH, HEIGHT = 1920, 1080
+INLET_NAME = f"inlet-{os.getpid()}"
 APPS = {  # the names are those that clients look for, where they do
     "witness": "jsonlines", "opengaze": "opengaze", "eyetribe": "eyetribe", "flow": "gazepointer",
-    "page": "websocket", "unnamed": "pupil", "pupil_capture": "lsl",
+    "page": "websocket", "unnamed": "pupil", "pupil_capture": "lsl", INLET_NAME: "lsl",
 }  # fmt: skip
 INSISTS = {"flow": 43333, "unnamed": 50020}
 WAIT_S = 60.0
@@ -205,7 +206,7 @@ def test_pupil_helpers_work_unmodified(script: str, says: str, served: Served) -
 
 INLET = """
 import json, sys, pylsl
-(found,) = pylsl.resolve_byprop("name", "pupil_capture", timeout=20)
+(found,) = pylsl.resolve_byprop("name", sys.argv[1], timeout=20)
 inlet = pylsl.StreamInlet(found, recover=False)
 seen = []
 while len(seen) < 60:
@@ -224,7 +225,7 @@ def lsl_environment(folder: Path) -> dict[str, str]:
 
 def test_pylsl_reads_the_stream(served: Served, tmp_path: Path) -> None:
     told = subprocess.run(
-        [sys.executable, "-c", INLET],
+        [sys.executable, "-c", INLET, INLET_NAME],
         env=lsl_environment(tmp_path),
         capture_output=True,
         text=True,
