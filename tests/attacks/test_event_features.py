@@ -100,7 +100,7 @@ def test_quantiles_are_those_of_numpy() -> None:
 def test_a_description_has_a_row_for_each_window_with_gaze() -> None:
     trial = jumping(jumps=60)
     rows = Description(("steps", "losses"), frozenset({"pupil"}), 5.0, 5.0).rows(trial)
-    assert rows.shape == (4, 512 + 5 + 7)
+    assert rows.shape == (4, 512 + 5 + 29)
     lost = trial.with_gaze(np.full(len(trial.t), np.nan), trial.y)
     assert len(Description(("steps",), frozenset(), 5.0, 5.0).rows(lost)) == 0
 

@@ -27,6 +27,8 @@ LAGS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 144, 216, 324)
 _UNSIGNED = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
 _SIGNED = np.array([0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98])
 _RESTING = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+_PUPIL_LAGS = (1, 3, 9, 27, 81)
+_CHANGES = np.array([0.25, 0.5, 0.75, 0.9])
 _FEWEST = 8
 _TINY_DEG = 1e-3
 
@@ -122,15 +124,15 @@ def position(movement: Movement) -> FloatArray:
 
 
 def pupil(movement: Movement) -> FloatArray:
-    """How wide the pupil is, and how much it changes from sample to sample; NaN where it is denied."""
+    """How wide the pupil is, and how much it changes within some samples; NaN where it is denied."""
     size = movement.window.pupil
     if size is None:
-        return np.full(len(_RESTING) + 2, np.nan)
-    change = np.abs(np.diff(size))
-    moved = change[np.isfinite(change) & (change > 0)]
-    return np.concatenate(
-        (log_quantiles(size[np.isfinite(size)], _RESTING), log_quantiles(moved, np.array([0.5, 0.9])))
-    )
+        return np.full(len(_SIGNED) + len(_PUPIL_LAGS) * len(_CHANGES), np.nan)
+    found = [log_quantiles(size[np.isfinite(size)], _SIGNED)]
+    for lag in _PUPIL_LAGS:
+        change = np.abs(size[lag:] - size[:-lag])
+        found.append(log_quantiles(change[change > 0], _CHANGES))  # repeats are no change
+    return np.concatenate(found)
 
 
 MOTION: Final[Mapping[str, Callable[[Movement], FloatArray]]] = MappingProxyType(
