@@ -140,3 +140,9 @@ def test_scores_of_one_kind_alone_have_no_error_rate() -> None:
     with pytest.raises(InputError, match="different lengths"):
         Pairs(np.array([1.0]), np.array([0, 1]), np.array([0]), 2)
     assert np.isnan(interval(np.array([np.nan]))).all()
+
+
+def test_a_draw_without_anybody_who_was_asked_about_has_no_error_rate() -> None:
+    pairs = Pairs(np.array([1.0, 0.5, 0.2]), np.array([0, 0, 0]), np.array([0, 1, 2]), 3)
+    rates = pairs.equal_error_rates(np.array([[0.0, 2.0, 1.0], [1.0, 1.0, 1.0], [3.0, 0.0, 0.0]]))
+    assert np.isnan(rates).tolist() == [True, False, True]

@@ -99,7 +99,8 @@ class Pairs:
         """Return the equal error rate for every row of weights; NaN where nobody is left to compare."""
         rates = np.full(len(of_people), np.nan)
         for row, weights in enumerate(of_people):
-            if np.count_nonzero(weights) > 1:
+            there = self.weights(weights) > 0
+            if (there & self.true).any() and (there & ~self.true).any():
                 rates[row] = self.roc(weights).equal_error_rate
         return rates
 
