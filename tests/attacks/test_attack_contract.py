@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import asdict, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -200,6 +202,12 @@ def test_an_attack_copes_with_every_veil_that_it_fits(name: str, veil_name: str)
     assert there.any()
     assert np.isfinite(guess.x[there]).all()
     assert np.isfinite(guess.y[there]).all()
+
+
+def test_every_attack_is_described() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "attacks.md"
+    described = set(re.findall(r"^\| `([a-z-]+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(NAMES) <= described
 
 
 def test_looking_attacks_up_and_making_them_needs_no_extra() -> None:
