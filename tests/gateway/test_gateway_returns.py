@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -130,5 +131,38 @@ def test_a_gateway_stops_though_the_ledger_is_locked(tmp_path: Path) -> None:
             store = gateway._ledger.store
             assert isinstance(store, SqliteStore)
             assert store.patience_s <= 3, "who stops a gateway waits as long as a payment does"
+
+    asyncio.run(run())
+
+
+def test_gaze_that_nobody_has_subscribed_to_is_not_paid_for(tmp_path: Path) -> None:
+    zmq = pytest.importorskip("zmq")
+    port = free_port()
+
+    async def run() -> None:
+        text = policy_text(port).replace('protocol = "jsonlines"', 'protocol = "pupil"')
+        async with running(tmp_path, text) as (gateway, _):
+
+            async def until(condition: Callable[[], bool]) -> None:
+                async with asyncio.timeout(20):
+                    while not condition():  # noqa: ASYNC110  (nobody sets an event)
+                        await asyncio.sleep(0.05)
+
+            with zmq.Context() as context, context.socket(zmq.REQ) as asking, context.socket(zmq.SUB) as listening:
+                asking.connect(f"tcp://127.0.0.1:{port}")
+                asking.send(b"SUB_PORT")
+                await until(lambda: bool(asking.poll(0)))
+                await asyncio.sleep(1.5)
+                assert gateway.meters.payments == 0, "somebody asked where gaze is, and nobody listens"
+                listening.connect(f"tcp://127.0.0.1:{asking.recv().decode()}")
+                listening.subscribe(b"gaze.")
+                await until(lambda: bool(listening.poll(0)))
+                assert gateway.meters.payments > 0
+                listening.unsubscribe(b"gaze.")
+                await until(lambda: not gateway.outlets["game"].is_watched)
+                await asyncio.sleep(0.5)
+                paid = gateway.meters.payments
+                await asyncio.sleep(3)
+                assert gateway.meters.payments == paid
 
     asyncio.run(run())

@@ -23,6 +23,9 @@ from gazeveil.gateway.sockets import FIRST_PAUSE, LONGEST_PAUSE, SILENT_TRACKER_
 MOST_QUEUED: Final = 256
 """Messages that wait for a slow reader; ZeroMQ and LSL drop what is beyond."""
 
+_MOST_SUBSCRIPTIONS: Final = 1000
+"""Subscriptions that are looked at in one tick."""
+
 monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
@@ -39,8 +42,8 @@ class _Outlet:
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody listens; ZeroMQ does not tell, so it may be."""
-        return True
+        """Whether anybody listens."""
+        raise NotImplementedError
 
     def show(self, veiled: Veiled) -> None:
         """Send one veiled thing to everybody who listens."""
@@ -83,7 +86,8 @@ class PupilOutlet(_Outlet):
         self._context = zmq.asyncio.Context()
         self._requests = self._context.socket(zmq.REP)
         self._plain = zmq.Context()
-        self._data = self._plain.socket(zmq.PUB)
+        self._data = self._plain.socket(zmq.XPUB)  # as PUB, but it tells who subscribes
+        self._topics = 0
         self._ignored = self._plain.socket(zmq.SUB)
         for one in (self._requests, self._data, self._ignored):
             one.setsockopt(zmq.LINGER, 100)
@@ -109,6 +113,24 @@ class PupilOutlet(_Outlet):
         self._again = zmq.Again
         self._noblock = zmq.NOBLOCK
         self._answering = asyncio.create_task(self._answer())
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody has subscribed to anything."""
+        return self._topics > 0
+
+    def tick(self, now: float) -> None:
+        """See who has subscribed, and who has left: a byte 1 or 0 and the topic, once for each topic."""
+        was_watched = self.is_watched
+        for _ in range(_MOST_SUBSCRIPTIONS):  # the rest next time
+            try:
+                frames = self._data.recv_multipart(flags=self._noblock)
+            except self._again:
+                break
+            if len(frames) == 1:  # more would be somebody's own words
+                self._topics += (frames[0][:1] == b"\x01") - (frames[0][:1] == b"\x00")
+        if self.is_watched != was_watched:
+            self.watched(self.is_watched)
 
     def show(self, veiled: Veiled) -> None:
         """Send one veiled thing; a stream that goes on after its end begins anew."""
