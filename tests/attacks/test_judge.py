@@ -14,7 +14,8 @@ import pytest
 
 from gazeveil.attacks import Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.judge import Judge, judge
-from gazeveil.attacks.matching import EmbeddedGallery
+from gazeveil.attacks.judgement import Answer, Facts, summed
+from gazeveil.attacks.matching import EmbeddedGallery, vote
 from gazeveil.attacks.windows import windows
 from gazeveil.errors import InputError, OptionError
 from gazeveil.noise import NoiseSource
@@ -287,3 +288,14 @@ def test_people_may_be_known_from_all_other_sessions_together() -> None:
         ["s0", "s2"],
         ["s0", "s1"],
     ]
+
+
+def test_the_highest_mean_score_is_judged_beside_the_vote() -> None:
+    known = ("a", "b")
+    two_to_one = np.array([[0.5, 0.4], [0.5, 0.4], [0.0, 0.9]])  # two windows vote for a, but b has the higher mean
+    answers = [Answer("b", vote(two_to_one, known)), Answer("a", vote(np.array([[0.9, 0.1]]), known))]
+    nothing = Answer("a", vote(np.empty((0, 2)), known))
+    told = summed([*answers, nothing], Facts(Spectrum(), None, None, "", None, 2, 2, 1), draws=200)
+    assert told.accuracy == pytest.approx((0.5 + 0.0) / 2)
+    assert told.pooled_accuracy == pytest.approx((0.5 + 1.0) / 2)
+    assert told.pooled_interval == pytest.approx((0.5, 1.0))

@@ -40,6 +40,9 @@ class Judgement:
         windows: How many windows there were in all queries.
         accuracy: How often the first guess is right (rank 1), mean over people.
         accuracy_interval: Where that lies, over people drawn anew.
+        pooled_accuracy: How often the highest mean score is right. The protocol votes; an attacker need not, and
+            behind a veil, where every window says little, added scores often say more.
+        pooled_interval: Where that lies.
         window_accuracy: How often a single window is right.
         chance: What guessing gives.
         eer: Equal error rate of the trials' mean scores.
@@ -67,6 +70,8 @@ class Judgement:
     windows: int
     accuracy: float
     accuracy_interval: Interval
+    pooled_accuracy: float
+    pooled_interval: Interval
     window_accuracy: float
     chance: float
     eer: float
@@ -115,10 +120,17 @@ def summed(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
     ranks = np.array([verdict.rank(person) for person, verdict in answers])
     times = np.bincount(asked, minlength=len(names))
     met = times > 0
-    share = np.bincount(asked, ranks == 1, len(names)) / np.maximum(times, 1)
     drawn = resampled_people(len(names), draws, facts.seed)
-    asked_about = drawn @ met.astype(np.float64)
-    accuracies = np.divide(drawn @ share, asked_about, out=np.full(draws, np.nan), where=asked_about > 0)
+
+    def named(right: Sequence[bool]) -> tuple[float, Interval]:
+        """Return the mean over people, and where it lies over people drawn anew."""
+        share = np.bincount(asked, right, len(names)) / np.maximum(times, 1)
+        asked_about = drawn @ met.astype(np.float64)
+        again = np.divide(drawn @ share, asked_about, out=np.full(draws, np.nan), where=asked_about > 0)
+        return float(share[met].mean()), interval(again)
+
+    accuracy, accuracy_interval = named([rank == 1 for rank in ranks.tolist()])
+    pooled_accuracy, pooled_interval = named([verdict.highest == person for person, verdict in answers])
     answered = [answer for answer in answers if answer.verdict.windows]
     windows = sum(verdict.windows for _, verdict in answered)
     votes = sum(float(verdict.votes[verdict.people.index(person)]) for person, verdict in answered)
@@ -141,8 +153,10 @@ def summed(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
         queries=len(answers),
         unanswered=len(answers) - len(answered),
         windows=windows,
-        accuracy=float(share[met].mean()),
-        accuracy_interval=interval(accuracies),
+        accuracy=accuracy,
+        accuracy_interval=accuracy_interval,
+        pooled_accuracy=pooled_accuracy,
+        pooled_interval=pooled_interval,
         window_accuracy=votes / windows if windows else np.nan,
         chance=float(np.mean([1 / len(verdict.people) for _, verdict in answers])),
         eer=alike.roc().equal_error_rate if comparable else np.nan,

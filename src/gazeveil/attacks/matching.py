@@ -43,6 +43,11 @@ class Verdict:
         order = np.lexsort((np.arange(len(self.people)), -self.similarity, -self.votes))
         return tuple(self.people[number] for number in order)
 
+    @property
+    def highest(self) -> str | None:
+        """Who has the highest mean score, whatever the votes; nobody without windows."""
+        return self.people[int(np.argmax(self.similarity))] if self.windows else None
+
     def rank(self, person: str) -> int:
         """Return the rank of a person from 1, or 0 without windows."""
         return self.ranking.index(person) + 1 if self.windows else 0

@@ -126,6 +126,7 @@ def _trials(paths: list[Path], people: int, seconds: float | None) -> list[Trial
 def _print(told: Judgement) -> None:
     low, high = told.accuracy_interval
     eer_low, eer_high = told.eer_interval
+    pooled_low, pooled_high = told.pooled_interval
     print_table(
         "how often people are named",
         ["", ""],
@@ -136,7 +137,8 @@ def _print(told: Judgement) -> None:
             ["veil", told.mechanism or "none"],
             ["promise", told.promise or "–"],
             ["attack", f"{told.attack} ({told.threat_model})" if told.attack else "none"],
-            ["named", f"{told.accuracy:.1%} ({low:.0%} to {high:.0%}); chance {told.chance:.1%}"],
+            ["named by vote", f"{told.accuracy:.1%} ({low:.0%} to {high:.0%}); chance {told.chance:.1%}"],
+            ["by the highest mean score", f"{told.pooled_accuracy:.1%} ({pooled_low:.0%} to {pooled_high:.0%})"],
             ["a single window", f"{told.window_accuracy:.1%}"],
             ["equal error rate", f"{told.eer:.1%} ({eer_low:.0%} to {eer_high:.0%})"],
             ["d′", f"{told.d_prime:.2f}"],
