@@ -19,7 +19,7 @@ from gazeveil.gaze.geometry import Unit, screen
 WIDTH, HEIGHT = 1920, 1080
 SCREEN = screen(WIDTH, HEIGHT, 527, 296, 600)
 RECENT_S = 3.0
-RECENT_EYES_S = 1.0
+RECENT_EYES_S = 0.5
 """Points of single eyes are never read by the gateway: nothing could keep them for longer."""
 COARSEST_FRACTION, COARSEST_PIXEL = 6e-5, 6e-3
 """How exactly a number must be told to be looked for: four places, or two of pixels."""
