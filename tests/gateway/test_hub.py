@@ -270,7 +270,7 @@ def test_no_window_holds_more_than_its_promise_through_restarts_errors_and_peopl
 
 def turned(**knob: object) -> Bench:
     bench = Bench(policy(app(knob=("lphu", "hplu"), epsilon_at_most=Fraction(2), window_at_least=Fraction(1))))
-    bench.gaze(5)
+    bench.gaze(12)
     bench.hub.turn("game", now=bench.now, **knob)  # type: ignore[arg-type]
     return bench
 
@@ -357,7 +357,7 @@ def test_nobody_cuts_a_quiet_time_short_by_hanging_up() -> None:
 
 
 def test_a_longer_window_also_reaches_back_before_a_veil_that_was_replaced() -> None:
-    fast = app("game", {"mechanism": "clock", "epsilon": 2, "window": "0.5", "radius": 200}, knob=("hplu",))
+    fast = app("game", {"mechanism": "clock", "epsilon": 2, "window": "0.5", "radius": 200})
     bench = Bench(policy(fast))
     bench.gaze(5)
     before, last = len(bench.seen["game"].shown), bench.device
@@ -365,9 +365,18 @@ def test_a_longer_window_also_reaches_back_before_a_veil_that_was_replaced() -> 
     bench.gaze(1)
     assert len(bench.seen["game"].shown) > before
     before = len(bench.seen["game"].shown)
-    bench.hub.turn("game", now=bench.now, preset="hplu")
+    bench.hub.reload(policy(app("game", "hplu")), bench.now)
+    assert guarantee(bench) == GazeStreamDP("0.5", 2, 450)
     bench.gaze(3)
     assert bench.seen["game"].shown[before].t > last + 2
+
+
+def test_a_gateway_that_starts_is_quiet_for_any_window_that_a_knob_may_have_had_before() -> None:
+    for knob, quiet in (({"knob": ("lphu", "hplu")}, 2.0), ({"window_at_least": Fraction(1, 2)}, 10.0)):
+        bench = Bench(policy(app(veil="lphu", **knob)))
+        began = bench.device
+        bench.gaze(12)
+        assert bench.seen["game"].shown[0].t > began + quiet
 
 
 SLOW, FAST = ({"mechanism": "clock", "epsilon": 1, "window": w, "radius": 90} for w in (10, 1))

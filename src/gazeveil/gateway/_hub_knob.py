@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.gateway.policy import AppSetting
-from gazeveil.gateway.veiling import OFF, mechanism_of
+from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window_of
 from gazeveil.privacy.exact import Number, above_zero
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space
@@ -61,6 +61,13 @@ def chosen(
                 hint=f"{name}_{kind} in the policy says how far the knob may be turned",
             )
     return base.with_promise(**given)
+
+
+def longest_window(app: AppSetting, space: Space) -> float:
+    """Return the longest window that an app's knob can be turned to, in seconds; 0 if it has none."""
+    if app.window_at_least is not None:
+        return LONGEST_WINDOW_S
+    return max((window_of(_preset(app, name, space).guarantee) for name in app.knob if name != OFF), default=0.0)
 
 
 def _preset(app: AppSetting, name: str, space: Space) -> SampleMechanism:

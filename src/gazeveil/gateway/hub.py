@@ -15,7 +15,7 @@ from datetime import datetime
 from gazeveil.errors import GazeveilError, PrivacyError
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
-from gazeveil.gateway._hub_knob import chosen
+from gazeveil.gateway._hub_knob import chosen, longest_window
 from gazeveil.gateway._hub_seat import SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import AppStatus, BudgetStatus, GroupStatus, HubStatus, TrackerStatus, in_words
 from gazeveil.gateway.budget import Charge, Purse
@@ -67,6 +67,9 @@ class Hub:
         self._longest = 0.0
         for tracker in policy.trackers:
             self._desks[tracker.name] = self._desk(tracker.name)
+        for app in policy.apps:  # before a crash the knob may have stood anywhere
+            desk = self._desks[app.tracker]
+            desk.past_window = max(desk.past_window, longest_window(app, policy.tracker(app.tracker).space))
         for app in policy.apps:
             seat = self._seats[app.name] = Seat(app, policy.tracker(app.tracker), log)
             self._desks[app.tracker].place(seat, app.mechanism, now)
