@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ports that are open to every address are tied to this machine, and others are left alone."""
+"""LSL on this machine: ports are tied to it, and the gateway does not take its own streams for a tracker."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 
 from gazeveil.gateway import _lsl_ports
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
+from gazeveil.gateway.messages import LslLink
+from gazeveil.gateway.meters import Meters
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can tie an open port to a device")
 
@@ -62,3 +64,16 @@ def test_files_and_ports_on_loopback_are_left_alone(tmp_path: Path) -> None:
 def test_where_ports_cannot_be_tied_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_lsl_ports, "_TIE", None)
     assert opened_on_this_machine(lambda: "made") == ("made", False)
+
+
+@pytest.mark.parametrize(
+    ("stream", "rest"),
+    [("", ""), ("eye", " and name='eye'"), ("anna's", ' and name="anna\'s"'), ("a'b\"c", "")],
+)
+def test_a_tracker_is_looked_for_by_name_and_never_among_our_own_streams(stream: str, rest: str) -> None:
+    link = LslLink(
+        lambda: None, "127.0.0.1", stream,
+        name="desk", push=lambda samples, now: None, lost=lambda why: None, meter=Meters().trackers["desk"],
+        log=lambda *_, **__: None,
+    )  # fmt: skip
+    assert link._query("type='Gaze'") == f"type='Gaze' and not(starts-with(source_id,'gazeveil:')){rest}"
