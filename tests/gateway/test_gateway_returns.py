@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,10 +16,12 @@ import pytest
 
 from gazeveil.errors import InputError
 from gazeveil.gateway import feeds, serve
+from gazeveil.gateway.meters import Meters
+from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.sqlite import SqliteStore
-from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
+from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, outlet, policy_text, running
 
 SHORT = 12.5
 
@@ -164,5 +167,26 @@ def test_gaze_that_nobody_has_subscribed_to_is_not_paid_for(tmp_path: Path) -> N
                 paid = gateway.meters.payments
                 await asyncio.sleep(3)
                 assert gateway.meters.payments == paid
+
+    asyncio.run(run())
+
+
+def test_a_closed_door_keeps_no_connection_of_an_app_that_does_not_read() -> None:
+    async def run() -> None:
+        made = await outlet(Meters(), io.StringIO())
+        with socket.socket() as app:
+            app.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            app.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(app, ("127.0.0.1", made.port))
+            while not made.is_watched:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            (connection,) = made._connections
+            transport = connection._transport
+            assert transport is not None
+            while not transport.get_write_buffer_size():
+                made.show(_sample(1.0, 2.0, 3.0))
+            await made.close("the policy changed")
+            assert connection._transport is None, "it waits for a reader who never comes"
+            assert made.meter.connections == 0
 
     asyncio.run(run())

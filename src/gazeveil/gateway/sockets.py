@@ -30,6 +30,8 @@ BUFFER: Final = 1 << 16
 STALLED_S: Final = 20.0
 SILENT_TRACKER_S: Final = 2.0
 """Seconds without a byte after which a tracker counts as gone, and is called anew."""
+GOOD_BYE_S: Final = 0.2
+"""How long an app may take to read the last words when a door is closed."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
 monotonic = time.monotonic
@@ -102,13 +104,20 @@ class AppOutlet:
             connection.tick(now)
 
     async def close(self, reason: str) -> None:
-        """Close the door and hang up on everybody."""
+        """Close the door and hang up on everybody; who does not read the last words in time is cut off."""
+        self.watched = lambda by_anybody: None
         if self._server is not None:
             self._server.close()
         self.end(reason)
         await asyncio.sleep(0)
         for connection in tuple(self._connections):
             connection.hang_up()
+        until = monotonic() + GOOD_BYE_S
+        while self._connections and monotonic() < until:  # noqa: ASYNC110  (they leave one by one)
+            await asyncio.sleep(GOOD_BYE_S / 20)
+        for connection in tuple(self._connections):
+            connection.cut_off()
+        await asyncio.sleep(0)
         self._connections.clear()
         self.meter.connections = 0
 
@@ -231,6 +240,11 @@ class _AppConnection(asyncio.Protocol):
         """Close without waiting for the app to read."""
         if self._transport is not None:
             self._transport.close() if not self._paused_since else self._transport.abort()
+
+    def cut_off(self) -> None:
+        """Close at once, whatever waits to be sent."""
+        if self._transport is not None:
+            self._transport.abort()
 
     def _cut(self, event: str, error: Exception | None) -> None:
         self.outlet.meter.refused += 1
