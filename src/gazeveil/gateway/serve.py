@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ssl
 import time
 from collections.abc import Coroutine, Mapping
@@ -351,6 +352,8 @@ async def serve(
     """Run a gateway until ``stop``; ``again`` makes it read its policy again."""
     async with Gateway(read_policy(policy), log, create_ledger=create_ledger) as gateway:
         again = again or asyncio.Event()
+        gc.collect()
+        gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
         while not stop.is_set():
             waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(again.wait())]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
