@@ -125,16 +125,6 @@ def test_a_committee_adds_the_mean_of_its_groups_to_all_together() -> None:
     np.testing.assert_allclose(enrolled("committee").windows(trials()[-1]), together + (each[0] + each[1]) / 2)
 
 
-def test_what_a_committee_is_allowed_speaks_for_itself_too() -> None:
-    place, asked = frozenset({"position"}), trials()[-1]
-    wide, narrow, losses = (
-        made("fisher", groups=groups, allow=allow).enrol(trials()).windows(asked)
-        for groups, allow in ((("losses",), place), ((), place), (("losses",), frozenset()))
-    )
-    found = made("committee", groups=("losses",), allow=place).enrol(trials()).windows(asked)
-    np.testing.assert_allclose(found, wide + (losses + narrow) / 2 + narrow)
-
-
 def test_cosines_do_not_grow_with_how_unusual_a_window_is() -> None:
     rng = np.random.default_rng(4)
     owner = np.repeat(np.arange(4), 50)

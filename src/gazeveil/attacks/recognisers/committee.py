@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The strongest recogniser here that learns from its reference alone: `fisher` over all features, and over each group.
 
-Together the groups say most, because what one gets wrong another explains. Alone each is weak, but errs elsewhere.
-Position and pupil are few numbers among many and would drown, so they also speak for themselves. The score is the
-cosine of all together, plus the mean of the groups' cosines, plus the cosine of position and pupil where they are
-allowed; there is no weight to tune.
+Together the groups say most, because what one gets wrong another explains. Alone each is weak, but errs elsewhere. The
+score is the cosine of all together plus the mean of the groups' cosines; there is no weight to tune.
 """
 
 from __future__ import annotations
@@ -62,12 +60,9 @@ class Committee(Recogniser):
             *(Fisher((), frozenset({name}), self.seconds, self.step) for name in sorted(self.allow)),
         ]
         members = [one.enrol(reference, seed) for one in alone]
-        whole = [together]
-        if self.allow:
-            whole.append(Fisher((), self.allow, self.seconds, self.step).enrol(reference, seed))
 
         def score(query: Trial) -> FloatArray:
-            groups = np.mean([member.windows(query) for member in members], axis=0)
-            return np.asarray(groups + np.sum([gallery.windows(query) for gallery in whole], axis=0))
+            groups = [member.windows(query) for member in members]
+            return np.asarray(together.windows(query) + np.mean(groups, axis=0))
 
         return ScoredGallery(together.people, score)
