@@ -123,7 +123,7 @@ def in_words(policy: Policy) -> list[str]:
 
 
 def _same_noise(one: AppSetting, other: AppSetting) -> bool:
-    return (one.tracker, one.mechanism, one.edge) == (other.tracker, other.mechanism, other.edge)
+    return (one.tracker, one.mechanism) == (other.tracker, other.mechanism)
 
 
 def _promise(one: AppSetting) -> str:
