@@ -95,7 +95,8 @@ def sound(verdict: dict[str, Any]) -> bool:
     for one in veiled:
         chance[one["dialect"]] += one["found"]["by_chance"]
     most = max([*chance.values(), verdict["told"]["by_chance"]])
-    return all(one["clean"] for one in [*veiled, verdict["told"]]) and most < MOST_BY_CHANCE
+    clean = all(one["clean"] for one in [*veiled, verdict["told"]])
+    return clean and most < MOST_BY_CHANCE and bool(verdict["stopped_cleanly"])
 
 
 if __name__ == "__main__":

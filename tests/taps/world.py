@@ -91,8 +91,17 @@ class Round:
             await tracker.open()
         self._write_policy()
         with (self.folder / "gateway.log").open("wb") as log:
-            command = [sys.executable, "-m", "gazeveil", "serve", str(self.folder / "policy.toml"), "--create-ledger"]
-            self._gateway = subprocess.Popen(command, stdout=log, stderr=log)  # noqa: ASYNC220  (it returns at once)
+            command = [
+                sys.executable,
+                "-X",
+                "faulthandler",
+                "-m",
+                "gazeveil",
+                "serve",
+                "--create-ledger",
+                "policy.toml",
+            ]
+            self._gateway = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log)  # noqa: ASYNC220  (it returns at once)
         self._tasks = [asyncio.create_task(tracker.pump()) for tracker in self.trackers.values()]
         self._tasks += [asyncio.create_task(app.run()) for app in self.apps]
         return self
@@ -128,7 +137,12 @@ class Round:
         if self._gateway is None:
             return
         self._gateway.send_signal(signal.SIGTERM)
-        self.stopped_cleanly = await asyncio.to_thread(self._gateway.wait, 20) == 0
+        try:
+            self.stopped_cleanly = await asyncio.to_thread(self._gateway.wait, 20) == 0
+        except subprocess.TimeoutExpired:
+            self._gateway.send_signal(signal.SIGABRT)  # and it says where it hangs
+            await asyncio.to_thread(self._gateway.wait, 20)
+            print(f"the gateway does not stop: {self._log()[-6000:].decode()}", flush=True)
         await asyncio.sleep(0.3)
         await self._search(last=True)
         sent = np.concatenate([tracker.gaze.everything() for tracker in self.trackers.values()])
