@@ -12,7 +12,7 @@ from gazeveil.attacks.threats.inverse_smoothing import quantum_of
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Sphere
-from tests.attacks.veiled_people import attack_of, error, people, veil, veil_of
+from tests.attacks.veiled_people import attack_of, error, fixations, people, veil, veil_of
 
 
 def undone(mechanism: SampleMechanism, shown: Trial, **options: float) -> Trial:
@@ -32,6 +32,24 @@ def test_smoothing_is_undone_exactly(window: int, start: str) -> None:
     guess = undone(smoothing, veil(smoothing, raw))
     assert np.nanmax(np.abs(guess.x - raw.x)) < 1e-9
     assert np.nanmax(np.abs(guess.y - raw.y)) < 1e-9
+
+
+def test_repeats_and_losses_look_as_they_did_before_the_veil() -> None:
+    smoothing, raw = veil_of("smoothing", window=50), people()[0]
+    twice = np.arange(len(raw.x)) // 2 * 2  # as a tracker that is slower than its log
+    raw = raw.with_gaze(raw.x[twice], raw.y[twice])
+    guess = undone(smoothing, veil(smoothing, raw))
+    there, lost = np.isfinite(raw.x[1:]) & np.isfinite(raw.x[:-1]), np.isnan(raw.x)
+    assert (np.diff(raw.x) == 0)[there].mean() > 0.45
+    assert ((np.diff(guess.x) == 0) == (np.diff(raw.x) == 0))[there].mean() > 0.98  # but for repeats before a loss
+    assert np.isfinite(guess.x[~lost]).mean() > 0.98
+    assert np.isnan(guess.x[lost]).mean() > 0.9
+
+
+def test_gaze_that_stands_still_is_not_taken_for_lost() -> None:
+    smoothing, raw = veil_of("smoothing", window=50), fixations(length=20, count=20)
+    guess = undone(smoothing, veil(smoothing, raw))
+    assert np.abs(guess.x - raw.x).max() < 1e-9
 
 
 def test_a_kalman_veil_is_undone_exactly_even_across_gaps() -> None:
@@ -56,7 +74,7 @@ def test_yaw_that_comes_round_is_undone_too() -> None:
     behind = raw.with_gaze((raw.x + 360) % 360 - 180, raw.y)
     assert np.ptp(behind.x) > 300
     guess = undone(smoothing, veil(smoothing, behind))
-    assert np.abs((guess.x - behind.x + 180) % 360 - 180).max() < 1e-9
+    assert np.nanmax(np.abs((guess.x - behind.x + 180) % 360 - 180)) < 1e-9
 
 
 @pytest.mark.parametrize(("window", "share"), [(50, 0.95), (150, 0.7), (300, 0.5)])

@@ -25,7 +25,14 @@ def test_attacks_that_fit_get_closer_and_others_are_left_out() -> None:
 
 
 def test_every_attack_that_guesses_gaze_is_in_the_table() -> None:
-    assert set(ATTACKS.names()) - set(RESTORING) == {"adaptive", "late-releases", "mirrored", "retrained", "white-box"}
+    assert set(ATTACKS.names()) - set(RESTORING) == {
+        "adaptive",
+        "late-releases",
+        "mirrored",
+        "retrained",
+        "timed-white-box",
+        "white-box",
+    }
     assert {"lphu", "mpmu", "hplu"} < set(VEILS)
 
 

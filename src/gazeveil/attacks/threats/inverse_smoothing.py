@@ -19,6 +19,9 @@ from gazeveil.samples.mechanism import SampleMechanism
 
 QUANTA: Final = (1.0, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001, 0.0001)
 """Steps that a released number may have been rounded to, in degrees."""
+_SAME_DEG = 1e-8  # the inverse is exact to 1e-12 or so, and no tracker is so fine
+_HELD_SAMPLES = 3  # trackers repeat a sample once, seldom twice
+_MOST_LOST = 0.3
 _SETTLE_S = 1.0  # gaze as a first-order process; of 0.05 to 1 s the best on simulated people
 
 
@@ -28,7 +31,8 @@ class InverseSmoothing(Attack):
     """The filter's own inverse; of a chain, that of all filters at its end.
 
     The inverse of smoothing is stable, but it makes rounding errors larger, at high frequencies most. How much larger
-    is known, so a Wiener filter takes out what is more rounding than gaze.
+    is known, so a Wiener filter takes out what is more rounding than gaze. Without rounding the inverse is so exact
+    that it shows which samples the tracker gave twice, and where the veil held the last gaze because there was none.
 
     Attributes:
         quantum: To which step released numbers were rounded, in degrees; None finds out by looking at them.
@@ -55,12 +59,13 @@ class InverseSmoothing(Attack):
         return Restoration(lambda veiled: self._guess(mechanism, veiled))
 
     def _guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
-        _, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
+        left, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
         quantum = quantum_of(veiled.x, veiled.y) if self.quantum is None else self.quantum
         grown = _grown(mechanism, veiled.t)
         if quantum and grown.mean() > 1.5:  # otherwise nothing was made larger, and gaze itself may be rounded
             x, y = (_cleared(values, grown * quantum**2 / 12.0, veiled.rate_hz) for values in (x, y))
-        return x, y
+            return x, y
+        return (x, y) if left else as_tracked(x, y)
 
 
 def quantum_of(*columns: FloatArray) -> float:
@@ -69,6 +74,23 @@ def quantum_of(*columns: FloatArray) -> float:
         if all(np.abs(values / quantum - np.rint(values / quantum)).max() * quantum < 1e-9 for values in columns):
             return quantum
     return 0.0
+
+
+def as_tracked(x: FloatArray, y: FloatArray) -> Gaze:
+    """Return gaze with repeats that are repeats to the last bit, and missing where it was repeated for long.
+
+    A recogniser leaves repeats out, and counts what is lost, so both must look as they do in raw gaze.
+    """
+    still = np.zeros(len(x), np.bool_)
+    still[1:] = (np.abs(np.diff(x)) < _SAME_DEG) & (np.abs(np.diff(y)) < _SAME_DEG)
+    first = np.maximum.accumulate(np.where(still, 0, np.arange(len(x))))
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], still.astype(np.int8), [0]))))
+    lost = np.zeros(len(x), np.bool_)
+    for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        lost[begin:end] = end - begin >= _HELD_SAMPLES
+    if lost.mean() > _MOST_LOST:  # gaze itself stands still
+        lost[:] = False
+    return np.where(lost, np.nan, x[first]), np.where(lost, np.nan, y[first])
 
 
 def _grown(mechanism: SampleMechanism, t: FloatArray) -> FloatArray:

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""White box against a clocked veil, with what its clock gives away: gaze that was lost is missing again on both sides.
+
+Like `white-box`, and what `late-releases` reads off the times of releases comes on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from gazeveil.attacks._restoring import in_degrees, misfit
+from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
+from gazeveil.attacks.galleries import ScoredGallery
+from gazeveil.attacks.threats.late_releases import LateReleases, lost_of
+from gazeveil.attacks.threats.white_box import VeiledReference
+from gazeveil.privacy.exact import whole_number
+from gazeveil.samples.mechanism import SampleMechanism
+
+
+@ATTACKS.register("timed-white-box")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedWhiteBox(Attack):
+    """The query as it is, but missing where a release was late; the reference behind the same mechanism likewise.
+
+    Attributes:
+        draws: How often each reference trial is veiled.
+    """
+
+    name: ClassVar[str] = "timed-white-box"
+    threat_model: ClassVar[str] = "white box, with times of releases"
+    grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
+
+    draws: int = 3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "draws", whole_number(self.draws, "draws", at_least=1))
+
+    def fits(self, mechanism: SampleMechanism) -> bool:
+        """Whether the times of releases tell anything."""
+        return LateReleases().fits(mechanism)
+
+    def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
+        mechanism = in_degrees(knowledge.mechanism)
+        if not self.fits(mechanism):
+            raise misfit(self.name, mechanism)
+        return _Behind(mechanism, self.draws, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Behind(VeiledReference):
+    def recogniser(self, given: Recogniser) -> Recogniser:
+        """Return the recogniser, as it sees gaze with losses."""
+        return _WithLosses(given, self.mechanism)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithLosses(Recogniser):
+    """A recogniser that is shown where gaze was lost."""
+
+    name: ClassVar[str] = "with losses"
+
+    given: Recogniser
+    mechanism: SampleMechanism
+
+    @property
+    def sees(self) -> frozenset[str]:
+        """What the recogniser itself looks at."""
+        return self.given.sees
+
+    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
+        """Enrol veiled gaze with losses."""
+        gallery = self.given.enrol([self._marked(trial) for trial in reference], seed)
+        return ScoredGallery(gallery.people, lambda query: gallery.windows(self._marked(query)))
+
+    def _marked(self, veiled: Trial) -> Trial:
+        lost = np.isnan(lost_of(self.mechanism, veiled).x)
+        return replace(veiled, x=np.where(lost, np.nan, veiled.x), y=np.where(lost, np.nan, veiled.y), pupil=None)

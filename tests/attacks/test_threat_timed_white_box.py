@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A recogniser behind the veil is shown where gaze was lost, on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gazeveil.attacks import Gallery, Knowledge, Recogniser, Trial
+from gazeveil.attacks.galleries import ScoredGallery
+from gazeveil.gaze.geometry import FloatArray
+from tests.attacks.veiled_people import attack_of, people, veil, veil_of
+
+
+@dataclass(frozen=True)
+class Watcher(Recogniser):
+    """Keeps what it is shown."""
+
+    known: list[Trial] = field(default_factory=list)
+
+    @property
+    def sees(self) -> frozenset[str]:
+        return frozenset({"position"})
+
+    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
+        self.known.extend(reference)
+
+        def score(query: Trial) -> FloatArray:
+            self.known.append(query)
+            return np.zeros((1, 1))
+
+        return ScoredGallery([reference[0].person], score)
+
+
+def test_losses_are_shown_in_reference_and_query_and_nothing_else_changes() -> None:
+    clock, raw = veil_of("clock", epsilon=3, window="0.5", radius="2.25"), people()[0]
+    ready, watcher = attack_of("timed-white-box", draws=2).prepare(Knowledge(clock)), Watcher()
+    shown = veil(clock, raw)
+    recogniser = ready.recogniser(watcher)
+    assert recogniser.sees == frozenset({"position"})
+    gallery = recogniser.enrol(ready.references(raw))
+    assert gallery.people == (raw.person,)
+    gallery.windows(ready.query(shown))
+    assert len(watcher.known) == 3
+    blinks = np.isnan(raw.x)
+    assert blinks.any()
+    for seen in watcher.known:
+        lost = np.isnan(seen.x)
+        assert 0 < lost.sum() <= 1.5 * blinks.sum()
+        assert blinks[lost].mean() > 0.6  # the rest is the pause after a blink
+    query = watcher.known[-1]
+    there = np.isfinite(query.x)
+    assert np.array_equal(query.x[there], shown.x[there])
