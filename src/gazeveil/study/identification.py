@@ -9,8 +9,8 @@
   minute and all minutes of a run together.
 
 Everything that was chosen (features, models, constants) was chosen by leaving out one session after the other *within*
-the reference; `chosen_on` does just that. The sessions asked about decide nothing. Intervals are of people drawn anew.
-A trial without enough gaze counts as not recognised.
+the reference; `chosen_on` does just that. The page on re-identification names every version that was ever tried on the
+sessions asked about. Intervals are of people drawn anew. A trial without enough gaze counts as not recognised.
 """
 
 from __future__ import annotations
