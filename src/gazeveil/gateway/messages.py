@@ -221,7 +221,9 @@ class PupilLink:
             request.connect(f"tcp://{self._host}:{self._port}")
             for frames in source.requests():
                 await request.send_multipart(frames)
-                source.answered(await asyncio.wait_for(request.recv_multipart(), SILENT_TRACKER_S))
+                async with asyncio.timeout(SILENT_TRACKER_S):
+                    answer = await request.recv_multipart()
+                source.answered(answer)
             self.meter.connects += 1
             data = context.socket(zmq.SUB)
             data.setsockopt(zmq.LINGER, 0)
@@ -230,7 +232,8 @@ class PupilLink:
             for topic in source.subscriptions():
                 data.setsockopt(zmq.SUBSCRIBE, topic)
             while True:
-                frames = await asyncio.wait_for(data.recv_multipart(), SILENT_TRACKER_S)
+                async with asyncio.timeout(SILENT_TRACKER_S):  # wait_for() would forget that the task is cancelled
+                    frames = await data.recv_multipart()
                 now = monotonic()
                 samples = source.message(frames, now)
                 if samples:

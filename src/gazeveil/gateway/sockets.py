@@ -279,9 +279,8 @@ class TrackerLink:
         while True:
             connection = _TrackerConnection(self)
             try:
-                await asyncio.wait_for(
-                    loop.create_connection(lambda link=connection: link, self._host, self._port, ssl=self._tls), 3.0
-                )
+                async with asyncio.timeout(3.0):
+                    await loop.create_connection(lambda link=connection: link, self._host, self._port, ssl=self._tls)
                 self.meter.connects += 1
                 why = await connection.over()
             except TimeoutError:
