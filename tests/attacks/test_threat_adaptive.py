@@ -63,3 +63,12 @@ def test_it_cannot_do_without_exemplars_or_candidates() -> None:
         Adaptive(candidates=("spatial-dither",)).scores(gaussian, exemplars(gaussian, people()))
     with pytest.raises(OptionError, match="itself"):
         attack_of("adaptive", candidates=("adaptive",))
+
+
+def test_a_candidate_that_cannot_learn_from_so_little_does_not_stop_the_others() -> None:
+    pytest.importorskip("torch")
+    gaussian = veil_of("gaussian")
+    short = exemplars(gaussian, people(4, 3.0))  # the network needs five seconds
+    assert set(Adaptive(candidates=("none", "exemplars")).scores(gaussian, short)) == {"none"}
+    with pytest.raises(InputError, match="as long as a window"):
+        Adaptive(candidates=("exemplars",)).scores(gaussian, short)

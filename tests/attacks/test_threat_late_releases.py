@@ -24,11 +24,11 @@ PROMISE: dict[str, Any] = {
 }  # noise of many degrees, but mostly within the space
 
 
-def blinking(person: str, session: str, every_s: float, long_s: float, seed: int) -> Trial:
+def blinking(person: str, session: str, every_s: float, long_s: float, seed: int, lasts_s: float = 40) -> Trial:
     rng = np.random.default_rng(seed)
-    t = np.arange(round(40 * RATE)) / RATE
+    t = np.arange(round(lasts_s * RATE)) / RATE
     x, y = rng.normal(0.0, 3.0, (2, len(t)))
-    for begin in np.arange(rng.uniform(0, every_s), 40, every_s):
+    for begin in np.arange(rng.uniform(0, every_s), lasts_s, every_s):
         inside = (t >= begin) & (t < begin + long_s)
         x[inside] = y[inside] = np.nan
     return Trial(person, session, "a", t, x, y, RATE)
@@ -66,6 +66,12 @@ def test_people_who_blink_differently_are_named_whatever_the_noise() -> None:
     named = judge.judge(clock, ATTACKS["late-releases"]())
     assert named.accuracy >= 0.75
     assert named.unanswered == 0
+
+
+def test_trials_shorter_than_a_window_will_do() -> None:
+    trials = [blinking(name, day, every, 0.3, 1, 12) for name, every in (("a", 1.0), ("b", 5.0)) for day in "12"]
+    told = Judge(Lda(), trials, draws=50).judge(veil_of("clock", **PROMISE), ATTACKS["late-releases"]())
+    assert told.accuracy == 1
 
 
 def test_a_veil_that_looks_back_or_has_no_clock_is_no_case_for_it() -> None:

@@ -73,14 +73,17 @@ class Adaptive(Attack):
         return attack.prepare(knowledge, seed)
 
     def scores(self, mechanism: SampleMechanism, exemplars: Sequence[Exemplar], seed: int = 1) -> dict[str, float]:
-        """Return how well each candidate does on the exemplars, more is better; those that lack a package are left out.
+        """Return how well each candidate does on the exemplars, more is better.
+
+        Those that lack a package, or cannot learn from exemplars so short or so few, are left out.
 
         Raises:
-            InputError: If no candidate fits the veil.
+            InputError: If no candidate fits the veil, or none can be tried on these exemplars.
         """
         names = self.candidates or (NOTHING.name, *(name for name in ATTACKS.names() if name != self.name))
         trial = _Trials(mechanism, tuple(exemplars), self.judge, self.most_trials, seed)
-        scores = {}
+        scores: dict[str, float] = {}
+        failed: InputError | None = None
         for name in names:
             attack = NOTHING if name == NOTHING.name else ATTACKS[name]()
             if attack.fits(mechanism):
@@ -88,8 +91,10 @@ class Adaptive(Attack):
                     scores[name] = trial.score(attack)
                 except MissingExtra:
                     continue
+                except InputError as error:
+                    failed = error
         if not scores:
-            raise InputError(f"no attack to choose from fits {mechanism.name}")
+            raise failed or InputError(f"no attack to choose from fits {mechanism.name}")
         return scores
 
 

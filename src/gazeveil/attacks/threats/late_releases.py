@@ -38,14 +38,15 @@ class LateReleases(Attack):
     on both sides of the veil as far as it shows there.
 
     Attributes:
-        draws: How often each reference trial is veiled. Delays are the same each time unless releases cannot be told.
+        draws: How often each reference trial is veiled. Delays are the same each time unless releases cannot be told;
+            two draws make two rows of even a single window.
     """
 
     name: ClassVar[str] = "late-releases"
     threat_model: ClassVar[str] = "white box, times of releases alone"
     grants: ClassVar[frozenset[Grant]] = frozenset({Grant.MECHANISM})
 
-    draws: int = 1
+    draws: int = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", whole_number(self.draws, "draws", at_least=1))
