@@ -7,7 +7,7 @@
 # make usefulness  how good private heatmaps are, into the documentation
 # make chaos   200 faults against a running gateway, with a tap on every app
 # make fuzz    a million made-up inputs for every parser of the gateway
-# make taps    eight minutes with a tap on every app, for every protocol
+# make taps    six minutes with a tap on every app, for every protocol
 # make docs    build the documentation into site/
 
 PYTHON ?= python3

@@ -101,7 +101,7 @@ def sound(verdict: dict[str, Any]) -> bool:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.taps", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=8.0, help="of listening, in all rounds together")
+    parser.add_argument("--minutes", type=float, default=6.0, help="of listening, in all rounds together")
     parser.add_argument("--seconds", type=float, help="of each round, instead of minutes")
     parser.add_argument("--rounds", type=int, help="as many as there are protocols, unless given")
     parser.add_argument("--shift", type=int, default=0, help="how the first round pairs protocols")
