@@ -23,6 +23,7 @@ from gazeveil.gaze.geometry import headset
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.study import wilson_tables
+from gazeveil.study._wilson_cells import Cells, code_of
 from gazeveil.study._wilson_veils import VEILS, veil
 from gazeveil.study.identity_data import simulated_people, vr_people
 from gazeveil.study.stream_data import VR_FOLDER
@@ -159,6 +160,15 @@ def test_a_stopped_run_goes_on_and_what_was_measured_otherwise_is_measured_anew(
     assert (again["rows"], measured) == (json.loads(json.dumps(whole["rows"])), 1)
     assert heard == [(4, 4)]
     assert measure(replace(PLAN, seed=2))[1] == 4
+
+
+def test_cells_of_an_attack_that_was_changed_since_do_not_count(tmp_path: Path) -> None:
+    kept, as_before = tmp_path / "cells.jsonl", ({"seed": 1}, {"speeds": "Speeds()"})
+    for attack in ("", "wavelet", "white-box"):
+        Cells(kept, *as_before).add("gaussian", attack, {"speeds": {"accuracy": 1.0}}, None)
+    assert len(Cells(kept, *as_before).rows) == 3
+    kept.write_text(kept.read_text().replace(code_of("wavelet"), "0" * 16))
+    assert set(Cells(kept, *as_before).rows) == {("gaussian", "", "speeds"), ("gaussian", "white-box", "speeds")}
 
 
 def test_figure_2_follows_the_strength_for_every_recogniser(tmp_path: Path) -> None:

@@ -3,18 +3,20 @@
 """Cells of table 3 that are done, in a file: a long run that is stopped goes on where it was.
 
 One line of JSON for each cell. A cell counts only if it was measured in the same way: the same people, lengths, seeds,
-and the same recogniser down to the bytes of its model. A last line that was cut off is measured again.
+the same recogniser down to the bytes of its model, and the same attack down to its source. A change of what several
+attacks share is not noticed: begin a new file then. A last line that was cut off is measured again.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from gazeveil.attacks.contract import Recogniser
+from gazeveil.attacks.contract import ATTACKS, Recogniser
 from gazeveil.errors import OutputError
 
 Cell = tuple[str, str, str]
@@ -40,7 +42,8 @@ class Cells:
                 found = json.loads(line)
             except ValueError:
                 continue
-            if found.get("measured") == self._measured:
+            now = code_of(found.get("attack", ""))
+            if found.get("measured") == self._measured and found.get("code", now) == now:
                 self._take(found)
 
     def add(
@@ -56,6 +59,7 @@ class Cells:
             "recognisers": {name: self._identities[name] for name in rows},
             "veil": veil,
             "attack": attack,
+            "code": code_of(attack),
             "rows": dict(rows),
             "left": left,
         }
@@ -75,6 +79,14 @@ class Cells:
                 self.rows[found["veil"], found["attack"], recogniser] = row
         if found["left"] is not None:
             self.left[found["veil"]] = found["left"]
+
+
+def code_of(attack: str) -> str:
+    """Return the source of an attack, to the byte, as a short name; empty for no attack, or one that is no more."""
+    if attack not in ATTACKS.names():
+        return ""
+    source = getattr(sys.modules.get(ATTACKS[attack].__module__), "__file__", None)
+    return "" if source is None else blake2b(Path(source).read_bytes(), digest_size=8).hexdigest()
 
 
 def identity(recogniser: Recogniser) -> str:
