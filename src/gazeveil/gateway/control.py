@@ -220,7 +220,7 @@ class ControlServer:
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=1,
-            limit_concurrency=32,
+            limit_concurrency=256,
             server_header=False,
         )
         self._server = Quiet(config)

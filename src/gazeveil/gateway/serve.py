@@ -26,6 +26,7 @@ from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.logs import Log
+from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
@@ -57,6 +58,8 @@ class Gateway:
             wall=lambda: datetime.now(UTC),
             log=log,
         )
+        self.memory = Memory.beside(policy.path)
+        self._remember()
         self.outlets: dict[str, Any] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._payer = ThreadPoolExecutor(1, "payments")
@@ -130,18 +133,22 @@ class Gateway:
         known = {"preset", "epsilon", "window", "radius"}
         if unknown := set(given) - known:
             raise UnknownName(f"a knob has no {sorted(unknown)[0]!r}", hint=f"known: {', '.join(sorted(known))}")
-        self.hub.turn(app, now=time.monotonic(), **{name: value for name, value in given.items() if value is not None})
+        wish = {name: value for name, value in given.items() if value is not None}
+        self.hub.turn(app, now=time.monotonic(), **wish)
         self._tell_promises()
+        self.memory.turned(app, wish)
         return self._app(app)
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:
         """Switch an app on or off."""
         self.hub.switch(app, on)
+        self.memory.switched(app, on)
         return self._app(app)
 
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         """Say who sits before a tracker now."""
         self.hub.sit_down(tracker, person, now=time.monotonic())
+        self.memory.sat_down(tracker, person)
         return next(one for one in self.status()["trackers"] if one["name"] == tracker)
 
     async def reload(self) -> dict[str, Any]:
@@ -151,6 +158,21 @@ class Gateway:
         changed = await asyncio.to_thread(read_policy, self.policy.path)
         await self._change_to(changed)
         return self.status()
+
+    def _remember(self) -> None:
+        """Decide again what people decided before a restart; what the policy does not allow any more is dropped."""
+        now = time.monotonic()
+        for app in self.policy.apps:
+            if app.name in self.memory.off:
+                self.hub.switch(app.name, False)
+            if knob := self.memory.knobs.get(app.name):
+                try:
+                    self.hub.turn(app.name, now=now, **knob)
+                except (GazeveilError, TypeError) as error:
+                    self.log("knob not restored", app=app.name, why=error)
+        for tracker in self.policy.trackers:
+            if person := self.memory.people.get(tracker.name):
+                self.hub.sit_down(tracker.name, person, now=now)
 
     def exposition(self) -> tuple[bytes, str]:
         """Return the metrics as Prometheus reads them."""
@@ -314,6 +336,13 @@ class Gateway:
     async def _change_to(self, policy: Policy) -> None:
         before, self.policy = self.policy, policy
         self.hub.reload(policy, time.monotonic())
+        still = {app.name for app in policy.apps}
+        sits = {tracker.name: tracker.person for tracker in policy.trackers}
+        self.memory.forget(
+            knobs={app.name for app in before.apps if app not in policy.apps},
+            off={app.name for app in before.apps if app.name not in still},
+            people={tracker.name for tracker in before.trackers if sits.get(tracker.name) != tracker.person},
+        )
         for app in before.apps:
             if app not in policy.apps and app.name in self.outlets:
                 await self.outlets.pop(app.name).close("the policy changed")
