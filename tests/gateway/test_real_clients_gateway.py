@@ -36,6 +36,7 @@ from tests.gateway.test_real_clients_tcp import EYE_TRIBE, OPEN_GAZE, _Page, che
 for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec", "websockets", "zmq"):
     pytest.importorskip(_package)
 
+ROOT = Path(__file__).resolve().parents[2]
 SEED, RATE_HZ = 11, 60
 WIDTH, HEIGHT = 1920, 1080
 INLET_NAME = f"inlet-{os.getpid()}"
@@ -102,12 +103,40 @@ def is_free(port: int) -> bool:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("gateway")
-    ports = {
-        name: INSISTS[name] if name in INSISTS and is_free(INSISTS[name]) else free_port()
-        for name, protocol in APPS.items()
-        if protocol != "lsl"
-    }
+    """A gateway; somebody may take one of its ports before it does, so it is tried again."""
+    for insisting in (True, True, False, False):
+        folder = tmp_path_factory.mktemp("gateway")
+        ports = {
+            name: INSISTS[name] if insisting and name in INSISTS and is_free(INSISTS[name]) else free_port()
+            for name, protocol in APPS.items()
+            if protocol != "lsl"
+        }
+        (folder / "policy.toml").write_text(policy_text(ports))
+        command = [sys.executable, "-m", "gazeveil", "serve", "policy.toml", "--create-ledger"]
+        with (folder / "log").open("wb") as log:
+            gateway = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+        deadline = time.monotonic() + WAIT_S
+        while is_free(ports["witness"]) and gateway.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+        if gateway.poll() is None:
+            break
+        if "cannot listen" not in (folder / "log").read_text():
+            break
+    try:
+        witnessed = Served(ports)
+        while not witnessed.seen and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert witnessed.seen
+        yield witnessed
+        witnessed.close()
+    except OSError:
+        pytest.fail(f"there is no gateway: {(folder / 'log').read_text()[-2000:]}")
+    finally:
+        gateway.terminate()
+        gateway.wait(30)
+
+
+def policy_text(ports: dict[str, int]) -> str:
     text = (
         'version = 1\n[gateway]\nledger = "ledger.sqlite"\n[[tracker]]\nname = "eye"\nprotocol = "simulate"\n'
         f'seed = {SEED}\nrate_hz = {RATE_HZ}\nperson = "anna"\nscreen = {{ width_px = {WIDTH}, height_px = {HEIGHT}, '
@@ -120,29 +149,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         text += f'[[app]]\nname = "{name}"\ntracker = "eye"\nprotocol = "{protocol}"\nrate_hz = {2 * RATE_HZ}\n'
         text += f'listen = "127.0.0.1:{ports[name]}"\n' if name in ports else ""
         text += 'veil = { preset = "lphu" }\n'
-    policy = folder / "policy.toml"
-    policy.write_text(text)
-    command = [sys.executable, "-m", "gazeveil", "serve", str(policy), "--create-ledger"]
-    with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as gateway:
-        try:
-            deadline = time.monotonic() + WAIT_S
-            while is_free(ports["witness"]) and gateway.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.1)
-            witnessed = Served(ports)
-            while not witnessed.seen and time.monotonic() < deadline:
-                time.sleep(0.1)
-            assert witnessed.seen, (folder / "log").read_text()[-2000:]
-            yield witnessed
-            witnessed.close()
-        finally:
-            gateway.send_signal(signal.SIGTERM)
+    return text
 
 
 @functools.cache
 def available_here() -> tuple[str, ...]:
     """The protocols whose packages are here, asked in another process: liblsl is set up once per process."""
     code = "from tests.taps.world import available; print(*available())"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
     return tuple(said.stdout.split())
 
 
