@@ -34,6 +34,17 @@ def test_smoothing_is_undone_exactly(window: int, start: str) -> None:
     assert np.nanmax(np.abs(guess.y - raw.y)) < 1e-9
 
 
+@pytest.mark.parametrize("start", ["first", "zeros"])
+def test_whoever_comes_in_later_also_gets_gaze_back(start: str) -> None:
+    smoothing, raw = veil_of("smoothing", window=50, start_with=start), held(people()[0])
+    shown, late = veil(smoothing, raw), slice(200, None)
+    heard = Trial("", "1", "a", shown.t[late], shown.x[late], shown.y[late], shown.rate_hz)
+    guess = undone(smoothing, heard)
+    off = np.hypot(guess.x - raw.x[late], guess.y - raw.y[late])
+    assert np.nanmax(off[500:]) < 0.01
+    assert np.nanmean(off) < 0.2 * np.mean(np.hypot(shown.x - raw.x, shown.y - raw.y))
+
+
 def test_repeats_and_losses_look_as_they_did_before_the_veil() -> None:
     smoothing, raw = veil_of("smoothing", window=50), people()[0]
     twice = np.arange(len(raw.x)) // 2 * 2  # as a tracker that is slower than its log

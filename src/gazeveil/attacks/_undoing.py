@@ -31,14 +31,19 @@ def can_be_undone(mechanism: SampleMechanism) -> bool:
 def undo(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Gaze:
     """Return the gaze that a filter was given, from what it released from its first sample on."""
     if isinstance(mechanism, LinearSmoothing):
-        start = mechanism.start_with
-        return (
-            undo_smoothing(x, mechanism.window, start_with=start),
-            undo_smoothing(y, mechanism.window, start_with=start),
-        )
+        return _undo_smoothing(mechanism, x), _undo_smoothing(mechanism, y)
     if isinstance(mechanism, KalmanSmoothing):
         return undo_kalman(mechanism, t, x, y)
     return x, y
+
+
+def _undo_smoothing(mechanism: LinearSmoothing, values: FloatArray) -> FloatArray:
+    """Undo smoothing. Whoever came in later than the zeros that a veil began with would see a wild start."""
+    from_the_start = undo_smoothing(values, mechanism.window, start_with=mechanism.start_with)
+    if mechanism.start_with == "first":
+        return from_the_start
+    later = undo_smoothing(values, mechanism.window, start_with="first")
+    return min((from_the_start, later), key=lambda gaze: float(np.abs(np.diff(gaze)).sum()))
 
 
 def undo_tail(
