@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import gc
 import ssl
+import sys
 import time
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -39,6 +40,8 @@ from gazeveil.privacy.ledger import Ledger
 _TICK_S = 0.05
 _LEDGER_PATIENCE_S = 2.0
 """How long a payment waits for a ledger that others hold: a gateway that is told to stop waits no longer either."""
+_SWITCH_S = 2e-4
+"""How long the thread that pays may keep a sample waiting; by default it is 5 ms."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a link that failed is made anew; they double."""
 
@@ -383,6 +386,7 @@ async def serve(
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
+        sys.setswitchinterval(_SWITCH_S)
         while not stop.is_set():
             waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(again.wait())]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
