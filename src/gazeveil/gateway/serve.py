@@ -14,10 +14,12 @@ import gc
 import ssl
 import sys
 import time
+from collections import deque
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,9 @@ from gazeveil.gateway.sockets import AppOutlet, TrackerLink
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 
-_TICK_S = 0.05
+_TICK_S = 0.02
+_SLICES = 10
+"""In how many ticks every app has had its turn, and payments that are due have begun."""
 _LEDGER_PATIENCE_S = 2.0
 """How long a payment waits for a ledger that others hold: a gateway that is told to stop waits no longer either."""
 _SWITCH_S = 2e-4
@@ -287,17 +291,22 @@ class Gateway:
     # Time
 
     async def _tick(self) -> None:
+        """Do what time demands, a little at a time, so that no sample waits for all of it."""
         paying: set[asyncio.Task[None]] = set()
-        while True:
+        due: deque[Charge] = deque()
+        for turn in count():
             await asyncio.sleep(_TICK_S)
             now = time.monotonic()
             try:
-                self.hub.tick(now)
-                for charge in self.hub.charges():
-                    task = asyncio.create_task(self._pay(charge))
+                if turn % 4 == 0:
+                    self.hub.tick(now)
+                elif turn % 4 == 2:
+                    due.extend(self.hub.charges())
+                for _ in range(min(len(due), 1 + len(due) // _SLICES)):
+                    task = asyncio.create_task(self._pay(due.popleft()))
                     paying.add(task)
                     task.add_done_callback(paying.discard)
-                for outlet in self.outlets.values():
+                for outlet in list(self.outlets.values())[turn % _SLICES :: _SLICES]:
                     outlet.tick(now)
             except Exception as error:  # noqa: BLE001  (without ticks no lease is renewed: that is silence, not a leak)
                 self.meters.faults += 1
