@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -75,15 +77,13 @@ class Ensemble:
 def _side_by_side(work: Callable[..., Any], *given: Sequence[Any]) -> Iterator[Any]:
     """Do the same for several folds at once, one thread each: they share nothing, while one product's threads wait."""
     threads = torch.get_num_threads()
-    if threads == 1:
-        yield from map(work, *given)
-        return
-    torch.set_num_threads(1)
-    try:
-        with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(work, *given)
-    finally:
-        torch.set_num_threads(threads)
+    return map(work, *given) if threads == 1 else _pool(threads, os.getpid()).map(work, *given)
+
+
+@cache
+def _pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Return the threads of this process; a forked child has none of its parent's."""
+    return ThreadPoolExecutor(threads, "ekyt", initializer=torch.set_num_threads, initargs=(1,))
 
 
 def unit_rows(embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

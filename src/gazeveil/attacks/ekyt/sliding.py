@@ -25,7 +25,7 @@ SHORTEST: Final = STRIP + REACH[-1]
 """Windows must be this long, so that one edge is not felt at the other."""
 
 
-AT_ONCE: Final = 16
+AT_ONCE: Final = 12
 """Windows whose edges are worked out together; more would leave the caches."""
 
 
