@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import ipaddress
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -30,7 +31,7 @@ monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
 
-class _Outlet:
+class _Outlet(ABC):
     """What outlets of messages share: the counts, and that a sink's fault closes this app alone."""
 
     def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
@@ -41,9 +42,9 @@ class _Outlet:
         self.watched: Callable[[bool], None] = lambda by_anybody: None
 
     @property
+    @abstractmethod
     def is_watched(self) -> bool:
         """Whether anybody listens."""
-        raise NotImplementedError
 
     def show(self, veiled: Veiled) -> None:
         """Send one veiled thing to everybody who listens."""
@@ -67,14 +68,15 @@ class _Outlet:
             if self.sink is not None and not self.sink.ended:
                 self._send(self.sink.silence(self._now()))
 
-    def tick(self, now: float) -> None:
+    def tick(self, now: float) -> None:  # noqa: B027  (nothing is an answer)
         """Nothing to do: ZeroMQ and LSL keep their connections themselves."""
 
     def _now(self) -> float:
         return monotonic()
 
+    @abstractmethod
     def _send(self, what: Any) -> None:
-        raise NotImplementedError
+        """Send what a sink made."""
 
 
 class PupilOutlet(_Outlet):
