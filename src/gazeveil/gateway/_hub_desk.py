@@ -15,7 +15,7 @@ from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_seat import NOT_ALLOWED, WAITING, Log, Seat
 from gazeveil.gateway._hub_status import TrackerStatus, together
 from gazeveil.gateway._policy_checks import forbidden
-from gazeveil.gateway._policy_table import LONGEST_NAME
+from gazeveil.toml_table import LONGEST_NAME
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
-from gazeveil.gateway._policy_lines import Where
-from gazeveil.gateway._policy_table import File
+from gazeveil.toml_lines import Where
+from gazeveil.toml_table import File
 from gazeveil.gateway.policy import REPLAY, SIMULATE, Address, AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.veiling import OFF, mechanism_of

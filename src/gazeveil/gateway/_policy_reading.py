@@ -11,8 +11,8 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gateway._policy_checks import check, check_names
-from gazeveil.gateway._policy_lines import lines_of
-from gazeveil.gateway._policy_table import File, Table, closest, tables, told
+from gazeveil.toml_lines import lines_of
+from gazeveil.toml_table import File, Table, closest, tables, told
 from gazeveil.gateway.policy import (
     LOOPBACK,
     REPLAY,

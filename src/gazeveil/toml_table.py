@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One table of a policy file, read field by field: what is wrong is told with file, line, field and what was expected.
+"""One table of a TOML file, read field by field: what is wrong is told with file, line, field and what was expected.
 
-Every key that nobody asked for is refused by `Table.done`: a policy with a misspelt limit must not run without it.
+Every key that nobody asked for is refused by `Table.done`: a file with a misspelt limit must not be used without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.gateway._policy_lines import Where, line_of
+from gazeveil.toml_lines import Where, line_of
 from gazeveil.privacy.exact import exact
 
 LONGEST_NAME = 80
@@ -27,7 +27,7 @@ MISSING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The policy file: what a complaint needs to know of it."""
+    """The file: what a complaint needs to know of it."""
 
     path: Path
     lines: dict[Where, int]
@@ -43,7 +43,7 @@ class File:
         return self.wrong(where, expected, error.message, error.hint)
 
     def beside(self, name: str) -> Path:
-        """Return a path that is written relative to the policy file."""
+        """Return a path that is written relative to the file."""
         return self.path.parent / Path(name).expanduser()
 
 
