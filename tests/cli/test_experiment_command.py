@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.aggregate.engine import silent
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
 from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
+from gazeveil.types import silent
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie"
 QUICK = ["experiment", "heatmap", "--observers", "12", "--images", "2", "--methods", "prior,grid,none"]

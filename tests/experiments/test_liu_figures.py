@@ -100,7 +100,7 @@ def test_the_pictures_are_of_real_releases(gaze: Gaze) -> None:
 
 def test_figures_and_numbers_are_written(gaze: Gaze, tmp_path: Path) -> None:
     done: list[float] = []
-    told = reproduce(tmp_path / "out", repeats=2, gaze=gaze, tell=lambda so_far, total=None: done.append(so_far))
+    told = reproduce(tmp_path / "out", repeats=2, gaze=gaze, tell=lambda so_far, total: done.append(so_far))
     assert sorted(told["files"]) == sorted(path.name for path in (tmp_path / "out").iterdir())
     for name in ("figure-2a.png", "figure-2b.png", "figure-3.png", "heatmaps.png"):
         assert (tmp_path / "out" / name).read_bytes().startswith(PNG)

@@ -20,8 +20,8 @@ from gazeveil.experiments.wilson.object_hits import (
     score,
     world_directions,
 )
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
+from gazeveil.types import FloatArray
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / VR_FOLDER
 COUNT = 400
@@ -112,7 +112,7 @@ def test_retention_falls_with_strength_and_starts_at_no_veil() -> None:
     }
     told: list[float] = []
     rows = retention(
-        [room(1), room(2)], repeats=3, make=shifting, sweeps=sweeps, tell=lambda done, total=None: told.append(done)
+        [room(1), room(2)], repeats=3, make=shifting, sweeps=sweeps, tell=lambda done, total: told.append(done)
     )
     assert [(row.veil, row.strength) for row in rows] == [
         ("none", 0), ("still", 1), ("still", 10), ("still", 20), ("random", 1), ("random", 20),

@@ -21,7 +21,7 @@ def streams() -> StreamSet:
 def test_stronger_presets_leave_less(streams: StreamSet) -> None:
     told: list[float] = []
     names = ["lphu", "hplu", "gaussian-low", "gaussian-high", "smoothing-high"]
-    rows = compare([streams], names, tell=lambda done, total=None: told.append(done))
+    rows = compare([streams], names, tell=lambda done, total: told.append(done))
     by_name = {row.preset: row.measures for row in rows}
     assert list(by_name) == ["none", *names]
     assert by_name["none"]["rmse_deg"] == 0

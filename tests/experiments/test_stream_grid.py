@@ -10,10 +10,11 @@ import pytest
 from gazeveil.errors import OptionError
 from gazeveil.experiments.stream_data import StreamSet
 from gazeveil.experiments.stream_grid import Run, Setting, measure, references, settings
-from gazeveil.gaze.geometry import FloatArray, screen
+from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space
+from gazeveil.types import FloatArray
 
 PLANE = screen(1000, 800, 400, 320, 600)
 RNG = np.random.default_rng(2)
@@ -84,7 +85,7 @@ def test_every_setting_veil_and_set_has_its_point_with_its_own_error() -> None:
     chosen = settings([1.0, 2.0], [1.0], [60.0, 300.0])
     points = measure(
         [STREAMS], {"shift": shifted, "centre": centre}, chosen, repeats=3,
-        tell=lambda done, total=None: told.append((done, total)),
+        tell=lambda done, total: told.append((done, total)),
     )  # fmt: skip
     assert [point.veil for point in points] == ["shift"] * 4 + ["centre"] * 4
     for point in points[:4]:

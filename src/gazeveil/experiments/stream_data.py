@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.experiments.detector_agreement import load as load_lund
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit, screen
+from gazeveil.gaze.geometry import Geometry, Unit, screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.simulate import TRACKERS, Block, GazeStream, Population, scene
+from gazeveil.types import FloatArray
 
 VR_FOLDER, LUND_FOLDER = "vr_objects_jov2024", "lund2013"
 VR_FILE: Final = "samples.parquet"

@@ -24,9 +24,10 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.experiments.stream_data import StreamSet
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space, space_of
+from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import correlation
 from gazeveil.utility.streams.metrics.saliency import saliency_grid, saliency_map
 
@@ -99,14 +100,6 @@ class Point:
         """Return the point as plain values."""
         flat = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "setting"}
         return flat | {name: getattr(self.setting, name) for name in ("radius", "window", "epsilon")}
-
-
-class Tell(Protocol):
-    """How a long job says how far it is."""
-
-    def __call__(self, done: float, total: float | None = None) -> None:
-        """Say that ``done`` of ``total`` steps are done."""
-        ...
 
 
 def measure(

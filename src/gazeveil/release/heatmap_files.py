@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import InputError, MissingExtra, OutputError
 from gazeveil.files import replacing
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.release import Release
 from gazeveil.release import plots
+from gazeveil.types import FloatArray
 
 CONFIDENCE_SDS = 2.58
 """Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""

@@ -13,8 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.errors import MissingExtra
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.types import FloatArray
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
 

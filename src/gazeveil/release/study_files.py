@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import Tell, silent
 from gazeveil.aggregate.movie_plan import MovieEstimate
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.study_plan import StudyEstimate
@@ -26,6 +25,7 @@ from gazeveil.privacy.release import Release
 from gazeveil.release import plots
 from gazeveil.release.heatmap_files import enlarged, read_picture, table_of, write_promise
 from gazeveil.release.video import Frames, write_videos
+from gazeveil.types import Tell, silent
 
 Picture = NDArray[np.uint8]
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.release.plots import BLUE, ORANGE, canvas, png
+from gazeveil.types import FloatArray
 
 
 def before_and_after(columns: Sequence[FloatArray], geometry: Geometry, title: str) -> bytes:

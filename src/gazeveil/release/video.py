@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import InputError, MissingExtra, OptionError, OutputError
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.release.heatmap_files import enlarged
+from gazeveil.types import FloatArray
 
 WIDTH = 640
 """Pixels across a video without a picture under it; with one, at most twice as many."""

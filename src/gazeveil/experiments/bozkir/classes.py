@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import InputError, MissingExtra
-from gazeveil.features.fourier import FloatArray
+from gazeveil.types import FloatArray
 
 EVERY = 10
 TREES = 100

@@ -20,7 +20,6 @@ from gazeveil.experiments.bozkir.classes import Accuracy, identify, leave_one_pe
 from gazeveil.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
 from gazeveil.features.declared import declared_ranges
 from gazeveil.features.extract import extract_corpus
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.as_published import AsPublished, LaplaceAsPublished, best_kept
 from gazeveil.features.names import INFORMATIVE
@@ -30,6 +29,7 @@ from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.types import FloatArray, Tell, silent
 from gazeveil.utility.series import correlated_factor, correlation_over_time, nmse, range_error
 
 EPSILONS: Final = (0.01, 0.05, 0.1, 0.5, 1.0)
@@ -51,8 +51,6 @@ AUTHORS: Final[Mapping[str, tuple[float, float, float]]] = {
     "DC-FPA 64": (1.3e7, 3.0e6, 1.5e5),
 }
 """NMSE that the authors published for the comic, at ε of a feature of .01, .1 and 1."""
-
-Tell = Callable[[float, float | None], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +158,7 @@ def readers(people: int = 20, seconds: float = 600.0, seed: int = PRIVATE_SEED, 
 
 def run(
     *, people: int = 20, seconds: float = 600.0, runs: int = 5, every: int = 10, seed: int = 1,
-    epsilons: Sequence[float] = EPSILONS, tell: Tell = lambda done, total: None,
+    epsilons: Sequence[float] = EPSILONS, tell: Tell = silent,
 ) -> Figures:  # fmt: skip
     """Return all figures' numbers.
 

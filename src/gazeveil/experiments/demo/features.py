@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from gazeveil.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
+from gazeveil.experiments.usefulness._feature_plots import before_and_after
+from gazeveil.experiments.usefulness.raw_gaze_promise import means_over_windows
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
 from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries, RawGaze
@@ -11,11 +14,8 @@ from gazeveil.features.panel import panel_of
 from gazeveil.features.publish import OwnRelease
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
-from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
 from gazeveil.release import report
-from gazeveil.experiments.usefulness._feature_plots import before_and_after
-from gazeveil.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
-from gazeveil.experiments.usefulness.raw_gaze_promise import means_over_windows
+from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
 from gazeveil.utility.series import range_error
 
 EPSILON = 1.0

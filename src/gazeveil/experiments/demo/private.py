@@ -14,11 +14,10 @@ from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
-from gazeveil.release import plots
-from gazeveil.release import report
+from gazeveil.release import plots, report
 from gazeveil.release.heatmap_files import enlarged
+from gazeveil.types import FloatArray
 from gazeveil.utility.maps import correlation
 
 EPSILON = 1.0

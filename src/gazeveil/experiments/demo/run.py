@@ -7,35 +7,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from gazeveil.experiments.demo.features import feature_section
+from gazeveil.experiments.demo.private import private_section
+from gazeveil.experiments.demo.veils import veil_section
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.gaze.events import DETECTORS, detect_blinks, main_sequence
 from gazeveil.gaze.events.table import covered
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.release import plots, report
 from gazeveil.simulate.study import Study
-from gazeveil.release import plots
-from gazeveil.release import report
-from gazeveil.experiments.demo.features import feature_section
-from gazeveil.experiments.demo.private import private_section
-from gazeveil.experiments.demo.veils import veil_section
+from gazeveil.types import Tell
 from gazeveil.utility.agreement import Agreement, agreement
 
 BLUR_DEG = 1.0
 PICTURE_WIDTH = 840
 SHOWN_PEOPLE = 4
-
-
-class Tell(Protocol):
-    """How the demo says how far it is."""
-
-    def __call__(self, done: float, total: float | None = None) -> None:
-        """Say that ``done`` of ``total`` steps are done."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

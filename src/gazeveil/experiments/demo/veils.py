@@ -10,11 +10,11 @@ from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.release import kept_promise
 from gazeveil.privacy.statement import statement
+from gazeveil.release import report
+from gazeveil.release.plots import BLUE, GREY, ORANGE, canvas, png
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import space_of
 from gazeveil.simulate.study import Study
-from gazeveil.release import report
-from gazeveil.release.plots import BLUE, GREY, ORANGE, canvas, png
 from gazeveil.utility.streams import veil_error
 
 SECONDS = 20.0

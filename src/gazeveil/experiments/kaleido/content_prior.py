@@ -25,12 +25,13 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.experiments.stream_grid import Setting
-from gazeveil.gaze.geometry import FloatArray, screen
+from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.content import moments
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
 from gazeveil.simulate import TRACKERS, Study
+from gazeveil.types import FloatArray
 
 SETTINGS = (Setting(60.0, 1.0, 1.0), Setting(60.0, 0.5, 3.0), Setting(300.0, 2.0, 0.5))
 """Radius, window, ε: from a moderate promise over a weak one to a strong one."""

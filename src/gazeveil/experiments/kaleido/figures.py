@@ -26,10 +26,11 @@ from gazeveil.errors import OptionError
 from gazeveil.experiments.kaleido._stream_study import COLUMNS, MEASURED
 from gazeveil.experiments.kaleido.contenders import CONTENDERS, Registered
 from gazeveil.experiments.stream_data import StreamSet, find_data, stream_sets
-from gazeveil.experiments.stream_grid import Point, Setting, Tell, measure, settings
+from gazeveil.experiments.stream_grid import Point, Setting, measure, settings
 from gazeveil.files import replacing
 from gazeveil.release.plots import canvas
 from gazeveil.samples.space import space_of
+from gazeveil.types import Tell
 
 FIGURES: Final[Mapping[int, str]] = {13: "rmse", 15: "cc"}
 QUICK_REPEATS, QUICK_RECORDINGS = 5, 6

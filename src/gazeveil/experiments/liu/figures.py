@@ -21,7 +21,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -39,13 +39,14 @@ from gazeveil.aggregate.liu import (
 from gazeveil.aggregate.render import render
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
-from gazeveil.gaze.geometry import FloatArray, screen
+from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource, gaussian, laplace
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.liu import LiuNoise
 from gazeveil.release.plots import canvas
 from gazeveil.simulate.study import Study
 from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import Spread
 
 SIDES: Final = tuple(range(50, 501, 50))
@@ -73,14 +74,6 @@ MECHANISMS: Final[Mapping[str, tuple[type[NoisyMap], bool]]] = {
     "Laplace, sound, samples bounded": (LaplaceMap, True),
 }
 """The curves of figure 3, and whether a bound on each person's samples is enforced."""
-
-
-class Tell(Protocol):
-    """How a long job says how far it is."""
-
-    def __call__(self, done: float, total: float | None = None) -> None:
-        """Say that ``done`` of ``total`` steps are done."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

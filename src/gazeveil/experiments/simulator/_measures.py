@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 _WINDOW = 128  # samples of a velocity spectrum
 

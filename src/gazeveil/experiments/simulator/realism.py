@@ -27,12 +27,13 @@ from gazeveil.experiments.simulator._measures import (
     runs,
 )
 from gazeveil.gaze.events import VelocityThreshold
-from gazeveil.gaze.geometry import FloatArray, Unit, headset, screen
+from gazeveil.gaze.geometry import Unit, headset, screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus
 from gazeveil.simulate.study import Study, record
 from gazeveil.simulate.tracker import TRACKERS, Tracker
+from gazeveil.types import FloatArray
 
 SEED = 2026
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.usefulness.features import FLOOR, Cell
-from gazeveil.features.fourier import FloatArray
 from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED, canvas, png
+from gazeveil.types import FloatArray
 
 _COLOURS = (BLUE, ORANGE, GREEN, RED, GREY, "#8a5fbf", "#20a0a0", "#a06020", "#000000")
 

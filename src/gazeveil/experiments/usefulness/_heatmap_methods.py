@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.engine import Columns, IntArray, Kernel, add_up
+from gazeveil.aggregate.engine import Columns, Kernel, add_up
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import CountMap, dwell
@@ -21,8 +21,8 @@ from gazeveil.aggregate.strategies._common import BOUND, prior_picture
 from gazeveil.aggregate.strategies.histogram import Histogram
 from gazeveil.aggregate.strategy import STRATEGIES, Task
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
+from gazeveil.types import FloatArray, IntArray
 
 People = Sequence[Columns]
 Way = Callable[[People, Task, NoiseSource], FloatArray]

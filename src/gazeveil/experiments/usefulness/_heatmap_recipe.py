@@ -25,9 +25,9 @@ from gazeveil.aggregate.maps import dwell, to_bounded_integers
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Task
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibrate import gaussian_sigma, radial_scale
+from gazeveil.types import FloatArray
 
 FEW = 40.0
 KINDS = ((0.5, 2.0), (2.0, 1.5), (8.0, 1.2))

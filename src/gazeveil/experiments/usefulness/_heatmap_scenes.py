@@ -19,13 +19,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import Columns, Tell, silent
+from gazeveil.aggregate.engine import Columns
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import FloatArray, Geometry, screen
+from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.study import Study
 from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.types import FloatArray, Tell, silent
 
 _DISTANCE_MM = 570.0
 PLANE = screen(

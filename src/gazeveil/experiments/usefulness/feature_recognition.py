@@ -8,7 +8,7 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,6 @@ from gazeveil.experiments.feature_people import CHOSEN
 from gazeveil.experiments.usefulness.features import DELTA, STRETCH
 from gazeveil.features.declared import declared_ranges
 from gazeveil.features.extract import extract_corpus
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries
 from gazeveil.features.panel import panel_of
@@ -30,11 +29,10 @@ from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
+from gazeveil.types import FloatArray, Tell, silent
 
 RUNS: Final = 3
 LEARNERS: Final = ("nearest", "svm", "forest")
-
-Tell = Callable[[float, float | None], None]
 
 
 def run(
@@ -43,7 +41,7 @@ def run(
     epsilons: Sequence[float],
     every: int = 10,
     seed: int = 1,
-    tell: Tell = lambda done, total: None,
+    tell: Tell = silent,
 ) -> list[dict[str, Any]]:
     """Return how often people are recognised: a row for every method and ε, raw series first.
 

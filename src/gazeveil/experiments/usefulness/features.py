@@ -19,7 +19,7 @@ import numpy as np
 from gazeveil.experiments.feature_people import People
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
-from gazeveil.features.fourier import FloatArray, bins
+from gazeveil.features.fourier import bins
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries
@@ -28,6 +28,7 @@ from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_epsilon
 from gazeveil.privacy.exact import exact
+from gazeveil.types import FloatArray, Tell, silent
 from gazeveil.utility.series import range_error
 
 EPSILONS: Final = (0.5, 1.0, 3.0, 10.0, 48.0)
@@ -38,8 +39,6 @@ PEERS: Final = (("efpa", 0), ("exponential", 0))
 """Beside the paper's four: bins chosen privately (Ács 2012), and one of few levels (after Steil 2019)."""
 KEPT: Final = (1, 2, 3, 4, 6, 8, 12, 16)
 OURS, WAVELETS, FLOOR = "low-rank (ours)", "low-rank, wavelets", "public mean"
-
-Tell = Callable[[float, float | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def run(
     sizes: Sequence[int] = (20, 50, 100),
     repeats: int = 10,
     seed: int = 1,
-    tell: Tell = lambda done, total: None,
+    tell: Tell = silent,
 ) -> list[Cell]:
     """Return the table for one data set; groups are of the given sizes, or of everybody if there are fewer people."""
     noise = NoiseSource.seeded(seed)

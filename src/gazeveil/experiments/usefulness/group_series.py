@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 
 from gazeveil.experiments.feature_people import People
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.group import GroupSeries
 from gazeveil.noise import NoiseSource
+from gazeveil.types import FloatArray
 
 VISIBLE = 0.05
 """Differences of time-averages of at least so much of a range are asked for."""

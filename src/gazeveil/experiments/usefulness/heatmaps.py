@@ -15,7 +15,7 @@ said with the numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any, Final
@@ -28,16 +28,14 @@ from gazeveil.errors import OptionError
 from gazeveil.experiments.usefulness._heatmap_methods import METHODS, MORE_METHODS, Method, prior_alone, truth
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe_prior
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Scene
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
+from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import correlation, hot_spot_hits
 
 OBSERVERS: Final = (15, 30, 50, 100, 300)
 MEASURES: Final = ("cc", "residual", "hits")
 
 _ROUNDING = 1e-9
-
-Tell = Callable[[float, float | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,10 +15,10 @@ from typing import Any
 
 from gazeveil.errors import OptionError
 from gazeveil.experiments.stream_data import StreamSet
-from gazeveil.experiments.stream_grid import Tell
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.presets import PRESETS, preset
 from gazeveil.samples.space import space_of
+from gazeveil.types import Tell
 from gazeveil.utility.streams import VeilError, veil_error
 
 SHOWN = ("rmse_deg", "aoi_f1", "saliency_cc", "lag_s", "lag_correlation", "jitter", "fixation_count_error")

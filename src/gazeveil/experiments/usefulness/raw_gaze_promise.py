@@ -11,7 +11,7 @@ ranges, so both are measured with one ruler.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,6 @@ from gazeveil.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, by_ta
 from gazeveil.experiments.usefulness.features import DELTA, EPSILONS, FLOOR, Cell
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
 from gazeveil.features.design import Design
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.panel import panel_of
@@ -33,6 +32,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import ReadingStudy
+from gazeveil.types import FloatArray, Tell, silent
 
 HIDDEN: Final = (0.5, 2.0, 10.0, 30.0)
 """Seconds of raw gaze to hide."""
@@ -42,8 +42,6 @@ ADDITIVE: Final = ("x", "y", "pupil", "log_path", "saccades", "fixations")
 
 WINDOW_S: Final = 30.0
 BINS_FIRST, OVERLAPPING = "bins, windows derived", "overlapping windows"
-
-Tell = Callable[[float, float | None], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +109,7 @@ def run(
     hidden: Sequence[float] = HIDDEN,
     repeats: int = 5,
     seed: int = 1,
-    tell: Tell = lambda done, total: None,
+    tell: Tell = silent,
 ) -> list[Cell]:
     """Return the table: a cell for every promise, design and ε."""
     noise = NoiseSource.seeded(seed)

@@ -18,7 +18,7 @@ import numpy as np
 
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.dynamic import DynamicHeatmap
-from gazeveil.aggregate.engine import Columns, IntArray, Kernel
+from gazeveil.aggregate.engine import Columns, Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import counts
 from gazeveil.aggregate.render import render
@@ -26,7 +26,6 @@ from gazeveil.aggregate.sight import joint_sensitivity
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import BOUND
 from gazeveil.aggregate.whole_study import PrivateStudy
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_epsilon
@@ -35,6 +34,7 @@ from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import scene
 from gazeveil.simulate.study import Study, record
 from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.types import FloatArray, IntArray
 from gazeveil.utility.maps import correlation, residual_correlation
 
 DELTA = 1e-5

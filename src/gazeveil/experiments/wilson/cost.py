@@ -12,7 +12,7 @@ from __future__ import annotations
 import statistics
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from gazeveil.experiments.identity_data import simulated_people
@@ -21,8 +21,7 @@ from gazeveil.experiments.wilson._veils import VEILS, veil
 from gazeveil.gaze.geometry import Geometry, headset
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-
-Tell = Callable[[float, float | None], None]
+from gazeveil.types import Tell
 
 STEPS: Final = 20_000
 STREAMS: Final = 200

@@ -27,7 +27,7 @@ from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.data import eyetribe_trials, vr_trials, without_pupil
 from gazeveil.attacks.scores import interval, resampled_people
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 DRAWS: Final = 2000
 NOTHING: Final[frozenset[str]] = frozenset()

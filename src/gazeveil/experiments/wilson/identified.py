@@ -8,15 +8,14 @@ without numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from gazeveil.attacks.judge import Judge, Stage
 from gazeveil.experiments.wilson.figures import SWEEPS, Sweep, mechanism_of
 from gazeveil.experiments.wilson.tables import Plan, judges_of
-
-Tell = Callable[[float, float | None], None]
+from gazeveil.types import Tell
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.experiments.stream_data import VrSession
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 from gazeveil.utility.aoi_hits import AoiHits, aoi_hits
 
 _BLOCK_S = 0.5

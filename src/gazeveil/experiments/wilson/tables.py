@@ -10,7 +10,7 @@ every registered attack, and beside every veil what it leaves of usefulness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, fields
 from functools import cache
@@ -30,9 +30,8 @@ from gazeveil.experiments.wilson._veils import VEILS, veil
 from gazeveil.experiments.wilson.object_hits import score
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.types import Tell
 from gazeveil.utility.streams import METRICS, Pair
-
-Tell = Callable[[float, float | None], None]
 
 STRONGEST: Final = ("ekyt", "committee")
 """The strongest recogniser with a trained model, and the strongest that learns from its reference alone."""
