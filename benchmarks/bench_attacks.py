@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from benchmarks.harness import Row, busy, race, seconds
 from gazeveil.attacks.judge import Judge
 from gazeveil.attacks.matching import nearest_by_person
+from gazeveil.experiments.identity_data import PEOPLE, SECONDS, SESSIONS, simulated_people
 from gazeveil.samples import Sphere
 from gazeveil.samples.presets import preset
-from gazeveil.study.identity_data import PEOPLE, SECONDS, SESSIONS, simulated_people
 
 MINUTE = 60.0
 DIMENSIONS = 512

@@ -11,7 +11,7 @@ import numpy as np
 
 from gazeveil.attacks import Gallery, Knowledge, Recogniser, Trial
 from gazeveil.attacks.galleries import ScoredGallery
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 from tests.attacks.veiled_people import attack_of, people, veil, veil_of
 
 

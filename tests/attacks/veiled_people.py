@@ -12,11 +12,11 @@ import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Trial
 from gazeveil.attacks.data import simulated_trials
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.simulate import TRACKERS, Study
+from gazeveil.types import FloatArray
 
 SPACE = Sphere(100, 80)
 RATE = 72.0

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 
 from gazeveil import NoiseSource, Recording, Unproven, screen
 from gazeveil.errors import GazeveilError, InputError, OptionError, StateError, VeilShut
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.gaze.recording import Eye
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere, mechanism_from_dict
 from gazeveil.samples.space import Room, Space
+from gazeveil.types import FloatArray
 
 SCREEN = Screen(1280, 720, 40.0)
 SPACES: list[Space] = [SCREEN, Sphere(), Sphere(100, 80)]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.simulate import TRAITS, Observer, Population, Study
+from gazeveil.types import FloatArray
 
 
 @pytest.fixture(scope="module")

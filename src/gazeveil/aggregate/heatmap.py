@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.engine import Engine, Tell, engine_at, silent
+from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
@@ -26,6 +26,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import Tell, silent
 
 LARGE_EPSILON = 10.0
 COUNT_SHARE = 0.125

@@ -16,14 +16,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from gazeveil.aggregate.engine import IntArray, Kernel
+from gazeveil.aggregate.engine import Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.registry import Registry
+from gazeveil.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

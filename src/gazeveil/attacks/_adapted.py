@@ -19,7 +19,7 @@ import numpy as np
 from gazeveil.attacks.contract import Gallery, Recogniser, Trial
 from gazeveil.attacks.matching import EmbeddedGallery, nearest_by_person
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 SHRINKAGES: Final = (1.0, 0.5, 0.2, 0.05)
 """The share of variation that is taken to be the same in all directions; 1 leaves embeddings as they are."""

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 MOMENTS = 6
 FIXATION_COLUMNS = 13

@@ -15,8 +15,7 @@ from torch import nn
 from gazeveil.attacks._restoring import LEAST_SAMPLES, Gaze, unwound, without_gaps
 from gazeveil.attacks.contract import Exemplar, Trial
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import FloatArray
-from gazeveil.gaze.recording import BoolArray
+from gazeveil.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from gazeveil.attacks.threats.exemplars import ExemplarNetwork

@@ -42,9 +42,7 @@ from gazeveil.samples.mechanisms._tested_kernels import (
     SHARES,
     allowance,
 )
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from gazeveil.types import FloatArray, IntArray
 
 CLOCK, TESTED, SPARSE = range(3)
 """By which rule a mechanism releases: by the clock, by tests, or by tests that are paid for together."""

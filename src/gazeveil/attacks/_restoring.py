@@ -15,11 +15,10 @@ import numpy as np
 
 from gazeveil.attacks.contract import Prepared, Trial
 from gazeveil.errors import InternalError, OptionError
-from gazeveil.gaze.geometry import FloatArray
-from gazeveil.gaze.recording import BoolArray
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import FULL_TURN
+from gazeveil.types import BoolArray, FloatArray
 
 Gaze = tuple[FloatArray, FloatArray]
 

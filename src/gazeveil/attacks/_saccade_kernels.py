@@ -12,10 +12,8 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from gazeveil.types import FloatArray, IntArray
 
 NOTHING, GAUSSIAN, LAPLACE, BETWEEN = range(4)
 """What is seen at a sample: nothing; a point with Gaussian noise (place, standard deviation), or with planar Laplace

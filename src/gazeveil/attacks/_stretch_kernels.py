@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 
 from gazeveil.attacks._restoring import Gaze
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples.inverse import undo_smoothing
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.mechanisms.edge import EdgeRule
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
+from gazeveil.types import FloatArray
 
 
 def parts(mechanism: SampleMechanism) -> tuple[SampleMechanism, ...]:

@@ -8,9 +8,8 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -23,9 +23,10 @@ from gazeveil.attacks.contract import Trial
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import FloatArray, screen
+from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.simulate.study import Study
+from gazeveil.types import FloatArray
 
 VR_FILE: Final = Path("vr_objects_jov2024") / "samples.parquet"
 EYETRIBE_FILE: Final = Path("eyetribe_contextlab") / "eyetribe_runs.parquet"

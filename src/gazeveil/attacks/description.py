@@ -17,7 +17,7 @@ from gazeveil.attacks.motion_features import ALLOWED, MOTION
 from gazeveil.attacks.movement import Movement, stretches
 from gazeveil.attacks.remembering import remembered
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 GROUPS: Final[Mapping[str, Callable[[Movement], FloatArray]]] = MappingProxyType({**MOTION, "events": events})
 """Groups that use neither absolute position nor pupil."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gazeveil.attacks.galleries import Rows
 from gazeveil.attacks.matching import directions
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 SHRINKAGE: Final = 0.3
 SESSIONS: Final = 4.0

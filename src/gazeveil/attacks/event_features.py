@@ -17,8 +17,9 @@ import numpy as np
 from gazeveil.attacks.motion_features import log_quantiles
 from gazeveil.attacks.movement import Movement
 from gazeveil.gaze.events import VelocityThreshold, velocity
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
+from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.types import FloatArray
 
 _MOMENTS = ("mean", "median", "max", "sd", "skew", "kurtosis")
 _SERIES = ("speed", "acceleration", "vx", "vy", "ax", "ay")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gazeveil.attacks.contract import Gallery, Trial
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 Describe = Callable[[Trial], FloatArray]
 """What turns a trial into rows of features, one for every window."""

@@ -15,7 +15,7 @@ box).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -23,11 +23,9 @@ from gazeveil.attacks.contract import Attack, Exemplar, Gallery, Grant, Knowledg
 from gazeveil.attacks.judgement import Answer, Facts, Judgement, summed
 from gazeveil.attacks.matching import vote
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-
-Tell = Callable[[float, float | None], None]
+from gazeveil.types import FloatArray, Tell
 
 DRAWS = 1000
 _ATTACKERS_SEED = 1_000_003

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gazeveil.attacks.contract import Gallery, Trial
 from gazeveil.errors import InputError, InternalError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gazeveil.attacks.contract import Trial
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 _EACH = 1.6
 """Samples further apart than this many nominal steps (and a repeat) have something missing between them."""

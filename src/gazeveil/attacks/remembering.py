@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 MOST_BYTES: Final = 256_000_000
 """No more is kept than this; what was not asked for the longest goes first."""

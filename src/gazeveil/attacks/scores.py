@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.types import FloatArray
 
 LEVEL = 0.95
 """How often an interval holds the truth."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import Trial
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 WINDOW_S: Final = 5.0
 STEP_S: Final = 1.0

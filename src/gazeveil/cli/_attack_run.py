@@ -115,7 +115,7 @@ def _recogniser(name: str, model: Path | None, window: float | None, step: float
 
 def _trials(paths: list[Path], people: int, seconds: float | None) -> list[Trial]:
     if not paths:
-        from gazeveil.study.identity_data import SECONDS, simulated_people  # noqa: PLC0415
+        from gazeveil.experiments.identity_data import SECONDS, simulated_people  # noqa: PLC0415
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
     from gazeveil.attacks.ekyt.gather import trials_at  # noqa: PLC0415

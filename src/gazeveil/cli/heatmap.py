@@ -53,7 +53,7 @@ def heatmap(
     as_json: AsJson = False,
 ) -> None:
     """Release a private heatmap: the map, pictures, error bars, and the promise in words."""
-    from gazeveil.study.heatmap_files import check_place, read_picture, write_heatmap  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.release.heatmap_files import check_place, read_picture, write_heatmap  # noqa: PLC0415  (loads the plotting parts)
 
     ledger = check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     mechanism = PrivateHeatmap(

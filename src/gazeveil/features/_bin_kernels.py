@@ -8,7 +8,7 @@ import math
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 TICK = 1e-6
 (

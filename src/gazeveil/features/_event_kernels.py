@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 TICK = 1e-6  # times closer than this are equal
 ERROR, REPEAT = np.uint8(1), np.uint8(2)

@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.group import GroupEstimate, GroupSeries
 from gazeveil.features.panel import Panel, mean_per_person, noisy_lengths, per_person
 from gazeveil.features.ranges import Ranges
@@ -29,6 +28,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.privacy.unit import Observer
+from gazeveil.types import FloatArray
 
 
 class OwnMechanism(Protocol):

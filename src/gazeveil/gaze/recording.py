@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
-
-BoolArray = NDArray[np.bool_]
+from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.types import BoolArray, FloatArray
 
 
 class Key(NamedTuple):

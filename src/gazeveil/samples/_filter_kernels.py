@@ -13,9 +13,8 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 VAR_U, VAR_M, CENTRE, LOW, HIGH = range(0, 10, 2)
 """Where an axis' constants are in the model: add the axis, 0 or 1."""

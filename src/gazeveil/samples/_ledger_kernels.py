@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from gazeveil.types import IntArray
 
 RULES, NEXT, OLDEST, ROOMS = range(4)
 """Header: how many rules are in force, the number of the next spend, of the oldest kept, and the ring's size."""

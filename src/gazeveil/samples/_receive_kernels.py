@@ -19,11 +19,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import FloatArray
-
-IntArray = NDArray[np.int64]
+from gazeveil.types import FloatArray, IntArray
 
 # clock
 PREVIOUS = 0  # device time of the last sample, µs

@@ -12,14 +12,10 @@ import math
 
 import numpy as np
 from numba import njit, types
-from numpy.typing import NDArray
 
 from gazeveil.noise._refine_kernels import UNDECIDED, exponential, nearest, plane_point
 from gazeveil.samples import _filter_kernels as gaze
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-WordArray = NDArray[np.uint64]
+from gazeveil.types import FloatArray, IntArray, WordArray
 
 DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)
 """What a kernel answers; anything but `DONE` leaves the state as it was."""

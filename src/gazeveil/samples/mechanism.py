@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, NoRetu
 import numpy as np
 
 from gazeveil.errors import InputError, OptionError, VeilShut
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import as_text
 from gazeveil.privacy.guarantee import Guarantee
@@ -30,6 +29,7 @@ from gazeveil.privacy.release import kept_promise
 from gazeveil.registry import Registry
 from gazeveil.samples.space import Space, space_from_dict
 from gazeveil.samples.state import Arrays, pack, unpack
+from gazeveil.types import FloatArray
 
 if TYPE_CHECKING:
     from gazeveil.gaze.recording import Recording

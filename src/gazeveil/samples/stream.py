@@ -18,10 +18,8 @@ from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.errors import InputError, InternalError, OptionError, StateError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, refining
 from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
 from gazeveil.noise.radial import FARTHEST, settle_point
@@ -33,8 +31,7 @@ from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.state import Arrays
-
-IntArray = NDArray[np.int64]
+from gazeveil.types import FloatArray, IntArray
 
 LONGEST_LAG = 0.5
 _WORDS = 192

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 # Mergenthaler & Engbert 2007 in steps of 1 ms and arcmin: gain and noise of the control, noise of the position,
 # steepness and delays (horizontal, vertical) of the feedback

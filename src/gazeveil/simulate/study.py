@@ -14,13 +14,14 @@ import polars as pl
 
 from gazeveil.errors import OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
+from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Eye, Key, Recording
 from gazeveil.simulate.oculomotor import STEP_S, TrueGaze, look
 from gazeveil.simulate.population import Observer, Population
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import Stimulus, scene
 from gazeveil.simulate.tracker import TRACKERS, Tracker
+from gazeveil.types import FloatArray
 
 SOURCE = "simulator"
 _VERGENCE_DEG = 0.25  # spread of the eyes' disagreement, slow

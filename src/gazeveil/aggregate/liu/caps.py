@@ -26,16 +26,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.aggregate.liu.counts import MOST_SAMPLES, ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap
 from gazeveil.errors import OptionError, PrivacyError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
 from gazeveil.privacy.exact import Number, above_zero, as_text, root_up, whole_number
 from gazeveil.privacy.guarantee import PureDP, Unproven
 from gazeveil.privacy.release import Release, kept_promise
+from gazeveil.types import FloatArray, IntArray
 
 UNACCOUNTED = "the cap was taken from the maps themselves, and nothing pays for what it gives away (erratum L7)"
 

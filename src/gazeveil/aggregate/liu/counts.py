@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gazeveil.aggregate.engine import Columns, IntArray, Summed
+from gazeveil.aggregate.engine import Columns, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import whole_number
+from gazeveil.types import IntArray
 
 MOST_SAMPLES = 2**31 - 1
 """Squares of sums of counts are exact in 64 bits up to this many samples in all."""

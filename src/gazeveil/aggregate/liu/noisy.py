@@ -18,10 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.engine import IntArray, Summed
+from gazeveil.aggregate.engine import Summed
 from gazeveil.aggregate.liu import levels
 from gazeveil.errors import OptionError, PrivacyError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, lattice_step
 from gazeveil.noise.lattice import LARGEST
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma, laplace_scale
@@ -29,6 +28,7 @@ from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failur
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
 from gazeveil.privacy.liu import LiuNoise
 from gazeveil.privacy.release import Release, kept_promise
+from gazeveil.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,13 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.aggregate.decoder import Blur, Decoded, Decoder
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.aggregate.picture import of_mass_1, stretched
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategy import Estimate, Task
 from gazeveil.errors import InternalError, OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import FloatArray, IntArray
 
 BOUND = 1 << 20
 """The Euclidean length that no observer's integers exceed: a fixed point of about six decimals."""

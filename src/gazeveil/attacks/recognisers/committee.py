@@ -18,7 +18,7 @@ from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.description import GROUPS, SECONDS, STEP, Description
 from gazeveil.attacks.galleries import ScoredGallery
 from gazeveil.attacks.recognisers.fisher import Fisher
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 @RECOGNISERS.register("committee")

@@ -20,7 +20,7 @@ from gazeveil.attacks.ekyt.preprocess import velocities, window_samples
 from gazeveil.attacks.matching import EmbeddedGallery
 from gazeveil.attacks.remembering import remembered
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 SHIPPED: Final = Path(__file__).parents[1] / "models" / "ekyt-simulated.npz"
 """The model that comes with the package, trained on simulated people only."""

@@ -24,8 +24,8 @@ from gazeveil.attacks.event_features import find_events
 from gazeveil.attacks.galleries import Rows, Score, ScoredGallery, rows_of
 from gazeveil.attacks.movement import Movement, stretches
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.types import FloatArray
 
 _ROUNDS = 25
 _ALLOWED = ("position", "pupil")

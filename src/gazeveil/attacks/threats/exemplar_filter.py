@@ -15,7 +15,7 @@ from gazeveil.attacks._restoring import Gaze, Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.attacks.threats.wiener import best_filter, filtered
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("exemplar-filter")

@@ -17,7 +17,7 @@ import numpy as np
 from gazeveil.attacks._restoring import Gaze, Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 _MAD = 1.482602218505602  # standard deviations of a Gaussian in a median absolute deviation
 

@@ -19,9 +19,9 @@ from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
 from gazeveil.attacks._undoing import noisy_part, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
+from gazeveil.types import FloatArray
 
 SPREADS: Final = (1.0, 2.0, 3.5, 5.0, 7.0, 10.0, 14.0, 20.0)
 """How far gaze may be from its mean, in degrees: from one object to the whole range of the eyes."""

@@ -23,10 +23,10 @@ from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge
 from gazeveil.attacks.galleries import ScoredGallery
 from gazeveil.attacks.recognisers.fisher import Fisher
 from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.privacy.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock
+from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("late-releases")

@@ -19,9 +19,9 @@ from gazeveil.attacks._saccades import Sight, expected_path
 from gazeveil.attacks._undoing import noisy_part, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.spatial import SpatialGrid
+from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("spatial-dither")

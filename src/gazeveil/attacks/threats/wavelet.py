@@ -12,7 +12,7 @@ import numpy as np
 from gazeveil.attacks._restoring import Gaze, Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
 from gazeveil.errors import MissingExtra, OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 METHODS, MODES = ("BayesShrink", "VisuShrink"), ("soft", "hard")
 

@@ -18,9 +18,9 @@ from gazeveil.attacks._restoring import LEAST_SAMPLES, Gaze, Restoration, in_deg
 from gazeveil.attacks._strangers import veiled_strangers
 from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Grant, Knowledge, Prepared, Trial
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.privacy.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.types import FloatArray
 
 
 @ATTACKS.register("wiener")

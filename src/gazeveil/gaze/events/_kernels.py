@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 TICK = 1e-6
 """Times that differ by less than this many seconds are compared as equal: no tracker's clock is finer."""

@@ -16,9 +16,6 @@ from gazeveil.samples._stream_kernels import (
     STEP,
     TICK,
     TICKS,
-    FloatArray,
-    IntArray,
-    WordArray,
     arrived,
     is_time,
     moment,
@@ -28,6 +25,7 @@ from gazeveil.samples._stream_kernels import (
     usable,
     used,
 )
+from gazeveil.types import FloatArray, IntArray, WordArray
 
 
 @njit(STEP, cache=True, nogil=True, error_model="numpy")

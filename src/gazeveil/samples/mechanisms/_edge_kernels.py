@@ -8,7 +8,6 @@ import math
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples._receive_kernels import (
     FAST,
     FIXED,
@@ -17,10 +16,10 @@ from gazeveil.samples._receive_kernels import (
     PERIOD,
     RUN,
     STEP,
-    IntArray,
     keep_time,
     wrapped,
 )
+from gazeveil.types import FloatArray, IntArray
 
 REFLECTS = FIXED
 LOW = FIXED + 1

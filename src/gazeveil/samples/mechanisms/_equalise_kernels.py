@@ -8,7 +8,6 @@ import math
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples._receive_kernels import (
     CLOCK,
     FAST,
@@ -18,10 +17,10 @@ from gazeveil.samples._receive_kernels import (
     PREVIOUS,
     RUN,
     STEP,
-    IntArray,
     receive,
     send,
 )
+from gazeveil.types import FloatArray, IntArray
 
 RADIUS = FIXED  # how far from its centre a fixation reaches
 SETTLE = FIXED + 1  # µs until gaze that stays is a fixation

@@ -8,8 +8,8 @@ import math
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
-from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, POINT, RUN, STEP, IntArray, receive, send
+from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, POINT, RUN, STEP, receive, send
+from gazeveil.types import FloatArray, IntArray
 
 NOISE = CLOCK
 LATTICE = FIXED

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
-from gazeveil.samples._receive_kernels import CLOCK, FAST, FIXED, MEMORY, POINT, RUN, STEP, IntArray, receive, send
+from gazeveil.samples._receive_kernels import CLOCK, FAST, FIXED, MEMORY, POINT, RUN, STEP, receive, send
+from gazeveil.types import FloatArray, IntArray
 
 EVERY = FIXED
 LEFT = CLOCK

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples._receive_kernels import (
     FAST,
     FIXED,
@@ -16,10 +15,10 @@ from gazeveil.samples._receive_kernels import (
     RUN,
     SEEN,
     STEP,
-    IntArray,
     receive,
     send,
 )
+from gazeveil.types import FloatArray, IntArray
 
 WANDER = FIXED  # variance gained per second
 ERROR = FIXED + 1  # variance of one sample

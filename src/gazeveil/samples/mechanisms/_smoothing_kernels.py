@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples._receive_kernels import (
     AXES,
     CLOCK,
@@ -21,10 +20,10 @@ from gazeveil.samples._receive_kernels import (
     RUN,
     SEEN,
     STEP,
-    IntArray,
     receive,
     send,
 )
+from gazeveil.types import FloatArray, IntArray
 
 WINDOW = FIXED
 FILLS = FIXED + 1  # 1 if the window starts full of the first point

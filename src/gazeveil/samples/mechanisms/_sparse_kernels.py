@@ -22,9 +22,6 @@ from gazeveil.samples._stream_kernels import (
     STEP,
     TEST,
     TICKS,
-    FloatArray,
-    IntArray,
-    WordArray,
     arrived,
     estimate,
     is_time,
@@ -37,6 +34,7 @@ from gazeveil.samples._stream_kernels import (
     used,
 )
 from gazeveil.samples.mechanisms._tested_kernels import distance
+from gazeveil.types import FloatArray, IntArray, WordArray
 
 TEST_LOSS, THRESHOLD = range(PLAN_OWN, PLAN_OWN + 2)
 """The plan: what an epoch's tests cost together, and how far is far, in the unit of gaze."""

@@ -8,7 +8,6 @@ import math
 
 from numba import njit
 
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples._receive_kernels import (
     AXES,
     FAST,
@@ -17,11 +16,11 @@ from gazeveil.samples._receive_kernels import (
     POINT,
     RUN,
     STEP,
-    IntArray,
     receive,
     send,
     wrapped,
 )
+from gazeveil.types import FloatArray, IntArray
 
 CELL = FIXED
 SHIFT = FIXED + 1

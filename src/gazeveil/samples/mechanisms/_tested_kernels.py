@@ -28,9 +28,6 @@ from gazeveil.samples._stream_kernels import (
     STEP,
     TEST,
     TICKS,
-    FloatArray,
-    IntArray,
-    WordArray,
     arrived,
     estimate,
     is_time,
@@ -42,6 +39,7 @@ from gazeveil.samples._stream_kernels import (
     usable,
     used,
 )
+from gazeveil.types import FloatArray, IntArray, WordArray
 
 HALVING, ABSORBING, COUNTING = range(3)
 """What a release gets: half of what is left in the window; the shares of slots that were skipped; or, as published,

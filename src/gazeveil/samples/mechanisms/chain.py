@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError, StateError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import CHUNK
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.state import Arrays
+from gazeveil.types import FloatArray
 
 
 @MECHANISMS.register("chain")

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError, StateError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, add_radial, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
@@ -27,7 +26,8 @@ from gazeveil.privacy.release import kept_promise
 from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.space import wrapped
 from gazeveil.samples.state import Arrays, fit
-from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, IntArray, moment, moments
+from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, moment, moments
+from gazeveil.types import FloatArray, IntArray
 
 MOST_TICKS = 64
 NEVER = -(1 << 62)

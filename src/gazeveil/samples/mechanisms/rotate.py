@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError, StateError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.release import kept_promise
@@ -19,6 +18,7 @@ from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
+from gazeveil.types import FloatArray
 
 # places in the veil's integers
 _WHICH, _UNTIL = PLACES, PLACES + 1
