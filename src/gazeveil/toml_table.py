@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.toml_lines import Where, line_of
 from gazeveil.privacy.exact import exact
+from gazeveil.toml_lines import Where, line_of
 
 LONGEST_NAME = 80
 MISSING: Any = object()

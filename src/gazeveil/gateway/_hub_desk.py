@@ -15,7 +15,6 @@ from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_seat import NOT_ALLOWED, WAITING, Log, Seat
 from gazeveil.gateway._hub_status import TrackerStatus, together
 from gazeveil.gateway._policy_checks import forbidden
-from gazeveil.toml_table import LONGEST_NAME
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample
@@ -26,6 +25,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.release import kept_promise
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
+from gazeveil.toml_table import LONGEST_NAME
 
 STALE_S = 0.5
 """Without a sample for so long, apps hear silence."""

@@ -56,7 +56,8 @@ class Forecast:
             raise OptionError(
                 f"this release would hardly be better than none: expected is {self.in_words()}; "
                 f"at {'least' if self.measure == 'cc' else 'most'} {self.floor:.2g} is asked for. Nothing was spent.",
-                hint=hint or "raise ε, release less at once, or add --anyway; `gazeveil plan` shows what would be enough",
+                hint=hint
+                or "raise ε, release less at once, or add --anyway; `gazeveil plan` shows what would be enough",
             )
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,12 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A released heatmap as files: the map, its error bars, pictures, the promise in words and as data."""
+"""A released heatmap as files: the map, its error bars, pictures."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.errors import InputError, MissingExtra, OutputError
-from gazeveil.files import replacing
+from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.privacy.release import Release
 from gazeveil.release import plots
 from gazeveil.types import FloatArray
 
@@ -26,41 +21,16 @@ CONFIDENCE_SDS = 2.58
 """Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""
 
 
-def write_heatmap(
-    release: Release, geometry: Geometry, folder: Path, *, picture: NDArray[np.uint8] | None = None
-) -> list[Path]:
-    """Write a release, whose charge is paid, as a folder; it is there whole or not at all."""
-    estimate: Estimate = release.value
-    with replacing(folder) as target:
-        target.mkdir()
-        np.savez_compressed(target / "heatmap.npz", map=estimate.map, noise_sd=estimate.noise_sd, prior=estimate.prior)
-        table_of(estimate).write_parquet(target / "heatmap.parquet")
-        (target / "heatmap.png").write_bytes(plots.map_picture(estimate.map, geometry, "private heatmap"))
-        (target / "errors.png").write_bytes(
-            plots.map_picture(estimate.noise_sd, geometry, "standard deviation of the noise")
-        )
-        if picture is not None:
-            large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
-            (target / "overlay.png").write_bytes(plots.heat_over_picture(picture, large, "private heatmap"))
-        write_promise(release, target, {"data_share": estimate.data_share, "picture_share": estimate.picture_share})
-        names = sorted(path.name for path in target.iterdir())
-    return [folder / name for name in names]
-
-
-def check_place(folder: Path) -> None:
-    """Refuse, before anything is spent, what would fail when the files are written.
-
-    Raises:
-        OutputError: If the folder cannot be made.
-        MissingExtra: If nothing can draw the pictures.
-    """
-    plots.canvas(1, 1)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write {folder}: {error.strerror or error}", hint="choose another place") from error
-    if not os.access(folder.parent, os.W_OK):
-        raise OutputError(f"cannot write to {folder.parent}", hint="choose another place, or allow writing there")
+def write_map(
+    estimate: Estimate, geometry: Geometry, folder: Path, name: str, picture: NDArray[np.uint8] | None, title: str
+) -> None:
+    """Write the pictures of a map: itself, its noise, and over the stimulus where there is a picture of that."""
+    (folder / f"{name}.png").write_bytes(plots.map_picture(estimate.map, geometry, title))
+    errors = plots.map_picture(estimate.noise_sd, geometry, f"{title}: standard deviation of the noise")
+    (folder / f"{name}.errors.png").write_bytes(errors)
+    if picture is not None:
+        large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
+        (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(picture, large, title))
 
 
 def hot_spots(estimate: Estimate) -> NDArray[np.bool_]:
@@ -112,23 +82,6 @@ def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
     }
     named = [pl.lit(value, dtype=pl.String).alias(name) for name, value in labels.items()]
     return pl.DataFrame(cells).select(*named, pl.all())
-
-
-def write_promise(release: Release, target: Path, more: Mapping[str, Any]) -> None:
-    """Write the promise of a release into its folder, in words and as data."""
-    statement = release.statement()
-    (target / "statement.html").write_text(statement.card(whole_page=True), encoding="utf-8")
-    (target / "statement.txt").write_text(statement.paragraph() + "\n", encoding="utf-8")
-    sidecar = {
-        "guarantee": release.guarantee.to_dict(),
-        "recipe": release.recipe_values(),
-        "provenance": dict(release.provenance),
-        "receipt": None if release.receipt is None else release.receipt.digest,
-        **more,
-        "statement": statement.to_dict(),
-    }
-    text = json.dumps(sidecar, indent=2, default=str, ensure_ascii=False) + "\n"
-    (target / "release.json").write_text(text, encoding="utf-8")
 
 
 def enlarged(values: FloatArray, height: int, width: int) -> FloatArray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +26,7 @@ from gazeveil.toml_table import File, Table, tables
 FORMAT = "gazeveil-study"
 VERSION = 1
 MOST_PARTICIPANTS = 10_000_000
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_study(path: Path) -> Study:
@@ -90,7 +92,7 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
     meant |= {"pupil_unit": recordings.pupil_unit} if recordings.pupil_unit else {}
     parts = [
         _comment(remarks.get("", "")),
-        f"format = {_value(FORMAT)}\nversion = {VERSION}\nname = {_value(study.name)}\ndelta = {_value(as_text(study.delta))}\n",
+        _lines({"format": FORMAT, "version": VERSION, "name": study.name, "delta": as_text(study.delta)}),
         _section("participants", who, remarks),
         _section("recordings", meant, remarks),
     ]
@@ -98,7 +100,9 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
         parts.append(_section("recordings.groups", recordings.groups, remarks))
     parts.append(_section("screen", common.to_dict(), remarks))
     parts += [_stimulus_text(stimulus, common, folder) for stimulus in study.stimuli]
-    parts.append(_section("budget", {"ledger": study.budget.ledger, "account": study.budget.account}, remarks, blank=True))
+    parts.append(
+        _section("budget", {"ledger": study.budget.ledger, "account": study.budget.account}, remarks, blank=True)
+    )
     custody = {key: getattr(study.custody, key) for key in ("holder", "place", "access", "until")}
     parts.append(_section("custody", custody, remarks, blank=True))
     return "\n".join(part for part in parts if part)
@@ -108,6 +112,18 @@ def digest_of_file(path: Path) -> str:
     """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def declared_file(path: Path) -> tuple[Path, str]:
+    """Return a file with its digest, as a study declares it.
+
+    Raises:
+        FileFormatError: If it cannot be read.
+    """
+    try:
+        return path, digest_of_file(path)
+    except OSError as error:
+        raise FileFormatError(path, expected="a file", found=error.strerror or str(error)) from None
 
 
 def checked_file(declared: tuple[Path, str]) -> Path:
@@ -214,11 +230,14 @@ def _section(
     name: str, values: Mapping[str, Any], remarks: Mapping[str, str], *, listed: bool = False, blank: bool = False
 ) -> str:
     """Return one table; with ``blank``, fields without a value stand there as comments to be filled in."""
-    lines = [f"[[{name}]]" if listed else f"[{name}]"]
-    for key, value in values.items():
-        line = f"{_value(key) if not key.replace('_', '').replace('-', '').isalnum() or not key.isascii() else key} = {_value(value)}"
-        lines.append(f"# {line}" if blank and value == "" else line)
-    return _comment(remarks.get(name, "")) + "\n".join(lines) + "\n"
+    head = f"[[{name}]]" if listed else f"[{name}]"
+    return _comment(remarks.get(name, "")) + head + "\n" + _lines(values, blank=blank)
+
+
+def _lines(values: Mapping[str, Any], *, blank: bool = False) -> str:
+    lines = [f"{key if _PLAIN.fullmatch(key) else _value(key)} = {_value(value)}" for key, value in values.items()]
+    empty = [blank and value == "" for value in values.values()]
+    return "".join(f"# {line}\n" if no else f"{line}\n" for line, no in zip(lines, empty, strict=True))
 
 
 def _comment(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from gazeveil.aggregate.engine import Engine, Tell, engine_at, silent
+from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.errors import FileFormatError, OptionError, PrivacyError, ReleaseFailed
 from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
 from gazeveil.noise import NoiseSource
@@ -33,6 +33,7 @@ from gazeveil.release.binding import BoundCorpus, bind
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.release import Release
 from gazeveil.release.study import Fact, Study
+from gazeveil.types import Tell, silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,10 @@ class Measurement(ABC):
     @abstractmethod
     def frame(self, value: Any) -> pl.DataFrame:
         """Return the value as a table."""
+
+    def summary(self, value: Any) -> tuple[str, ...]:
+        """Say in sentences what somebody should know about the released value: nothing but what it shows itself."""
+        return ()
 
     def picture(self, value: Any) -> bytes | None:
         """Return the value as a PNG picture, if one helps."""

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil import __version__
-from gazeveil.aggregate.engine import Tell, silent
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 from gazeveil.privacy.ledger.events import digest_of
@@ -26,6 +25,7 @@ from gazeveil.release import documents, signing
 from gazeveil.release.checking import private_report
 from gazeveil.release.manifest import digest_of_file
 from gazeveil.release.release import Release
+from gazeveil.types import Tell, silent
 
 FORMAT = "gazeveil-release"
 VERSION = 2

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gazeveil.aggregate.engine import Tell, silent
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.study import Fact
+from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
     from gazeveil.release.plan import Measurement

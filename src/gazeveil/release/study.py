@@ -217,7 +217,7 @@ class Study:
             if screen != part.label.geometry:
                 raise GeometryError(
                     f"recordings of {part.stimulus!r} lie on two screens ({screen}; {part.label.geometry})",
-                    hint="declare the study: `gazeveil study init CORPUS --out study.toml`, then add --study study.toml",
+                    hint="declare the study: `gazeveil study init CORPUS --out study.toml`, then --study study.toml",
                 )
         people = () if number is not None or secret else tuple(corpus.observers)
         if not stimuli or not (people or number is not None or secret):
@@ -258,6 +258,16 @@ class Study:
         declared = ", ".join(stimulus.name for stimulus in self.stimuli[:12])
         raise InputError(f"the study {self.name!r} has no stimulus {name!r}", hint=f"it has {declared}")
 
+    def with_picture(self, name: str, picture: Path | None) -> Study:
+        """Return the study with a picture declared for one stimulus; as it is if there is none."""
+        if picture is None:
+            return self
+        from gazeveil.release.manifest import declared_file  # noqa: PLC0415  (knows this class)
+
+        chosen = self.stimulus(name)
+        pictured = replace(chosen, picture=declared_file(picture))
+        return replace(self, stimuli=tuple(pictured if each is chosen else each for each in self.stimuli))
+
     def one_screen(self, names: Iterable[str]) -> Geometry:
         """Return the one screen of some stimuli.
 
@@ -292,14 +302,18 @@ class Study:
         """Return the public facts that a release rests on, with those about some stimuli."""
         chosen = [each for each in self.stimuli if stimuli is None or each.name in stimuli]
         people = self.participants
-        number = people.number if not people.secret else ("secret" if people.number is None else f"about {people.number}")
+        number = (
+            people.number if not people.secret else ("secret" if people.number is None else f"about {people.number}")
+        )
         values: dict[str, Any] = {
             "participants": number,
             "stimuli": [stimulus.to_dict() for stimulus in chosen],
             "neighbours": str(self.neighbours),
         }
         recordings = {key: value for key, value in asdict(self.recordings).items() if value and key != "groups"}
-        values["recordings"] = {key: list(each) if isinstance(each, tuple) else each for key, each in recordings.items()}
+        values["recordings"] = {
+            key: list(each) if isinstance(each, tuple) else each for key, each in recordings.items()
+        }
         return tuple(Fact(name, value, name not in self.observed) for name, value in values.items())
 
     def to_dict(self) -> dict[str, Any]:

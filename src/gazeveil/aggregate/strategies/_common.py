@@ -28,12 +28,10 @@ def check(task: Task) -> None:
     """Refuse a task that makes no sense.
 
     Raises:
-        OptionError: If the number of observers is not a whole number from 1 up, or ε is not a positive number.
+        OptionError: If the number of observers is not a whole number from 1 up.
     """
     if type(task.observers) is not int or task.observers < 1:
         raise OptionError(f"observers must be a whole number from 1 up, not {task.observers!r}")
-    if not (math.isfinite(task.epsilon) and task.epsilon > 0):
-        raise OptionError(f"epsilon must be a positive number, not {task.epsilon!r}")
 
 
 def nonnegative_sensitivity(neighbours: Neighbours) -> Fraction:
