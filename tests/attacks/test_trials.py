@@ -25,7 +25,7 @@ from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 
 
 def a_trial(seconds: float, rate: float = 50.0) -> Trial:
@@ -58,7 +58,7 @@ def test_a_recording_becomes_degrees_without_what_has_no_time_of_its_own() -> No
 
 
 def test_simulated_people_come_once_for_each_thing_they_look_at() -> None:
-    trials = simulated_trials(Study(observers=2, stimuli=2, sessions=2, seconds=1, tracker="headset"))
+    trials = simulated_trials(SimulatedStudy(observers=2, stimuli=2, sessions=2, seconds=1, tracker="headset"))
     assert len({(trial.person, trial.session, trial.name) for trial in trials}) == len(trials) == 8
     assert np.nanmax(np.abs(trials[0].x)) < 60
 

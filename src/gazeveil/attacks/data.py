@@ -25,7 +25,7 @@ from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.types import FloatArray
 
 VR_FILE: Final = Path("vr_objects_jov2024") / "samples.parquet"
@@ -61,7 +61,7 @@ def trials_of(recordings: Corpus | Iterable[Recording]) -> tuple[Trial, ...]:
     return tuple(map(trial_of, recordings.recordings() if isinstance(recordings, Corpus) else recordings))
 
 
-def simulated_trials(study: Study) -> tuple[Trial, ...]:
+def simulated_trials(study: SimulatedStudy) -> tuple[Trial, ...]:
     """Return everything that the simulated people of a study look at."""
     return trials_of(study.recordings())
 
