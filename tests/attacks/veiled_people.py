@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Trial
-from gazeveil.attacks.data import simulated_trials
+from gazeveil.attacks.trials import simulated_trials
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Space, Sphere

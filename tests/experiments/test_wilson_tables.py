@@ -17,9 +17,9 @@ from gazeveil.attacks import Attack, Gallery, Knowledge, Prepared, Recogniser, T
 from gazeveil.attacks.contract import ATTACKS
 from gazeveil.attacks.matching import EmbeddedGallery
 from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError, MissingExtra, OptionError, UnknownName
 from gazeveil.experiments.identity_data import simulated_people, vr_people
-from gazeveil.experiments.stream_data import VR_FOLDER
 from gazeveil.experiments.wilson import tables as wilson_tables
 from gazeveil.experiments.wilson._cells import Cells, code_of
 from gazeveil.experiments.wilson._veils import VEILS, veil

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from gazeveil.attacks._restoring import veiled_by
 from gazeveil.attacks.contract import Exemplar, Trial
-from gazeveil.attacks.data import simulated_trials
+from gazeveil.attacks.trials import simulated_trials
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.simulate.study import SimulatedStudy

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.experiments.stream_data import VrSession, vr_sessions
+from gazeveil.datasets.vr_objects import VrSession, vr_sessions
 from gazeveil.gaze.geometry import Geometry, headset
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 
