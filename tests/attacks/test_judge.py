@@ -16,11 +16,11 @@ from gazeveil.attacks import Attack, Gallery, Grant, Knowledge, Prepared, Recogn
 from gazeveil.attacks.judge import Judge, judge
 from gazeveil.attacks.judgement import Answer, Facts, summed
 from gazeveil.attacks.matching import EmbeddedGallery, vote
-from gazeveil.attacks.windows import windows
 from gazeveil.errors import InputError, OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Sphere
 from gazeveil.samples.mechanism import SampleMechanism
+from tests.attacks.windows import windows
 
 RATE = 50.0
 

@@ -15,9 +15,9 @@ import pytest
 
 from gazeveil.attacks import Gallery, Recogniser, Trial
 from gazeveil.attacks.matching import EmbeddedGallery
-from gazeveil.attacks.windows import windows
 from gazeveil.cli import _attack_run
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from tests.attacks.windows import windows
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from gazeveil.attacks._restoring import veiled_by
 from gazeveil.attacks.contract import Exemplar, Trial
-from gazeveil.attacks.data import simulated_trials
+from gazeveil.attacks.trials import simulated_trials
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 
 
@@ -20,7 +20,7 @@ from gazeveil.simulate.tracker import TRACKERS
 def strangers(rate_hz: float, people: int, sessions: int, seconds: float, seed: int) -> tuple[Trial, ...]:
     """Return simulated people in a headset at this rate, a scene a session, without pupil."""
     tracker = replace(TRACKERS["headset"], rate_hz=min(max(rate_hz, 1.0), 1000.0))
-    study = Study(people, 1, sessions, tracker=tracker, seconds=seconds, seed=seed)
+    study = SimulatedStudy(people, 1, sessions, tracker=tracker, seconds=seconds, seed=seed)
     return tuple(trial.with_gaze(trial.x, trial.y) for trial in simulated_trials(study))
 
 

@@ -118,7 +118,7 @@ def _trials(paths: list[Path], people: int, seconds: float | None) -> list[Trial
         from gazeveil.experiments.identity_data import SECONDS, simulated_people  # noqa: PLC0415
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
-    from gazeveil.attacks.ekyt.gather import trials_at  # noqa: PLC0415
+    from gazeveil.attacks.trials import trials_at  # noqa: PLC0415
 
     return [trial for path in paths for trial in trials_at(path)]
 

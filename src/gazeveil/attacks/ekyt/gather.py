@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Training data from real gaze: trials of any source as velocities, and what lies in a file or folder as trials."""
+"""Training data from real gaze: trials of any source as velocities, and what lies at some paths."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,8 @@ import numpy as np
 from gazeveil.attacks.contract import Trial
 from gazeveil.attacks.ekyt.dataset import Velocities, load, packed
 from gazeveil.attacks.ekyt.preprocess import velocities
+from gazeveil.attacks.trials import trials_at
 from gazeveil.errors import InputError
-from gazeveil.gaze.corpus import Corpus, is_corpus
-from gazeveil.gaze.reading import read
 
 
 def velocities_of(
@@ -54,16 +53,3 @@ def gathered(paths: list[Path], rate_hz: float, tell: Callable[[int], None] | No
         return kept
     about = {"source": [path.name for path in paths]}
     return velocities_of((trial for path in paths for trial in trials_at(path)), rate_hz, about, tell)
-
-
-def trials_at(path: Path) -> Iterator[Trial]:
-    """Yield the trials of a corpus, of a folder of GazeBase or GazeBaseVR, or of any gaze file that can be read."""
-    from gazeveil.attacks.data import trials_of  # noqa: PLC0415  (only what real gaze needs)
-    from gazeveil.attacks.gazebase import gazebase_trials  # noqa: PLC0415
-
-    if path.is_dir() and is_corpus(path):
-        yield from trials_of(Corpus.open(path))
-    elif path.is_dir() and next(path.rglob("S_*.csv"), None) is not None:
-        yield from gazebase_trials(path)
-    else:
-        yield from trials_of(read(path).recordings)

@@ -30,7 +30,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.samples.content import moments
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
-from gazeveil.simulate import TRACKERS, Study
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.types import FloatArray
 
 SETTINGS = (Setting(60.0, 1.0, 1.0), Setting(60.0, 0.5, 3.0), Setting(300.0, 2.0, 0.5))
@@ -90,7 +90,7 @@ class Worth:
 def simulated(people: int = 20, scenes: int = 12, seconds: float = 10.0, seed: int = 8) -> Viewing:
     """Return simulated people before the same scenes."""
     tracker = replace(TRACKERS["remote"], name="remote-60", rate_hz=_RATE, geometry=_SIMULATED_SCREEN)
-    study = Study(people, scenes, 1, tracker=tracker, seconds=seconds, seed=seed)
+    study = SimulatedStudy(people, scenes, 1, tracker=tracker, seconds=seconds, seed=seed)
     count = round(seconds * _RATE)
     gaze = np.full((people, scenes, count, 2), np.nan)
     for number, recording in enumerate(study.recordings()):

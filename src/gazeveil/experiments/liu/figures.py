@@ -44,7 +44,7 @@ from gazeveil.noise import NoiseSource, gaussian, laplace
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.liu import LiuNoise
 from gazeveil.release.plots import canvas
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import Spread
@@ -192,7 +192,7 @@ def simulated_gaze(people: int = PEOPLE, copies: int = COPIES, shrink: int = 1, 
     if shrink < 1:
         raise OptionError(f"a cell is at least one pixel wide, not {shrink}")
     grid = Grid(_WIDTH // shrink, _HEIGHT // shrink, _SCREEN)
-    study = Study(observers=people, stimuli=1, sessions=1, tracker=_TRACKER, seconds=SAMPLES / 60, seed=seed)
+    study = SimulatedStudy(observers=people, stimuli=1, sessions=1, tracker=_TRACKER, seconds=SAMPLES / 60, seed=seed)
     observer, cell = [], []
     for number, recording in enumerate(study.recordings()):
         found = np.where(recording.tracked, grid.cells(recording.x, recording.y), -1)

@@ -31,7 +31,7 @@ from gazeveil.gaze.geometry import Unit, headset, screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus
-from gazeveil.simulate.study import Study, record
+from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 from gazeveil.types import FloatArray
 
@@ -102,7 +102,7 @@ def _lund(file: Path, seed: int) -> list[dict[str, Any]]:
         labels[labels == _OSCILLATION] = _FIXATION  # a fixation lasts from saccade to saccade
         _measure_labelled(real, x, y, labels, 500.0)
     simulated = Measures()
-    twin = Study(observers=20, stimuli=2, sessions=1, tracker=_LUND_TRACKER, seconds=8, seed=seed)
+    twin = SimulatedStudy(observers=20, stimuli=2, sessions=1, tracker=_LUND_TRACKER, seconds=8, seed=seed)
     for recording in twin.recordings():
         degrees = recording.to(Unit.DEGREE)
         _measure_labelled(simulated, degrees.x, degrees.y, _true_labels(recording), 500.0)
@@ -160,7 +160,7 @@ def _osie(file: Path, seed: int) -> list[dict[str, Any]]:
     real, simulated = Measures(), Measures()
     table = pl.read_parquet(file).filter(pl.col("image") % 5 == 0).sort("user", "image", "fix")
     _measure_fixations(real, table.rename({"dur_ms": "duration"}), "user", "image")
-    twin = Study(observers=15, stimuli=40, sessions=1, seconds=3, seed=seed, geometry=_OSIE_SCREEN)
+    twin = SimulatedStudy(observers=15, stimuli=40, sessions=1, seconds=3, seed=seed, geometry=_OSIE_SCREEN)
     parts = []
     for recording in twin.recordings():
         rests = recording.events.filter(pl.col("kind") == "fixation").select("x", "y", "onset", "offset")
@@ -205,7 +205,7 @@ def _vr(file: Path, seed: int) -> list[dict[str, Any]]:
     for (user, _, _), one in table.group_by("user", "session", "trial", maintain_order=True):
         recording, head = _vr_recording(str(user), one)
         _measure_headset(real, recording, head)
-    twin = Study(observers=16, stimuli=5, sessions=2, tracker="headset", seconds=15, seed=seed)
+    twin = SimulatedStudy(observers=16, stimuli=5, sessions=2, tracker="headset", seconds=15, seed=seed)
     for recording in twin.recordings():
         _measure_headset(simulated, recording, np.zeros((len(recording), 2)))
     units = {

@@ -24,7 +24,7 @@ from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 from gazeveil.types import FloatArray, Tell, silent
 
@@ -131,7 +131,7 @@ class Gallery:
 
 def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_PEOPLE, tell: Tell = silent) -> Gallery:
     """Return simulated people looking at made-up scenes."""
-    study = Study(
+    study = SimulatedStudy(
         observers=people,
         stimuli=scenes,
         sessions=1,

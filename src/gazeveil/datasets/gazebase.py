@@ -15,7 +15,7 @@ we measure depends on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -23,10 +23,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from gazeveil.attacks.contract import Trial
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
+from gazeveil.gaze.geometry import headset
+from gazeveil.gaze.recording import Recording
 
 _NAME: Final = re.compile(r"S_(?P<round>\d)(?P<person>\d{3})_S(?P<session>\d)(?:_\d+)?_(?P<task>[A-Z][A-Z0-9]*)\.csv")
 _MILLISECONDS = 1000.0
@@ -50,8 +51,8 @@ class GazeBaseFile:
     session: int
     task: str
 
-    def trial(self) -> Trial:
-        """Read the recording; its session is named by round and session, and the trial by its task.
+    def recording(self) -> Recording:
+        """Read the recording; its session is named by round and session, and the stimulus by its task.
 
         Raises:
             FileFormatError: If the file is not what its name says, with file, line and column.
@@ -78,12 +79,17 @@ class GazeBaseFile:
             )
         if not len(steps):
             raise FileFormatError(self.path, expected="two samples at least", found="one", hint="download it again")
-        if validity:
-            lost = (frame["val"] != 0).fill_null(True).to_numpy()
-            x, y = np.where(lost, np.nan, x), np.where(lost, np.nan, y)
-        rate_hz = _MILLISECONDS / float(np.median(steps))
-        return Trial(
-            self.person, f"round {self.round} session {self.session}", self.task, t / _MILLISECONDS, x, y, rate_hz
+        return Recording(
+            t / _MILLISECONDS,
+            x,
+            y,
+            headset(),
+            self.person,
+            self.task,
+            f"round {self.round} session {self.session}",
+            "",
+            valid=(frame["val"] == 0).fill_null(False).to_numpy() if validity else None,
+            rate_hz=_MILLISECONDS / float(np.median(steps)),
         )
 
     @staticmethod
@@ -124,13 +130,6 @@ def gazebase_files(
         known = ", ".join(sorted({one.task for one in every}))
         raise InputError(f"none of the {len(every):,} recordings in {folder} was asked for", hint=f"tasks: {known}")
     return tuple(sorted(chosen, key=lambda one: (one.person, one.round, one.session, one.task)))
-
-
-def gazebase_trials(
-    folder: Path, *, tasks: Collection[str] = (), rounds: Collection[int] = (), people: Collection[str] = ()
-) -> Iterator[Trial]:
-    """Read the recordings of `gazebase_files` one after the other."""
-    return (file.trial() for file in gazebase_files(folder, tasks=tasks, rounds=rounds, people=people))
 
 
 def _named(path: Path, found: re.Match[str]) -> GazeBaseFile:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazeveil.attacks.gazebase import GazeBaseFile, gazebase_files, gazebase_trials
+from gazeveil.attacks.trials import gazebase_trials
+from gazeveil.datasets.gazebase import GazeBaseFile, gazebase_files
 from gazeveil.errors import FileFormatError, InputError
 
 HEADER = "n,x,y,val,xT,yT"
@@ -88,7 +89,7 @@ def test_a_folder_without_recordings_says_what_they_are_called(tmp_path: Path, g
 def broken(tmp_path: Path, header: str, rows: list[str]) -> FileFormatError:
     path = write(tmp_path / "S_1001_S1_TEX.csv", header, rows)
     with pytest.raises(FileFormatError) as caught:
-        gazebase_files(tmp_path)[0].trial()
+        gazebase_files(tmp_path)[0].recording()
     assert caught.value.path == path
     return caught.value
 
@@ -121,8 +122,8 @@ def test_what_is_written_is_what_is_read(
 ) -> None:
     path = tmp_path_factory.mktemp("gazebase") / "S_1001_S1_TEX.csv"
     write(path, HEADER, [f"{number * step},{x!r},{y!r},{val},0,0" for number, (x, y, val) in enumerate(gaze)])
-    trial = GazeBaseFile(path, 1, "001", 1, "TEX").trial()
-    assert trial.rate_hz == pytest.approx(1000 / step)
+    trial = GazeBaseFile(path, 1, "001", 1, "TEX").recording()
+    assert trial.rate == pytest.approx(1000 / step)
     for number, (x, y, val) in enumerate(gaze):
         if val:
             assert np.isnan(trial.x[number])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings to extract features from: the EyeTribe runs of Ziman et al., by the path of their Parquet file."""
+"""30 people in runs of an attention task (Ziman et al.), a desktop tracker at about 30 Hz, by the path of the file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError
-from gazeveil.gaze._parquet import guarded
+from gazeveil.datasets._tables import read_table
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
@@ -24,10 +23,7 @@ PLANE = screen(1920, 1080, 1920 * 0.27, 1080 * 0.27, 600)
 EYETRIBE_PUPIL = (0.0, 600.0)
 """The tracker's pupil size times ten, in an arbitrary unit: a wide, round range."""
 
-_COLUMNS = {
-    "user": pl.Int16, "run": pl.Int8, "t_ms": pl.Int32, "x": pl.Int16, "y": pl.Int16, "pupil": pl.Int16,
-    "state": pl.Int8,
-}  # fmt: skip
+_COLUMNS = ("user", "run", "t_ms", "x", "y", "pupil", "state")
 _GAZE_VALID = 7
 
 
@@ -37,16 +33,12 @@ def eyetribe(path: Path | str) -> Iterator[Recording]:
     The file states no rate; it is taken from the median step, 34 ms.
 
     Raises:
-        FileFormatError: If the file is missing or lacks a column.
+        InputError: If the file is not there.
+        FileFormatError: If it is not the table we expect.
     """
-    path = Path(path)
-    table = guarded(path, lambda: pl.read_parquet(path))
-    for name, dtype in _COLUMNS.items():
-        if table.schema.get(name) != dtype:
-            raise FileFormatError(
-                path, column=name, expected=f"a column of {dtype.__name__}", found=str(table.schema.get(name, "none"))
-            )
-    for one in table.sort("user", "run", "t_ms").partition_by("user", "run", maintain_order=True):
+    table = read_table(Path(path), _COLUMNS, hint="it holds the EyeTribe runs of Ziman et al. as one table")
+    table = table.with_columns(pl.col("user", "run").cast(pl.Int64))
+    for one in table.sort("user", "run", "t_ms", maintain_order=True).partition_by("user", "run", maintain_order=True):
         user, run = one.row(0, named=True)["user"], one.row(0, named=True)["run"]
         yield Recording(
             one["t_ms"].to_numpy() / 1000.0,
