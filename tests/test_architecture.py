@@ -46,7 +46,7 @@ ARROWS = {
     },
 }
 ARROWS["cli"] = {*ARROWS, "gateway", "study"}
-SHARED = {"errors", "registry", "files", "__init__", "__main__"}
+SHARED = {"errors", "registry", "files", "_compiled", "__init__", "__main__"}
 """Modules beside the rooms that anybody may import."""
 
 OPTIONAL = {"matplotlib", "dp_accounting", "psycopg", "torch", "pyspark", "cv2", "zmq", "pylsl", "starlette", "scipy"}

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gazeveil._compiled import kernel
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -24,7 +25,7 @@ _NEVER = 1e-12  # no place is ever quite impossible, or one odd sample would end
 _WIDEST = 0.6  # more drift than this, in squared places, takes several passes
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _step(chance: FloatArray, spread: float, jump: float, keep: float, out: FloatArray, work: FloatArray) -> None:
     """Let one step of time pass; all is symmetric, so the same holds backwards. ``out`` becomes the new chances.
 
@@ -57,7 +58,7 @@ def _step(chance: FloatArray, spread: float, jump: float, keep: float, out: Floa
         left = keep * (left + chance[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _seen(kind: int, a: float, b: float, soft: float, low: float, grain: float, weight: FloatArray) -> None:
     """Write how well each place goes with what is seen."""
     for i in range(len(weight)):
@@ -71,7 +72,7 @@ def _seen(kind: int, a: float, b: float, soft: float, low: float, grain: float, 
             weight[i] = 0.5 * (math.erf((b - place) / soft) - math.erf((a - place) / soft)) + _NEVER
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _weigh(chance: FloatArray, usual: FloatArray, weight: FloatArray, seen: bool) -> float:
     """Take in what is seen; return by how much the chances shrank before they were made to add up to 1 again."""
     total = 0.0
@@ -85,7 +86,7 @@ def _weigh(chance: FloatArray, usual: FloatArray, weight: FloatArray, seen: bool
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def smoothed(
     elapsed: FloatArray,
     kind: IntArray,

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gazeveil._compiled import kernel
 
 FloatArray = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def stretches(x: FloatArray, y: FloatArray, penalty: float) -> NDArray[np.int64]:
     """Return where stretches begin, so that squared error plus a penalty for each is least."""
     count = len(x)

@@ -7,13 +7,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gazeveil._compiled import kernel
 
 FloatArray = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def likelihood(
     elapsed: FloatArray, seen: FloatArray, noise: FloatArray, variance: float, settle: float, doubt: float
 ) -> tuple[float, float]:
@@ -53,7 +54,7 @@ def likelihood(
     return -0.5 * (fit + logs + math.log(1.0 + doubt * ones)), mean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def smoothed(
     elapsed: FloatArray, seen: FloatArray, noise: FloatArray, variance: float, settle: float
 ) -> tuple[FloatArray, FloatArray]:
