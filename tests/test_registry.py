@@ -75,14 +75,15 @@ def test_a_second_thread_waits_until_everything_was_found(tmp_path: Path, monkey
     name = a_package(tmp_path, "things_shared", {"one": slow})
     monkeypatch.syspath_prepend(tmp_path)
     package = importlib.import_module(name)
-    package.STARTED, package.GO_ON = threading.Event(), threading.Event()
+    started, go_on = threading.Event(), threading.Event()
+    vars(package).update(STARTED=started, GO_ON=go_on)
 
     def a_look_up() -> int:
-        package.STARTED.wait(10)
+        started.wait(10)
         try:
             return int(package.THINGS["one"])
         finally:
-            package.GO_ON.set()
+            go_on.set()
 
     with ThreadPoolExecutor(4) as threads:
         others = [threads.submit(a_look_up) for _ in range(3)]
