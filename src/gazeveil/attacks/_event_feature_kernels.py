@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 MOMENTS = 6
@@ -16,7 +16,7 @@ SACCADE_COLUMNS = 12 + 6 * MOMENTS
 _FEWEST_FIXATION, _FEWEST_SACCADE = 5, 3
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _moments(values: FloatArray, out: FloatArray) -> None:
     """Write mean, median, maximum, deviation, skewness and excess kurtosis; the last two are 0 without deviation."""
     count = len(values)
@@ -35,7 +35,7 @@ def _moments(values: FloatArray, out: FloatArray) -> None:
         out[5] = fourth / count / second**2 - 3.0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _slopes(values: FloatArray, t: FloatArray) -> FloatArray:
     """Return the derivative over uneven times: the parabola through three neighbours, straight lines at the ends."""
     count = len(values)
@@ -50,7 +50,7 @@ def _slopes(values: FloatArray, t: FloatArray) -> FloatArray:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _from_previous(x: float, y: float, before_x: float, before_y: float, out: FloatArray) -> None:
     """Write cosine, sine and length of the way from the event before; NaN if there was none."""
     across, down = x - before_x, y - before_y
@@ -58,7 +58,7 @@ def _from_previous(x: float, y: float, before_x: float, before_y: float, out: Fl
     out[0], out[1], out[2] = across / (distance + 1e-9), down / (distance + 1e-9), distance
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _path(x: FloatArray, y: FloatArray) -> float:
     total = 0.0
     for at in range(1, len(x)):
@@ -66,7 +66,7 @@ def _path(x: FloatArray, y: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def rows_of_events(
     samples: FloatArray,
     is_saccade: NDArray[np.bool_],

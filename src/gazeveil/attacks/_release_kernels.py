@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.samples import _filter_kernels as gaze
 from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
@@ -50,7 +50,7 @@ _TOLERANCE = 1e-7
 BEFORE_U, BEFORE_M, GAIN_U, GAIN_M = range(4)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _gains(belief: FloatArray, plan: FloatArray, elapsed: float, variance: float, kept: FloatArray) -> None:
     """Keep, for both axes, the belief just before a release and how much of a surprise goes into it."""
     ahead = belief.copy()
@@ -63,7 +63,7 @@ def _gains(belief: FloatArray, plan: FloatArray, elapsed: float, variance: float
         kept[axis, GAIN_U], kept[axis, GAIN_M] = with_u / total, with_m / total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _surprise(kept: FloatArray, plan: FloatArray, axis: int, shown: float, fast: float, slow: float) -> float:
     """Return by how much a noisy point missed the belief, from what is shown some time after it."""
     expected = plan[gaze.CENTRE + axis] + fast * kept[axis, BEFORE_U] + slow * kept[axis, BEFORE_M]
@@ -73,7 +73,7 @@ def _surprise(kept: FloatArray, plan: FloatArray, axis: int, shown: float, fast:
     return float(moved / (fast * kept[axis, GAIN_U] + slow * kept[axis, GAIN_M]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _cost(rule: int, clock: IntArray, books: IntArray, plan: FloatArray, now: int, at: int, extra: int) -> int:
     """Return what a release would cost now; 0 where none is possible."""
     if clock[TICKS] > 0 and now - clock[TICK] < plan[PERIOD]:
@@ -83,7 +83,7 @@ def _cost(rule: int, clock: IntArray, books: IntArray, plan: FloatArray, now: in
     return int(plan[LOSS]) if room(books, at) >= int(plan[LOSS]) + extra else 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def recovered(
     rule: int,
     extra: int,
@@ -165,7 +165,7 @@ def recovered(
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _read(
     belief: FloatArray, plan: FloatArray, before: float, shown_before: FloatArray, elapsed: float, shown: FloatArray
 ) -> None:
@@ -181,7 +181,7 @@ def _read(
             belief[axis * gaze.AXIS + gaze.M] = (second * fast_0 - first * fast_1) / determinant
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _uncover(
     clock: IntArray,
     belief: FloatArray,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray, IntArray
 
 NOTHING, GAUSSIAN, LAPLACE, BETWEEN = range(4)
@@ -22,7 +22,7 @@ _NEVER = 1e-12  # no place is ever quite impossible, or one odd sample would end
 _WIDEST = 0.6  # more drift than this, in squared places, takes several passes
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _step(chance: FloatArray, spread: float, jump: float, keep: float, out: FloatArray, work: FloatArray) -> None:
     """Let one step of time pass; all is symmetric, so the same holds backwards. ``out`` becomes the new chances.
 
@@ -55,7 +55,7 @@ def _step(chance: FloatArray, spread: float, jump: float, keep: float, out: Floa
         left = keep * (left + chance[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _seen(kind: int, a: float, b: float, soft: float, low: float, grain: float, weight: FloatArray) -> None:
     """Write how well each place goes with what is seen."""
     for i in range(len(weight)):
@@ -69,7 +69,7 @@ def _seen(kind: int, a: float, b: float, soft: float, low: float, grain: float, 
             weight[i] = 0.5 * (math.erf((b - place) / soft) - math.erf((a - place) / soft)) + _NEVER
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _weigh(chance: FloatArray, usual: FloatArray, weight: FloatArray, seen: bool) -> float:
     """Take in what is seen; return by how much the chances shrank before they were made to add up to 1 again."""
     total = 0.0
@@ -83,7 +83,7 @@ def _weigh(chance: FloatArray, usual: FloatArray, weight: FloatArray, seen: bool
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def smoothed(
     elapsed: FloatArray,
     kind: IntArray,

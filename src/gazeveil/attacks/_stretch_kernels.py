@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def stretches(x: FloatArray, y: FloatArray, penalty: float) -> NDArray[np.int64]:
     """Return where stretches begin, so that squared error plus a penalty for each is least."""
     count = len(x)

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def likelihood(
     elapsed: FloatArray, seen: FloatArray, noise: FloatArray, variance: float, settle: float, doubt: float
 ) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def likelihood(
     return -0.5 * (fit + logs + math.log(1.0 + doubt * ones)), mean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def smoothed(
     elapsed: FloatArray, seen: FloatArray, noise: FloatArray, variance: float, settle: float
 ) -> tuple[FloatArray, FloatArray]:

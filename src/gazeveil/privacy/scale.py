@@ -12,9 +12,9 @@ e^ε / (1 + e^ε) sure, whatever else they know:
 | 10 | 99.996 % | weak |
 | more | no practical limit | next to none |
 
-It is for replacing a participant's data by any other; a guarantee about taking part or not counts with twice its ε. NIST
-SP 800-226 draws no lines, but its examples agree: ε near 1 or below protects well, and beyond 10 one should not speak of
-protection. ε of several releases from the same data add up, so a strong guarantee spent ten times is a weak one.
+The ε is that for replacing a participant's data by any other; a guarantee about taking part or not counts with twice
+its ε. The lines are ours: no standard draws them. ε of several releases from the same data add up, so a strong guarantee
+that is spent ten times is a weak one.
 """
 
 from __future__ import annotations

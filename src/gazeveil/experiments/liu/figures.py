@@ -239,7 +239,7 @@ def caps_of_algorithm_1(gaze: Gaze, epsilons: Sequence[float] = EPSILONS) -> dic
 
 
 def noisy_heatmaps(gaze: Gaze, epsilon: float = 1.5, seed: int = 1) -> dict[str, FloatArray]:
-    """Return the heatmap without noise, and those of real releases of the published and the sound Gaussian."""
+    """Return the heatmap without noise, and those with the published and the sound Gaussian noise."""
     copied = ObserverMaps(
         gaze.observers, gaze.maps.cells, gaze.maps.observer, gaze.maps.cell, np.minimum(gaze.maps.count, 1)
     )
@@ -249,8 +249,8 @@ def noisy_heatmaps(gaze: Gaze, epsilon: float = 1.5, seed: int = 1) -> dict[str,
     for name in ("Gaussian, published", "Gaussian, sound, samples bounded"):
         kind, bounded = MECHANISMS[name]
         mechanism = kind(gaze.observers, gaze.maps.cells, epsilon, samples=SAMPLES if bounded else None)
-        released = mechanism.release(summed, NoiseSource.seeded(seed))
-        heat[name] = render(released.value.reshape(gaze.shape), gaze.blur)
+        noisy = mechanism._measure(summed.total, NoiseSource.seeded(seed)) / gaze.observers
+        heat[name] = render(noisy.reshape(gaze.shape), gaze.blur)
     return heat
 
 

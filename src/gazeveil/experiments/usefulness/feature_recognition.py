@@ -72,7 +72,9 @@ def run(
             ),
         }
         for title, mechanism in methods.items():
-            released = OwnRelease(mechanism=mechanism, series=RUNS).each.perturb(series, noise)
+            released = OwnRelease(mechanism=mechanism, series=RUNS, people=len(runs) // RUNS).each.perturb(
+                series, noise
+            )
             rows.append(_row(title, epsilon, released, people, runs, every))
     return rows
 
