@@ -216,7 +216,7 @@ def test_an_anchor_that_cannot_be_written_pays_nothing_out(path: Path, state: Pa
     state.parent.rmdir()
     state.parent.touch()  # a file where the folder should be
     with Ledger.open(path) as ledger:
-        with pytest.raises(LedgerError, match="anchor .* cannot be") as caught:
+        with pytest.raises(LedgerError, match="cannot be") as caught:
             ledger.charge("study", PureDP(1), charge_id="map")
         assert "GAZEVEIL_STATE" in caught.value.hint
         assert ledger.account("study").remaining == {"epsilon": 1}  # refused before it was spent
