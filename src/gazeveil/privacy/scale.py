@@ -13,8 +13,8 @@ e^ε / (1 + e^ε) sure, whatever else they know:
 | more | no practical limit | next to none |
 
 The ε is that for replacing a participant's data by any other; a guarantee about taking part or not counts with twice
-its ε. The lines are ours: no standard draws them. ε of several releases from the same data add up, so a strong guarantee
-that is spent ten times is a weak one.
+its ε. The lines are ours: no standard draws them. ε of several releases from the same data add up, so a strong
+guarantee that is spent ten times is a weak one.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from gazeveil._compiled import kernel
-from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, POINT, RUN, STEP, IntArray, receive, send
+from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, POINT, RUN, STEP, receive, send
 from gazeveil.types import FloatArray, IntArray
 
 NOISE = CLOCK

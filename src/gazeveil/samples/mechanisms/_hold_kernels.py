@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from gazeveil._compiled import kernel
-from gazeveil.samples._receive_kernels import CLOCK, FAST, FIXED, MEMORY, POINT, RUN, STEP, IntArray, receive, send
+from gazeveil.samples._receive_kernels import CLOCK, FAST, FIXED, MEMORY, POINT, RUN, STEP, receive, send
 from gazeveil.types import FloatArray, IntArray
 
 EVERY = FIXED
