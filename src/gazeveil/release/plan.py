@@ -137,6 +137,11 @@ class Measurement(ABC):
         return None
 
 
+def new_id() -> str:
+    """Return a name for a release that nobody else has."""
+    return uuid.uuid4().hex
+
+
 Prepare = Callable[..., Measurement]
 PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.products")
 """What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **which)``."""
@@ -233,7 +238,7 @@ class Plan:
                 found="something else" if Path(corpus).exists() else "nothing there",
                 hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
             )
-        measurement, name = self.measurement, uuid.uuid4().hex
+        measurement, name = self.measurement, new_id()
         guarantee, recipe = kept_promise(self.guarantee, source), measurement.recipe()
         receipt = None
         if ledger is not None:
