@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.attacks.ekyt.gather import gathered
+from gazeveil.attacks.ekyt.training.gather import gathered
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.simulate import SimulatedStudy

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.attacks import Trial
-from gazeveil.attacks.matching import EmbeddedGallery, nearest_by_person, vote
+from gazeveil.attacks.judging.matching import EmbeddedGallery, nearest_by_person, vote
 from gazeveil.errors import InputError, InternalError
 
 PEOPLE = ("anna", "ben", "cleo")

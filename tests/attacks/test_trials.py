@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.attacks.movement import Movement, stretches
+from gazeveil.attacks.features.movement import Movement, stretches
 from gazeveil.attacks.trials import (
     cut,
     eyetribe_trials,

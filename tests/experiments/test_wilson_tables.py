@@ -15,7 +15,7 @@ import pytest
 
 from gazeveil.attacks import Attack, Gallery, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.contract import ATTACKS
-from gazeveil.attacks.matching import EmbeddedGallery
+from gazeveil.attacks.judging.matching import EmbeddedGallery
 from gazeveil.cli.main import EXIT_OK, run
 from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError, MissingExtra, OptionError, UnknownName

@@ -78,6 +78,17 @@ class VrSession:
         return Recording(self.t, x, y, VR_PLANE, str(self.user), session=str(self.session))
 
 
+def vr_samples(folder: Path, columns: Collection[str] = _SESSION_COLUMNS) -> pl.DataFrame:
+    """Read the table as it is: angles of gaze and pupils in hundredths, of the head in fifths of a degree.
+
+    Raises:
+        InputError: If the file is not there.
+        FileFormatError: If it lacks one of the columns.
+    """
+    hint = "it holds the samples of github.com/ischtz/jov2023-vr-objects"
+    return read_table(Path(folder) / VR_FILE, columns, hint=hint)
+
+
 def vr_recordings(folder: Path) -> Iterator[Recording]:
     """Yield every trial: where the eyes point in the head, in degrees; where the head points is left out.
 
@@ -85,7 +96,7 @@ def vr_recordings(folder: Path) -> Iterator[Recording]:
         InputError: If the file is not there.
         FileFormatError: If it is not the table we expect.
     """
-    table = _table(folder, _RECORDING_COLUMNS).with_columns(pl.col("user", "session", "trial").cast(pl.Int64))
+    table = vr_samples(folder, _RECORDING_COLUMNS).with_columns(pl.col("user", "session", "trial").cast(pl.Int64))
     keys = ("user", "session", "trial")
     for one in table.sort(*keys, "t_ms", maintain_order=True).partition_by(*keys, maintain_order=True):
         user, session, trial = (int(one[name][0]) for name in keys)
@@ -118,7 +129,7 @@ def vr_sessions(folder: Path, every: int = 2, seconds: float = VR_SECONDS) -> li
         InputError: If the file is not there.
         FileFormatError: If it is not the table we expect.
     """
-    table = _table(folder, _SESSION_COLUMNS)
+    table = vr_samples(folder, _SESSION_COLUMNS)
     there = _SESSION_COLUMNS | (_PUPILS if _PUPILS.keys() <= set(table.columns) else {})
     table = table.select(pl.col(name).cast(kind) for name, kind in there.items())
     objects = tuple(sorted(set(table["gaze_object"].unique().to_list()) - {""}))
@@ -159,8 +170,3 @@ def _pupil(part: pl.DataFrame) -> FloatArray:
     """Return the mean of both pupils, or the one that was seen."""
     left, right = (np.where((size := part[name].to_numpy() / 100) > 0, size, np.nan) for name in _PUPILS)
     return np.where(np.isnan(left), right, np.where(np.isnan(right), left, (left + right) / 2))
-
-
-def _table(folder: Path, columns: Collection[str]) -> pl.DataFrame:
-    hint = "it holds the samples of github.com/ischtz/jov2023-vr-objects"
-    return read_table(Path(folder) / VR_FILE, columns, hint=hint)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gazeveil.attacks.contract import RECOGNISERS
-from gazeveil.attacks.discriminant import Discriminant
-from gazeveil.attacks.galleries import Score
+from gazeveil.attacks.recognisers._discriminant import Discriminant
+from gazeveil.attacks.recognisers._galleries import Score
 from gazeveil.attacks.recognisers.lda import Lda
 
 

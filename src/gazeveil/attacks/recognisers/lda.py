@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.description import GROUPS, SECONDS, STEP, Description
-from gazeveil.attacks.discriminant import Discriminant
-from gazeveil.attacks.galleries import Score, described
+from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
+from gazeveil.attacks.recognisers._discriminant import Discriminant
+from gazeveil.attacks.recognisers._galleries import Score, described
 
 
 @RECOGNISERS.register("lda")

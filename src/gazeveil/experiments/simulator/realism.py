@@ -16,6 +16,9 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from gazeveil.datasets.eyetribe import eyetribe
+from gazeveil.datasets.osie import osie_fixations
+from gazeveil.datasets.vr_objects import vr_samples
 from gazeveil.errors import InputError
 from gazeveil.experiments.simulator._measures import (
     Measures,
@@ -158,7 +161,7 @@ def _measure_labelled(into: Measures, x: FloatArray, y: FloatArray, labels: Any,
 
 def _osie(file: Path, seed: int) -> list[dict[str, Any]]:
     real, simulated = Measures(), Measures()
-    table = pl.read_parquet(file).filter(pl.col("image") % 5 == 0).sort("user", "image", "fix")
+    table = osie_fixations(file).filter(pl.col("image") % 5 == 0).sort("user", "image", "fix")
     _measure_fixations(real, table.rename({"dur_ms": "duration"}), "user", "image")
     twin = SimulatedStudy(observers=15, stimuli=40, sessions=1, seconds=3, seed=seed, geometry=_OSIE_SCREEN)
     parts = []
@@ -201,7 +204,7 @@ def _measure_fixations(into: Measures, fixations: pl.DataFrame, who: str, what: 
 
 def _vr(file: Path, seed: int) -> list[dict[str, Any]]:
     real, simulated = Measures(), Measures()
-    table = pl.read_parquet(file).filter((pl.col("trial") > 1) & (pl.col("trial") <= 6)).sort("t_ms")
+    table = vr_samples(file.parent).filter((pl.col("trial") > 1) & (pl.col("trial") <= 6)).sort("t_ms")
     for (user, _, _), one in table.group_by("user", "session", "trial", maintain_order=True):
         recording, head = _vr_recording(str(user), one)
         _measure_headset(real, recording, head)
@@ -274,11 +277,9 @@ def _measure_headset(into: Measures, recording: Recording, head: FloatArray) -> 
 def _eyetribe(file: Path, seed: int) -> list[dict[str, Any]]:
     real, simulated = Measures(), Measures()
     per_degree = 600.0 * np.tan(np.radians(1.0)) / _EYETRIBE_PIXEL_MM
-    table = pl.read_parquet(file).filter(pl.col("run") <= 2).sort("t_ms")
-    for _, one in table.group_by("user", "run", maintain_order=True):
-        x, y = one["x"].to_numpy() / per_degree, one["y"].to_numpy() / per_degree
-        tracked = one["state"].to_numpy() == 7
-        _measure_remote(real, one["t_ms"].to_numpy() / 1000.0, x, y, tracked)
+    for run in eyetribe(file):
+        if int(run.session) <= 2:
+            _measure_remote(real, run.t, run.x / per_degree, run.y / per_degree, run.tracked)
     tracker = TRACKERS["remote"]
     for observer in Population(seed).observers(30):
         for session in (1, 2):
