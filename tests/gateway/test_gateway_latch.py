@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import shutil
 from collections.abc import Callable
@@ -12,12 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.errors import LedgerRolledBack
+from gazeveil.errors import LedgerError, LedgerRolledBack
 from gazeveil.gateway._hub_seat import LATCHED
-from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.serve import Gateway
 from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.ledger.sqlite import SqliteStore
 from tests.gateway.hub_bench import Bench, app, budget, policy, tracker
 from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
 
@@ -158,22 +157,27 @@ def _events(path: Path) -> int:
         return sum(account.number for account in book.accounts())
 
 
-def test_a_gateway_that_waits_for_a_ledger_is_not_latched(tmp_path: Path) -> None:
-    """A ledger that cannot be used is trouble that passes."""
-    port = free_port()
+def test_a_ledger_that_cannot_be_used_is_trouble_that_passes(path: Path) -> None:
+    ledger = Ledger(SqliteStore(path, patience_s=0.01))
+    bench = Bench(RULES, ledger)
+    with path.with_name("ledger.sqlite.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        bench.gaze(6)
+        assert type(bench.outcomes[-1]) is LedgerError
+        assert (bench.hub.latched, bench.seen["game"].shown) == ("", [])
+    bench.gaze(6)
+    assert (bench.hub.latched, bench.seen["game"].ended) == ("", [])
+    assert len(bench.seen["game"].shown) > 0
+    ledger.close()
 
-    async def run() -> None:
-        text = policy_text(port)
-        (tmp_path / "policy.toml").write_text(text)
-        with (tmp_path / "log").open("w") as log:
-            async with Gateway(read_policy(tmp_path / "policy.toml"), log_to(log)) as gateway:
-                waiting = asyncio.create_task(lines_of(port, is_gaze, 3))
-                async with asyncio.timeout(60):
-                    while not gateway.meters.payment_errors:
-                        await asyncio.sleep(0.01)
-                assert not gateway.status()["latched"]
-                assert b"gazeveil_latched 0.0" in gateway.exposition()[0]
-                Ledger.open(tmp_path / "ledger.sqlite", create=True).close()
-                assert len(await waiting) == 3
 
-    asyncio.run(run())
+def test_a_spent_budget_ends_its_own_streams_alone(path: Path) -> None:
+    two = tracker("couch", person="bo")
+    rules = policy(tracker(), two, app(), app("page", on="couch"), budget(5), budget(5000, person="bo"), lease_s=3)
+    with Ledger.open(path) as ledger:
+        bench = Bench(rules, ledger)
+        for _ in range(20):
+            bench.gaze(0.5)
+            bench.gaze(0.5, on="couch")
+    assert bench.hub.latched == ""
+    assert (bench.state("game"), bench.state("page")) == ("ended", "flowing")

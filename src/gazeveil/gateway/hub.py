@@ -292,7 +292,7 @@ class Hub:
             group.name,
             setting.output,
             seat.state,
-            seat.refused or seat.why,
+            self.latched or seat.refused or seat.why,
             seat.feed.shown,
             seat.errors,
             promise.proven,
