@@ -643,7 +643,7 @@ def test_no_log_no_status_and_no_repr_holds_gaze(tmp_path: Path) -> None:
 def test_everything_told_is_plain_json() -> None:
     bench = Bench(policy(app(), budget()), Ledger.__new__(Ledger))
     told = json.loads(json.dumps(bench.hub.status().to_dict()))
-    assert told.keys() == {"trackers", "groups", "apps", "budgets"}
+    assert told.keys() == {"trackers", "groups", "apps", "budgets", "latched"}
     assert told["budgets"][0]["epsilon_per_day"] == 5000
 
 

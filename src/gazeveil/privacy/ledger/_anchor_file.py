@@ -19,7 +19,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -111,9 +111,9 @@ class AnchorFile:
             fresh.remember(events)
 
     def close(self) -> None:
-        """Flush what was written lately."""
+        """Flush what was written lately, if that is possible; who cannot leaves an anchor that may be behind."""
         if self._waiting:
-            with self._open("r+") as file:
+            with suppress(LedgerError), self._open("r+") as file:
                 self._flush(file)
 
     def _flush(self, file: FileIO) -> None:
