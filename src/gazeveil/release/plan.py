@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.errors import FileFormatError, OptionError, PrivacyError, ReleaseFailed
 from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
@@ -32,7 +33,7 @@ from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, bind
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.release import Release
-from gazeveil.release.study import Fact, Study
+from gazeveil.release.study import Fact, Participants, Study
 from gazeveil.types import Tell, silent
 
 
@@ -159,14 +160,20 @@ def plan_of(study: Study, mechanism: Any, **which: Any) -> Plan:
             f"a {type(mechanism).__name__} cannot be released by a study",
             hint=f"products: {', '.join(PRODUCTS.names())}",
         )
-    return Plan(PRODUCTS[name](study, mechanism, **which))
+    return Plan(PRODUCTS[name](study, mechanism, **which), which)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that can be known of a release before anything is spent. It holds no private value."""
+    """All that can be known of a release before anything is spent. It holds no private value.
+
+    Attributes:
+        measurement: The mechanism that met the study.
+        which: What is released, as `Study.plan` was told.
+    """
 
     measurement: Measurement
+    which: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def study(self) -> Study:
@@ -187,6 +194,16 @@ class Plan:
     def facts(self) -> tuple[Fact, ...]:
         """The public facts that it rests on."""
         return self.measurement.facts()
+
+    def at(self, *, epsilon: Number | None = None, participants: int | None = None) -> Plan:
+        """Return the same plan with another ε, or for another number of participants."""
+        study, mechanism = self.study, self.measurement.mechanism
+        if participants is not None:
+            people = Participants(number=participants, secret=study.participants.secret)
+            study = replace(study, participants=people, recordings=replace(study.recordings, groups={}))
+        if epsilon is not None:
+            mechanism = replace(mechanism, epsilon=epsilon)
+        return plan_of(study, mechanism, **self.which)
 
     def check_worth(self) -> None:
         """Refuse what is not worth its budget.

@@ -12,15 +12,18 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
-from gazeveil.aggregate.strategy import Estimate, Strategy
+from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
+from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import read_picture, table_of, write_map
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
@@ -77,6 +80,16 @@ class HeatmapMeasurement(Measurement):
         chosen = {"chosen": "after a private count"} if strategy is None else dict(strategy.to_dict())
         return {**self.mechanism.to_dict(), "stimulus": self.stimulus, "strategy": chosen}
 
+    def forecast(self) -> Forecast | None:
+        """Return the correlation to expect; None where participants are counted privately first.
+
+        It was measured for the strategy that ``auto`` takes.
+        """
+        number = self.study.participants.number
+        if number is None or self.mechanism.strategy != "auto":
+            return None
+        return heatmap_forecast(self._task(number))
+
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> tuple[int, IntArray]:
         """Return how many participants the decoder should assume, and the noisy sum."""
         number = self.study.participants.number
@@ -116,9 +129,19 @@ class HeatmapMeasurement(Measurement):
         return (shares, follows) if value.picture_share else (shares,)
 
     def _strategy(self, number: int) -> Strategy:
+        return self.mechanism.strategy_for(self._task(number))
+
+    def _task(self, number: int) -> Task:
         screen = self.study.stimulus(self.stimulus).screen
         share = 1 - COUNT_SHARE if self.study.participants.number is None else Fraction(1)
-        return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta, share=share)
+        return self.mechanism.task_for(screen, number, self.study.neighbours, self.delta, share=share)
+
+
+def heatmap_forecast(task: Task) -> Forecast:
+    """Return how good the map of a task will be: a matter of public facts."""
+    if exact(task.delta) == 0:
+        return PURE_HEATMAP.forecast(task.observers * float(task.epsilon))
+    return HEATMAP.forecast(effective_observers(task))
 
 
 @PRODUCTS.register(PrivateHeatmap.product)
@@ -133,5 +156,6 @@ def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None
         stimulus = study.stimuli[0].name
     found = HeatmapMeasurement(study, mechanism, study.stimulus(stimulus).name)
     check_delta(found.delta, study)
-    found.recipe()  # refuses a strategy that cannot be
+    if mechanism.strategy != "auto":
+        found.recipe()  # refuses a strategy that cannot be
     return found
