@@ -22,9 +22,9 @@ from gazeveil.features.bins import extract_bins
 from gazeveil.features.extract import extract
 from gazeveil.features.eye_events import EventRules, EyeEvents, find_events
 from gazeveil.features.wordbook import letters
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.simulate.reading import DOCUMENTS, GLASSES, ReadingStudy, read
 from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.types import FloatArray
 
 PEER_WINDOWS = 120
 WINDOW, RATE_FLOOR = 30.0, 1_000_000.0

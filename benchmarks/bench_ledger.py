@@ -58,8 +58,8 @@ def run() -> list[Row]:
         rows += _compare("SQLite", f"{folder}/ledger.sqlite", f"{folder}/bare.sqlite", peers)
         if binaries() is not None:
             with private_server() as server:
-                # Charges to one account queue up, each with a round trip between reading and writing. So their peer
-                # queues too, on one row, though without reading; and the aim is lower.
+                # Charges to one account queue up, each with a round trip between reading and writing. So does the peer
+                # on one row, though without reading; and the aim is lower.
                 peers = [
                     Peer("bare INSERT + commit", _insert_postgres, 1, 1),
                     Peer("bare INSERT + commit", _insert_postgres, 8, 8),

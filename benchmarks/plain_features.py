@@ -14,7 +14,7 @@ import numpy as np
 
 from gazeveil.features.eye_events import EyeEvents
 from gazeveil.features.wordbook import letters
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 def one_window(events: EyeEvents, start: float, window: float, large_from: float) -> FloatArray:

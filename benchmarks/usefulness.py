@@ -3,8 +3,8 @@
 """How useful private heatmaps are, measured on both data sets and both splits, and put into the documentation.
 
 ``python -m benchmarks.usefulness`` measures and writes. Given names of methods, it measures these alone and keeps what
-is stored of the others; with ``--stored`` it measures nothing. Every part is what ``gazeveil study heatmap`` gives with
-the same options.
+is stored of the others; with ``--stored`` it measures nothing. Every part is what
+``gazeveil experiment heatmap`` gives with the same options.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 
 from benchmarks.harness import RESULTS
-from gazeveil.study import _heatmap_report as report
-from gazeveil.study._heatmap_plots import usefulness_plot
-from gazeveil.study._heatmap_scenes import Gallery, Split, osie, simulated
-from gazeveil.study.heatmap_usefulness import Found, Plan, compare, refreshed
+from gazeveil.experiments.usefulness import _heatmap_report as report
+from gazeveil.experiments.usefulness._heatmap_plots import usefulness_plot
+from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Split, osie, simulated
+from gazeveil.experiments.usefulness.heatmaps import Found, Plan, compare, refreshed
 
 ROOT = Path(__file__).parents[1]
 STORED = RESULTS / "usefulness"

@@ -22,16 +22,19 @@ ARROWS = {
     "noise": set(),
     "gaze": set(),
     "simulate": {"gaze"},
+    "datasets": {"gaze"},
     "privacy": {"noise", "gaze"},
     "aggregate": {"privacy", "noise", "gaze"},
     "features": {"privacy", "noise", "gaze"},
     "samples": {"privacy", "noise", "gaze"},
     "utility": {"aggregate", "features", "samples", "privacy", "noise", "gaze"},
-    "attacks": {"utility", "aggregate", "features", "samples", "privacy", "noise", "gaze", "simulate"},
+    "attacks": {"utility", "aggregate", "features", "samples", "privacy", "noise", "gaze", "simulate", "datasets"},
     "engines": {"aggregate", "features", "samples", "privacy", "noise", "gaze"},
     "scene": {"gaze"},
-    "gateway": {"scene", "samples", "privacy", "noise", "gaze", "simulate"},
-    "study": {
+    "gateway": {"release", "scene", "samples", "privacy", "noise", "gaze", "simulate"},
+    "release": {"engines", "utility", "aggregate", "features", "samples", "privacy", "noise", "gaze"},
+    "experiments": {
+        "release",
         "attacks",
         "utility",
         "engines",
@@ -42,11 +45,23 @@ ARROWS = {
         "noise",
         "gaze",
         "simulate",
+        "datasets",
         "scene",
     },
 }
-ARROWS["cli"] = {*ARROWS, "gateway", "study"}
-SHARED = {"errors", "registry", "files", "__init__", "__main__"}
+ARROWS["cli"] = set(ARROWS)
+SHARED = {
+    "errors",
+    "registry",
+    "files",
+    "types",
+    "toml_lines",
+    "pictures",
+    "toml_table",
+    "_compiled",
+    "__init__",
+    "__main__",
+}
 """Modules beside the rooms that anybody may import."""
 
 OPTIONAL = {"matplotlib", "dp_accounting", "psycopg", "torch", "pyspark", "cv2", "zmq", "pylsl", "starlette", "scipy"}

@@ -18,6 +18,7 @@
     │   │   └── LedgerRolledBack       it is an old copy, another file, or gone: it has forgotten what was spent
     │   ├── StateError                 the kept state of a stream is damaged or of another veil; the stream stays shut
     │   └── VeilShut                   a veil met an error and lets nothing through any more
+    ├── ReleaseFailed                  a release was charged and could not be made; names no participant
     ├── OutputError (OSError)          a result could not be written; nothing half written stays behind
     ├── EngineError                    the machines that compute cannot be reached or failed; nothing was computed
     ├── MissingExtra (ImportError)     an optional package is needed: says what to install
@@ -159,6 +160,17 @@ class StateError(PrivacyError):
 
 class VeilShut(PrivacyError):  # noqa: N818
     """A veil met an error before and lets nothing through any more, least of all raw gaze."""
+
+
+class ReleaseFailed(GazeveilError):  # noqa: N818
+    """A release could not be made after its charge. The message is the same whatever the data are; the cause is not."""
+
+    def __init__(self, *, paid: bool) -> None:
+        stands = "; the charge stands" if paid else ""
+        super().__init__(
+            f"the release could not be made: the data could not be read or processed on this machine{stands}",
+            hint="check disk, memory and permissions, and run `gazeveil study check`, whose report is for you alone",
+        )
 
 
 class OutputError(GazeveilError, OSError):

@@ -14,7 +14,7 @@ from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
-from gazeveil.study.heatmap_files import hot_spots
+from gazeveil.release.heatmap_files import hot_spots
 
 GRID = Grid(16, 12, screen(800, 600))
 DRAWS = 40

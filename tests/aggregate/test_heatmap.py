@@ -12,12 +12,13 @@ import pytest
 
 from gazeveil import Corpus, Ledger, NoiseSource, PureDP, Recording, screen
 from gazeveil.aggregate.choice import tells_much
-from gazeveil.aggregate.engine import Kernel, Summed, Tell, silent
+from gazeveil.aggregate.engine import Kernel, Summed
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
 from gazeveil.privacy.guarantee import ApproxDP, Unproven
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import Tell, silent
 
 DESK = screen(1600, 1200, 400, 300, 600)
 COARSE: dict[str, Any] = {"cell_deg": 4.0, "blur_deg": 4.0}

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus
-from gazeveil.aggregate.engine import Columns, IntArray, Kernel, engine_at
+from gazeveil.aggregate.engine import Columns, Kernel, engine_at
 from gazeveil.aggregate.maps import GAZE, CountMap
 from gazeveil.aggregate.strategies._audits import (
     GRID,
@@ -37,6 +37,7 @@ from gazeveil.privacy.audit import Subject, audit
 from gazeveil.privacy.audit.result import Verdict
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import IntArray
 
 SHARP = ("likelihood-ratio",)
 BUILDERS = {

@@ -21,7 +21,7 @@ import pytest
 
 import gazeveil
 from gazeveil import Corpus, Recording
-from gazeveil.aggregate.engine import Columns, IntArray, Kernel, Summed, engine_at, silent
+from gazeveil.aggregate.engine import Columns, Kernel, Summed, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.cli.main import run
@@ -31,6 +31,7 @@ from gazeveil.engines._spark_watch import _reason, _wait
 from gazeveil.engines.spark import SparkEngine
 from gazeveil.errors import EngineError, GeometryError, InputError, InternalError, MissingExtra, OptionError
 from gazeveil.privacy.ledger import Ledger
+from gazeveil.types import IntArray, silent
 
 CLUSTER = "local-cluster[2,1,1024]"
 DESK = gazeveil.screen(640, 480, width_mm=320, height_mm=240, distance_mm=600)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.c_fpa import ChunkFourierPerturbation
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
+from gazeveil.features.own import OwnSeries
 from gazeveil.features.panel import mean_per_person, noisy_lengths, panel_of
 from gazeveil.features.publish import OwnRelease, about_raw_gaze, group_table, release_group, table_of
 from gazeveil.features.ranges import Range, Ranges
@@ -123,10 +125,33 @@ class TestOwnReleases:
         assert release.guarantee == PureDP(1)
 
     def test_a_person_splits_epsilon_among_series_and_a_stretch_does_not(self) -> None:
-        whole = OwnRelease(mechanism=FourierPerturbation(epsilon=1, delta="1e-5", steps=20), series=4)
+        whole = OwnRelease(mechanism=FourierPerturbation(epsilon=1, delta="1e-5", steps=20), series=4, people=9)
         assert whole.each.guarantee == ApproxDP("0.25", "0.0000025")
         stretch = OwnRelease(mechanism=ChunkFourierPerturbation(epsilon=1, steps=64, stretch=8), series=4)
         assert stretch.each.guarantee == PureDP(1, unit=FeatureSeries(8))
+
+    def test_what_is_stated_is_what_every_series_really_gets(self) -> None:
+        # Unsplit, radial noise is the smaller one and ε is pure; split among series, Gaussian noise is.
+        design = learn([np.random.default_rng(1).uniform(size=(20, 20, 2))], RANGES, "made up")
+        whole = OwnSeries(epsilon=1, delta="0.01", design=design)
+        job = OwnRelease(mechanism=whole, series=4, people=20)
+        assert whole.guarantee == PureDP(1)
+        assert job.each.guarantee == ApproxDP("0.25", "0.0025")
+        assert job.guarantee == ApproxDP(1, "0.01")
+        assert job.to_dict()["noise"] == "gaussian"
+        assert replace(job, length_epsilon="0.25").guarantee == ApproxDP(2, "0.01")
+
+    def test_a_delta_is_checked_against_the_declared_people(self) -> None:
+        mechanism = FourierPerturbation(epsilon=1, delta="0.1", steps=20, features=2)
+        with pytest.raises(OptionError, match="how many people"):
+            OwnRelease(mechanism=mechanism)
+        with pytest.raises(OptionError, match="no smaller than one in 10 people"):
+            OwnRelease(mechanism=mechanism, people=10)
+        job = OwnRelease(mechanism=mechanism, people=2)
+        panel = panel_of(table({"a": 20, "b": 20, "c": 20}), RANGES, 20)
+        with pytest.raises(InputError, match="3 people, and 2 were declared"):
+            job.release(panel, RANGES, INFO, noise=NoiseSource.secure())
+        assert OwnRelease(mechanism=replace(mechanism, delta=0)).guarantee == PureDP(1)
 
     def test_lengths_cost_more(self) -> None:
         paid = OwnRelease(mechanism=FourierPerturbation(epsilon=1, steps=40, features=2), length_epsilon="0.5")

@@ -11,7 +11,6 @@ import pytest
 
 from gazeveil import NoiseSource, Unproven
 from gazeveil.errors import GeometryError, InputError, OptionError, UnknownName, VeilShut
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere
 from gazeveil.samples.inverse import undo_smoothing
 from gazeveil.samples.mechanisms.equalise import EqualFixations
@@ -22,6 +21,7 @@ from gazeveil.samples.mechanisms.smoothing import LinearSmoothing
 from gazeveil.samples.mechanisms.spatial import SpatialGrid
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.presets import PRESETS, preset
+from gazeveil.types import FloatArray
 
 SPHERE = Sphere()
 SCREEN = Screen(1920, 1080, 40.0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 from gazeveil.utility.maps import (
     Spread,
     correlation,

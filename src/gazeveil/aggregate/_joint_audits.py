@@ -11,15 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.study_plan import StudyPlan
-from gazeveil.gaze.geometry import FloatArray, screen
+from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import FloatArray, IntArray
 
 People = tuple[Columns, ...]
 

@@ -31,7 +31,7 @@ def effective_observers(task: Task) -> float:
 def tells_much(task: Task) -> bool:
     """Return whether a map says more than what was known before: by public numbers, whatever the data are."""
     if task.delta == 0:  # radial noise, whose size a head falls with ε and not with δ
-        return float(task.observers * task.epsilon) >= LEAST
+        return task.observers * float(task.epsilon) >= LEAST
     return effective_observers(task) >= LEAST
 
 

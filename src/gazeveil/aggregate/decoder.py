@@ -23,7 +23,7 @@ from gazeveil.aggregate._lbfgs import minimise
 from gazeveil.aggregate.prior import Prior, features_spread, log_field, prior_of
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 _MOST_STEPS = 60
 _NEGLIGIBLE = 1e-3

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from gazeveil.aggregate.engine import Engine, Tell, engine_at, silent
+from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.render import check_blur
@@ -23,6 +23,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import Tell, silent
 
 MOST_BINS = 2000
 LONGEST = 24 * 3600.0

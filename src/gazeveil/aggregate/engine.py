@@ -22,18 +22,12 @@ from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.registry import Registry
+from gazeveil.types import IntArray, Tell, silent
 
-IntArray = NDArray[np.int64]
 Columns = Mapping[str, NDArray[Any]]
 """One observer's rows, column by column, in the corpus's order: numpy arrays, text columns as objects."""
 
-Tell = Callable[[float, float | None], None]
-
 _LARGEST = int(np.iinfo(np.int64).max)
-
-
-def silent(done: float, total: float | None = None) -> None:
-    """Tell nobody."""
 
 
 class Kernel(Protocol):

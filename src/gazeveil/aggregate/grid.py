@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.types import FloatArray
 
 OFF_GRID = -1
 MOST_CELLS = 1 << 26

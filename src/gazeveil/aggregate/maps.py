@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.errors import InputError, InternalError, OptionError
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.types import FloatArray, IntArray
 
 GAZE = ("x", "y", "valid")
 """The columns that say where an observer looked."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
 from gazeveil.aggregate.picture import Drawn, drawn
@@ -27,11 +27,12 @@ from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_s
 from gazeveil.aggregate.study_plan import BOUND, within
 from gazeveil.aggregate.together import Kinship, Measured
 from gazeveil.errors import InternalError, OptionError
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import FloatArray, IntArray
 
 SMOOTHING_S = 0.3
 """The standard deviation of the smoothing over time: about as long as a fixation."""

@@ -13,7 +13,7 @@ from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.together import Measured, decode_together
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

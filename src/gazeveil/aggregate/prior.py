@@ -22,7 +22,7 @@ import numpy as np
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 MOST_WORKING_CELLS = 1000
 """Finer grids are decoded on a coarser one and drawn on their own."""

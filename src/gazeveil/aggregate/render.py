@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 Edge = Literal["reflect", "zero"]
 

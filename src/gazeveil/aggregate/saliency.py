@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.render import render
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 _WIDTHS = (64, 128)
 """Pixels across that the picture is shrunk to: what is wider than a few of them hardly counts as standing out."""

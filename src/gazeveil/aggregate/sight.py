@@ -18,8 +18,8 @@ import numpy as np
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.prior import bell, prior_of, working_grid
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import FloatArray
 
 BUMP_DEG, SPACING_DEG = 1.3, 1.25
 """How wide bumps are, and about how far apart."""

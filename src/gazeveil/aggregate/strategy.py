@@ -14,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
-from gazeveil.aggregate.engine import IntArray, Kernel
+from gazeveil.aggregate.engine import Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number, above_zero, probability
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.registry import Registry
+from gazeveil.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +45,15 @@ class Task:
 
     grid: Grid
     observers: int
-    epsilon: float
-    delta: float = 1e-5
+    epsilon: Number
+    delta: Number = Fraction(1, 100_000)
     neighbours: Neighbours = Neighbours.REPLACE_ONE
     blur_cells: float = 1.1
     saliency: Saliency | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", probability(self.delta, "delta"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
 from gazeveil.aggregate.picture import drawn
@@ -25,6 +25,7 @@ from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import IntArray
 
 BOUND = 1 << 20
 """The Euclidean length of an observer's integers for a stimulus of the largest weight."""

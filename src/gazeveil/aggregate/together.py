@@ -25,7 +25,7 @@ import numpy as np
 
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 SHARP_DEG, WIDE_DEG = 1.5, 5.0
 SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.engine import Engine, IntArray, Tell, engine_at, silent
+from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.sight import SIGHTS
@@ -29,6 +29,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import IntArray, Tell, silent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,9 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.registry import Registry
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -135,7 +135,7 @@ def release(
         )
     else:
         own = _own(mechanism, asked, hide_seconds, public, found, len(ranges), length)
-        made = OwnRelease(mechanism=own, series=series, length_epsilon=length_epsilon)
+        made = OwnRelease(mechanism=own, series=series, people=len(panel.observers), length_epsilon=length_epsilon)
     told = _told_before(made)
     if told.get("warning") and not anyway:
         raise OptionError(str(told["warning"]), hint="raise --epsilon, release fewer features, or add --anyway")
@@ -227,7 +227,7 @@ def _own(
 
 def _told_before(made: GroupSeries | OwnRelease) -> dict[str, Any]:
     """Return the error to expect, where the mechanism knows it, and a warning if it is hardly better than no data."""
-    of = made if isinstance(made, GroupSeries) else made.mechanism
+    of = made if isinstance(made, GroupSeries) else made.each
     if not isinstance(of, GroupSeries | OwnSeries):
         return {}
     plan = of.plan()

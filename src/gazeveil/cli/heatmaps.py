@@ -61,8 +61,8 @@ def heatmaps(
     as_json: AsJson = False,
 ) -> None:
     """Release the private heatmaps of many stimuli together: maps, error bars, their mean, and the promise."""
-    from gazeveil.study import study_files  # noqa: PLC0415  (loads the plotting parts)
-    from gazeveil.study.heatmap_files import check_place  # noqa: PLC0415
+    from gazeveil.release import study_files  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.release.heatmap_files import check_place  # noqa: PLC0415
 
     if not dry_run:
         ledger = check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)

@@ -53,8 +53,8 @@ def movie(
     as_json: AsJson = False,
 ) -> None:
     """Release a private dynamic heatmap: a map for each stretch of time, videos, error bars, and the promise."""
-    from gazeveil.study.heatmap_files import check_place, read_picture  # noqa: PLC0415  (loads the plotting parts)
-    from gazeveil.study.study_files import write_movie  # noqa: PLC0415
+    from gazeveil.release.heatmap_files import check_place, read_picture  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.release.study_files import write_movie  # noqa: PLC0415
 
     ledger = check_spending(out, corpus, ledger, dataset, no_ledger=no_ledger, overwrite=overwrite)
     if not 0 < speed < float("inf"):

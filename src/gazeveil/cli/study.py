@@ -1,140 +1,35 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil study``: how good our own releases are, measured so that anyone can repeat it."""
+"""``gazeveil study``: the experiments under the name they had; the next version drops it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+import sys
 
 import typer
 
-from gazeveil.cli import _study_features, _study_identify, _study_veils
-from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
-from gazeveil.errors import InputError, OptionError
-
-if TYPE_CHECKING:
-    from gazeveil.study._heatmap_scenes import Gallery
+from gazeveil.cli._output import command_app
 
 app = command_app(no_args_is_help=True)
-
-Number = TypeVar("Number", int, float)
 
 
 @app.callback()
 def study() -> None:
-    """Measure how useful a release is, beside its peers."""
+    """Old names of `gazeveil experiment`, for this version."""
 
 
-@app.command(epilog="Example: `gazeveil study heatmap --data simulated --observers 15,50 --images 4 --out usefulness`")
-def heatmap(
-    data: Annotated[
-        str,
-        typer.Option(
-            "--data", help="`simulated`, `osie` (found under data/ here or above), or a folder: OSIE, corpus."
-        ),
-    ] = "simulated",
-    observers: Annotated[str, typer.Option("--observers", help="Numbers of people.")] = "15,30,50,100,300",
-    epsilon: Annotated[str, typer.Option("--epsilon", help="ε of each map; several with commas.")] = "1",
-    delta: Annotated[float, typer.Option("--delta", help="δ of each map.")] = 1e-5,
-    images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Draws of people and noise a scene.")] = 1,
-    split: Annotated[
-        str, typer.Option("--split", help="`test`: scenes that no constant was tuned on; `tune`: the others.")
-    ] = "test",
-    methods: Annotated[str, typer.Option("--methods", help="Methods to compare, with commas; all by default.")] = "",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Agreement of private heatmaps with the map of everybody, over the number of people."""
-    from gazeveil.study import _heatmap_report as report  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.study import heatmap_usefulness as usefulness  # noqa: PLC0415
-    from gazeveil.study.plots import canvas  # noqa: PLC0415
-
-    plan = usefulness.Plan(
-        observers=_numbers(observers, int, "--observers"),
-        epsilons=_numbers(epsilon, float, "--epsilon"),
-        delta=delta,
-        methods=tuple(name.strip() for name in methods.split(",") if name.strip()),
-        repeats=repeats,
-        seed=seed,
-    )
-    if out is not None:
-        canvas()  # says at once, not after the work, that what draws is not installed
-    with progress("gathering gaze", quiet=as_json) as tell:
-        gallery = _gallery(data, split, images, seed, tell)
-    labelled = split if gallery.name in {"simulated", "osie"} else ""
-    with progress("making heatmaps", quiet=as_json) as tell:
-        found = usefulness.compare(gallery, plan, split=labelled, tell=tell)
-    files = [] if out is None else report.write(found, out)
-    if as_json:
-        print_json({**found.to_dict(), "files": files})
-        return
-    chosen = plan.chosen()
-    print_table(
-        report.note(found),
-        ["method", "ε", "people", "CC", "±", "CC without prior", "±", "hot spots found", "±", "oracle's choice"],
-        [
-            [
-                chosen[row.method].title.replace("`", ""),
-                f"{row.epsilon:g}",
-                row.observers,
-                *(f"{value:.3f}" for score in (row.cc, row.residual, row.hits) for value in (score.mean, score.error)),
-                row.variant,
-            ]
-            for row in found.rows
-        ],
-    )
-    if {"ours", "recipe"} <= set(chosen):
-        for value in plan.epsilons:
-            for count in plan.observers:
-                cc, residual, _ = found.gain("ours", "recipe", count, value)
-                print(
-                    f"ours over the first recipe at ε = {value:g}, n = {count}: CC {cc.mean:+.3f} ± {cc.error:.3f}, "
-                    f"without prior {residual.mean:+.3f} ± {residual.error:.3f}"
-                )
-    if out is not None:
-        print(f"wrote {', '.join(files)} to {out}")
+_ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
-def _gallery(data: str, split: str, images: int, seed: int, tell: Progress) -> Gallery:
-    from gazeveil.study import _heatmap_scenes as scenes  # noqa: PLC0415
+@app.command("features", hidden=True, context_settings=_ANYTHING)
+@app.command("heatmap", hidden=True, context_settings=_ANYTHING)
+@app.command("identify", hidden=True, context_settings=_ANYTHING)
+@app.command("veils", hidden=True, context_settings=_ANYTHING)
+def moved(context: typer.Context) -> None:
+    """Run the experiment of the same name."""
+    from gazeveil.cli.main import program  # noqa: PLC0415  (it imports this file)
 
-    if split not in tuple(scenes.Split):
-        raise OptionError(f"no split is called {split!r}", hint=f"known: {', '.join(scenes.Split)}")
-    which = scenes.Split(split)
-    if data == "simulated":
-        return scenes.simulated(which, images, seed, tell=tell)
-    folder = _osie_folder() if data == "osie" else Path(data)
-    if (folder / "fixations.parquet").is_file():
-        return scenes.osie(folder / "fixations.parquet", which, images)
-    return scenes.of_corpus(folder, images)
-
-
-def _osie_folder() -> Path:
-    here = Path.cwd()
-    for base in (here, *here.parents):
-        for folder in (base / "data" / "osie", base / "shared" / "data" / "osie"):
-            if folder.is_dir():
-                return folder
-    raise InputError("no folder data/osie here or above", hint="say where it is with --data FOLDER")
-
-
-def _numbers(text: str, kind: Callable[[str], Number], option: str) -> tuple[Number, ...]:
-    try:
-        return tuple(kind(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError(f"{option} takes numbers with commas between them, not {text!r}") from None
-
-
-app.command("features", epilog="Example: `gazeveil study features --people 20 --seconds 120 --out usefulness`")(
-    _study_features.study_features
-)
-app.command("veils", epilog="Example: `gazeveil study veils --presets lphu,gaussian-low --quick`")(
-    _study_veils.study_veils
-)
-app.command("identify", epilog="Example: `gazeveil study identify --experiment vr --recognisers committee,lda`")(
-    _study_identify.study_identify
-)
+    name = str(context.info_name)
+    notice = f"`gazeveil study {name}` is now `gazeveil experiment {name}`; the old name goes with the next version"
+    print(notice, file=sys.stderr)
+    program(["experiment", name, *context.args], prog_name="gazeveil")

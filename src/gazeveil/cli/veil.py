@@ -89,7 +89,7 @@ def veil(
             check_apart(target, path, ledger)
     if picture is not None:
         _check_picture(picture, out)
-        from gazeveil.study.plots import canvas  # noqa: PLC0415
+        from gazeveil.release.plots import canvas  # noqa: PLC0415
 
         canvas()  # says what is missing before anything is written
     noise = NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
@@ -234,7 +234,7 @@ def _delay(batch: Batch) -> float:
 
 
 def _draw(batch: Batch, picture: Path) -> None:
-    from gazeveil.study.veil_plots import before_and_after  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.release.veil_plots import before_and_after  # noqa: PLC0415  (loads the plotting parts)
 
     if not batch.preview:
         return

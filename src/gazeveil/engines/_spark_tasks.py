@@ -18,9 +18,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import IntArray, Kernel, add_exactly, add_up
+from gazeveil.aggregate.engine import Kernel, add_exactly, add_up
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
+from gazeveil.types import IntArray
 
 Piece = tuple[int, bytes]
 """The number of a part in the corpus, and rows of it: a plan to read them, or a table of them."""

@@ -12,9 +12,9 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from typing import TYPE_CHECKING, TypeVar
 
-from gazeveil.aggregate.engine import Tell
 from gazeveil.engines._spark_session import first_line
 from gazeveil.errors import EngineError
+from gazeveil.types import Tell
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

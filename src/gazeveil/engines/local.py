@@ -21,23 +21,21 @@ import polars as pl
 from gazeveil.aggregate.engine import (
     ENGINES,
     Columns,
-    IntArray,
     Kernel,
     Summed,
-    Tell,
     add_exactly,
     add_up,
     check_columns,
     check_plane,
     check_unchanged,
     corpus_changed,
-    silent,
     stamps_of,
 )
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.types import IntArray, Tell, silent
 
 SMALL_KERNEL = 1 << 16
 SMALL_BATCH_ROWS, BATCH_ROWS = 1 << 20, 1 << 22

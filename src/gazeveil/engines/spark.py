@@ -21,11 +21,9 @@ from gazeveil.aggregate.engine import (
     ENGINES,
     Kernel,
     Summed,
-    Tell,
     check_columns,
     check_plane,
     check_unchanged,
-    silent,
     stamps_of,
 )
 from gazeveil.engines import _spark_tasks as tasks
@@ -34,6 +32,7 @@ from gazeveil.engines._spark_watch import watched
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
     from pyspark import RDD

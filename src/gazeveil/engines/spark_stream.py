@@ -38,12 +38,12 @@ from gazeveil.errors import (
     OutputError,
     PrivacyError,
 )
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.samples.mechanism import LATEST, SampleMechanism, mechanism_from_dict
+from gazeveil.types import FloatArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

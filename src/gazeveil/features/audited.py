@@ -18,7 +18,6 @@ import numpy as np
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.as_published import AsPublished
@@ -31,6 +30,7 @@ from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.neighbours.series import series_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.guarantee import PureDP
+from gazeveil.types import FloatArray
 
 _STEPS = 16
 _CHUNK = 8

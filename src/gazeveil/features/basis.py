@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.features.fourier import FloatArray
+from gazeveil.types import FloatArray
 
 COSINES, HAAR = "cosines", "haar"
 

@@ -28,8 +28,9 @@ from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.table import BINS, FeatureTable, Info
 from gazeveil.features.windows import window_starts
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
+from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.types import FloatArray
 
 CHANNELS: Final = (
     "x", "y", "pupil", "log_path", "seen", "saccades", "right_saccades", "saccade_path", "fixations", "fixation_s",

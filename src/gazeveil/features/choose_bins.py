@@ -14,14 +14,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.features import fourier
-from gazeveil.features.series import STEP, FloatArray
+from gazeveil.features.series import STEP
 from gazeveil.noise import NoiseSource, laplace, to_lattice
 from gazeveil.privacy.calibrate import laplace_scale
-
-IntArray = NDArray[np.int64]
+from gazeveil.types import FloatArray, IntArray
 
 ROUNDING = Fraction(1, 1 << 20)
 """More than rounding to the lattice and the rounding errors of a transform can add to a difference of scores."""

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.features.basis import shapes
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.ranges import Ranges
 from gazeveil.files import replacing
+from gazeveil.types import FloatArray
 
 VERSION: Final = 1
 MOST_DIRECTIONS: Final = 200

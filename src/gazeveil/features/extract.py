@@ -16,8 +16,8 @@ from gazeveil.features.names import NAMES
 from gazeveil.features.table import FIXED, WINDOWS, FeatureTable, Info
 from gazeveil.features.windows import QualityRules, window_features, window_starts
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.types import FloatArray
 
 WINDOW_S, STEP_S = 30.0, 0.5
 

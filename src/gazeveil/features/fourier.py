@@ -15,9 +15,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 STABLE = 2.0**-50
 """A transform of n values is off by less than n times this, relative to the values' length: a hundred times more than

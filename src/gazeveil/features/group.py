@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.features.design import Ball, Design
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.series import checked, promise
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource, to_lattice
 from gazeveil.privacy.exact import Number, above_zero, as_text, exact, probability, whole_number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Observer
+from gazeveil.types import FloatArray
 
 BOUND = 1 << 20
 """The length that no person's integers exceed."""

@@ -12,9 +12,9 @@ import numpy as np
 from gazeveil.errors import InputError
 from gazeveil.features.basis import COSINES, shapes
 from gazeveil.features.design import MOST_DIRECTIONS, Ball, Design, quarter_root
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.spherical import in_ball
+from gazeveil.types import FloatArray
 
 MOST_SHAPES: Final = 24
 MOST_COMPONENTS: Final = 24

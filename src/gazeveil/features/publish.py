@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.group import GroupEstimate, GroupSeries
 from gazeveil.features.panel import Panel, mean_per_person, noisy_lengths, per_person
 from gazeveil.features.ranges import Ranges
@@ -29,6 +28,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.privacy.unit import Observer
+from gazeveil.types import FloatArray
 
 
 class OwnMechanism(Protocol):
@@ -57,11 +57,14 @@ class OwnRelease:
     Attributes:
         mechanism: What noises one series.
         series: How many series a person has at most. Under an observer-level promise ε is for all of them together.
+        people: How many people there are at most; public, and needed where a δ is spent, which must be far less than
+            one in so many.
         length_epsilon: The ε, beside the mechanism's, that pays for telling noisy lengths; none if they are not told.
     """
 
     mechanism: Any
     series: int = 1
+    people: int | None = None
     length_epsilon: Number | None = None
 
     def __post_init__(self) -> None:
@@ -70,17 +73,19 @@ class OwnRelease:
             object.__setattr__(self, "length_epsilon", above_zero(self.length_epsilon, "length_epsilon"))
             if not isinstance(self.mechanism.guarantee.unit, Observer):
                 raise OptionError("lengths belong to whole recordings: they need an observer-level promise")
+        if self.people is not None:
+            object.__setattr__(self, "people", whole_number(self.people, "people", at_least=1))
+        self._check_delta()
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to every person, for all of their series and lengths together."""
-        promise: Guarantee = self.mechanism.guarantee
+        promise = self.each.guarantee  # its noise decides its kind, which may differ from that of an unsplit ε
+        if isinstance(promise.unit, Observer):
+            promise = promise * self.series
         if self.length_epsilon is None or isinstance(promise, Unproven):
             return promise
-        more = PureDP(self.series * above_zero(self.length_epsilon, "length_epsilon"), unit=promise.unit)
-        if isinstance(promise, ApproxDP):
-            return ApproxDP(promise.epsilon + more.epsilon, promise.delta, unit=promise.unit)
-        return promise + more
+        return promise + PureDP(self.series * above_zero(self.length_epsilon, "length_epsilon"), unit=promise.unit)
 
     @property
     def each(self) -> OwnMechanism:
@@ -105,10 +110,12 @@ class OwnRelease:
         """Release everybody's series; the value is a `FeatureTable`.
 
         Raises:
-            InputError: If somebody has more series than the promise covers.
+            InputError: If somebody has more series than the promise covers, or there are more people than declared.
             BudgetExceeded: If the ledger does not allow it; nothing was released.
         """
         per_person(panel, self.series)
+        if self.people is not None and len(panel.observers) > self.people:
+            raise InputError(f"there are {len(panel.observers):,} people, and {self.people:,} were declared")
         provenance = {"series": len(panel.keys), "people": len(panel.observers), "steps": panel.values.shape[1]}
         release = Release(None, kept_promise(self.guarantee, noise), self.to_dict(), provenance)
         if ledger is not None:
@@ -121,9 +128,25 @@ class OwnRelease:
         return replace(release, value=table)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recipe as plain values."""
+        """Return the recipe as plain values: what every series gets, and how many of them a person pays for."""
         paid = None if self.length_epsilon is None else as_text(exact(self.length_epsilon))
-        return {**self.mechanism.to_dict(), "series_per_person": self.series, "length_epsilon": paid}
+        shared = {"series_per_person": self.series, "people": self.people, "length_epsilon": paid}
+        return {**self.each.to_dict(), **shared}
+
+    def _check_delta(self) -> None:
+        promise = self.guarantee
+        if not isinstance(promise, ApproxDP):
+            return
+        if self.people is None:
+            raise OptionError(
+                f"with a chance of failure ({promise}) it must be known how many people there are",
+                hint="give people=, the declared number, or delta=0",
+            )
+        if promise.delta * self.people >= 1:
+            raise OptionError(
+                f"delta {float(promise.delta):g} is no smaller than one in {self.people:,} people",
+                hint="choose delta well below one over the number of people",
+            )
 
 
 def release_group(

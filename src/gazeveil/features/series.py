@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
@@ -24,8 +23,7 @@ from gazeveil.privacy.exact import Number, above_zero, as_text, exact, float_up,
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit
 from gazeveil.registry import Registry
-
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 MOST_STEPS = 1 << 16
 STEP = 2.0**-24

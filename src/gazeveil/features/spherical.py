@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.features.fourier import FloatArray
 from gazeveil.features.series import gaussian_scale, promise
 from gazeveil.noise import NoiseSource, add_gaussian, add_radial, from_lattice, lattice_step, to_lattice
 from gazeveil.privacy.calibrate import (
@@ -26,6 +25,7 @@ from gazeveil.privacy.calibrate import (
 from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.guarantee import Guarantee, ZeroConcentratedDP
 from gazeveil.privacy.unit import ProtectedUnit
+from gazeveil.types import FloatArray
 
 _FINE = 1 << 20
 _MARGIN = Fraction(1) + Fraction(1, 10**9)

@@ -25,8 +25,8 @@ from gazeveil.errors import FileFormatError, InputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded, telling_os_errors
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.gaze.recording import Key
+from gazeveil.types import FloatArray
 
 VERSION: Final = 1
 METADATA_KEY: Final = "gazeveil-features"

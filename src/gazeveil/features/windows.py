@@ -13,7 +13,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.features.eye_events import EyeEvents
 from gazeveil.features.names import NAMES, SYMBOLS
 from gazeveil.features.wordbook import letters, numbered
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.features.names import LONGEST_WORD, SYMBOLS
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 LARGE_DIRECTIONS, SMALL_DIRECTIONS = 16, 8
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
-from gazeveil.gateway._policy_lines import Where
-from gazeveil.gateway._policy_table import File
 from gazeveil.gateway.policy import REPLAY, SIMULATE, Address, AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.veiling import OFF, mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+from gazeveil.toml_lines import Where
+from gazeveil.toml_table import File
 
 _ALL_HOSTS = ("0.0.0.0", "::")  # noqa: S104  (compared with, not bound)
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gateway._policy_checks import check, check_names
-from gazeveil.gateway._policy_lines import lines_of
-from gazeveil.gateway._policy_table import File, Table, closest, tables, told
 from gazeveil.gateway.policy import (
     LOOPBACK,
     REPLAY,
@@ -31,6 +29,8 @@ from gazeveil.gaze.geometry import Geometry, Unit, headset, screen
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import PRESETS
 from gazeveil.samples.recipe import from_recipe, read_recipe
+from gazeveil.toml_lines import lines_of
+from gazeveil.toml_table import File, Table, closest, tables, told
 
 VERSION = 1
 CONTROL_PORT = 7380

@@ -22,7 +22,7 @@ from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import Veiled, _fixation, _hit, _sample
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.events.base import DETECTORS
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples, mechanism_from_dict
@@ -30,6 +30,7 @@ from gazeveil.samples.presets import find_preset
 from gazeveil.samples.recipe import from_recipe
 from gazeveil.samples.space import Space, wrapped
 from gazeveil.samples.state import Arrays
+from gazeveil.types import FloatArray
 
 OFF = "off"
 EDGES = ("clamp", "reflect", "leave")

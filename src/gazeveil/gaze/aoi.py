@@ -19,8 +19,9 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.errors import GeometryError, InputError
-from gazeveil.gaze.geometry import FloatArray, Geometry
-from gazeveil.gaze.recording import BoolArray, Recording
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.recording import Recording
+from gazeveil.types import BoolArray, FloatArray
 
 MAX_STEP = 0.1
 """Seconds between two samples beyond which nobody knows where gaze was in between."""

@@ -15,11 +15,10 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gazeveil.errors import GeometryError
-
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 
 class Unit(StrEnum):

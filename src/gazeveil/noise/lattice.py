@@ -20,10 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 from gazeveil.errors import OptionError
 from gazeveil.noise import refining
 from gazeveil.noise._parameters import Number, Size, exact, in_steps, lattice, remembered, shape
-from gazeveil.noise.source import NoiseSource, WordArray
+from gazeveil.noise.source import NoiseSource
 from gazeveil.noise.tables import GAUSSIAN, LAPLACE, MOST_ENTRIES, Law, Table, entries, table
-
-IntArray = NDArray[np.int64]
+from gazeveil.types import IntArray, WordArray
 
 LARGEST = 2**62
 """Values stay within this and noise within 2**53, so that their sum fits into 64 bits."""

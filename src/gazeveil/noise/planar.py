@@ -12,14 +12,12 @@ from fractions import Fraction
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.noise._parameters import Number, exact, in_steps, lattice, remembered
 from gazeveil.noise.lattice import lattice_step
 from gazeveil.noise.radial import FARTHEST, add_radial, settle_point, too_far
 from gazeveil.noise.source import NoiseSource
-
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 
 @overload

@@ -14,15 +14,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gazeveil.errors import OptionError
 from gazeveil.noise import refining
 from gazeveil.noise._parameters import Number, in_steps, lattice, shape
-from gazeveil.noise.source import NoiseSource, WordArray
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from gazeveil.noise.source import NoiseSource
+from gazeveil.types import FloatArray, IntArray, WordArray
 
 FARTHEST = 2**52
 """Points lie within this many steps of zero; with the noise allowed, the sum is an exact float."""

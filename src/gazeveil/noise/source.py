@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
+from gazeveil.types import WordArray
 
 WORD_BITS = 64
 BLOCK_BYTES = 16
@@ -33,8 +34,6 @@ _KEY_BYTES = 32
 _BUFFER_WORDS = 2048
 _CHUNK_WORDS = 8192
 _ZEROS = memoryview(bytes(8 * _CHUNK_WORDS))
-
-WordArray = NDArray[np.uint64]
 
 
 class NoiseSource:

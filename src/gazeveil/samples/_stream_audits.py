@@ -20,7 +20,7 @@ from gazeveil.errors import InternalError
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource, planar_laplace
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs
+from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.neighbours.windows import still_gaze, window_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
@@ -29,6 +29,7 @@ from gazeveil.samples.ledger import LOSS_UNIT
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
+from gazeveil.types import FloatArray
 
 _SIDE = 32768
 _PLANE = Screen(float(_SIDE), float(_SIDE))

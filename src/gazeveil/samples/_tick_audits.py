@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs
+from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.space import Room
+from gazeveil.types import FloatArray
 
 _ROOM = Room((-20000.0,) * 3, (20000.0,) * 3)
 """So large that no noisy point meets its edge."""

@@ -11,13 +11,14 @@ import numpy as np
 
 from gazeveil.errors import InputError
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.apply import veiled
 from gazeveil.samples.channels import Eyes, dropped_channels
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil
+from gazeveil.types import FloatArray
 
 PREVIEW = 3000
 """How many samples of the first recording are kept for a picture."""

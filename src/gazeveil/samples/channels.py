@@ -24,8 +24,8 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.gaze.recording import Eye, Recording
+from gazeveil.types import FloatArray
 
 Eyes = Literal["drop", "same"]
 

@@ -14,11 +14,11 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from gazeveil.errors import StateError, VeilShut
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.space import Space
 from gazeveil.samples.state import Arrays, fit
+from gazeveil.types import FloatArray
 
 REACH = 8.0
 """Gaze farther than this many sizes of the space from its centre is not believed."""

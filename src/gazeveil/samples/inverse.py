@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 def undo_smoothing(smoothed: ArrayLike, window: int, *, start_with: str = "first") -> FloatArray:

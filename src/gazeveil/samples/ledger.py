@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
 from gazeveil.privacy.exact import Number, above_zero
+from gazeveil.types import IntArray
 
 LOSS_UNIT = 1 << 30
 """So many units make a loss of 1 per unit of distance."""
@@ -28,8 +28,6 @@ SHORTEST_WINDOW = Fraction(1, 1000)
 _MOST_CAP = 1 << 48
 _LEAST_CAP = 1 << 10
 _MOST_ROOMS = 1 << 20
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,9 @@ Compiled veils do the same in `_receive_kernels.keep_time`. The numbers are the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples.mechanism import LATEST
-
-IntArray = NDArray[np.int64]
+from gazeveil.types import FloatArray, IntArray
 
 PREVIOUS, SEEN, RAN_BACK = range(3)
 PLACES = 3

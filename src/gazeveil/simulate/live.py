@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray, Geometry
-from gazeveil.gaze.recording import BoolArray
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.simulate.oculomotor import Resumed, look
 from gazeveil.simulate.population import Observer
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import Stimulus
 from gazeveil.simulate.tracker import Tracker
+from gazeveil.types import BoolArray, FloatArray
 
 _EPISODE_S = 10.0  # how far ahead the eye's way is worked out
 

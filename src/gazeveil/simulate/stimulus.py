@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.types import FloatArray
 
 if TYPE_CHECKING:
     from gazeveil.simulate.population import Observer

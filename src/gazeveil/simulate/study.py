@@ -14,20 +14,21 @@ import polars as pl
 
 from gazeveil.errors import OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
+from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Eye, Key, Recording
 from gazeveil.simulate.oculomotor import STEP_S, TrueGaze, look
 from gazeveil.simulate.population import Observer, Population
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import Stimulus, scene
 from gazeveil.simulate.tracker import TRACKERS, Tracker
+from gazeveil.types import FloatArray
 
 SOURCE = "simulator"
 _VERGENCE_DEG = 0.25  # spread of the eyes' disagreement, slow
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class SimulatedStudy:
     """A study: every observer sees every stimulus in every session and trial.
 
     Attributes:
@@ -111,6 +112,9 @@ class Study:
 
     def _record(self, today: Observer, stimulus: Stimulus, session: int, trial: int) -> Recording:
         return record(today, stimulus, self.device, self.seconds, self.plane, session, trial, self.binocular)
+
+
+Study = SimulatedStudy  # its name up to now; goes with the next version
 
 
 def record(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 _FLAT = 1e-10
 """Contrast below this share of a map's own size is rounding, not contrast."""

@@ -10,11 +10,9 @@ mean squared error as a part of the declared range, is stable and is what our ta
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
-
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 
 def range_error(true: FloatArray, released: FloatArray) -> float:

@@ -29,7 +29,7 @@ from gazeveil.aggregate.aoi import (
     read_groups,
 )
 from gazeveil.aggregate.aoi.noise import Law, share_out
-from gazeveil.aggregate.engine import Kernel, Summed, Tell, silent
+from gazeveil.aggregate.engine import Kernel, Summed
 from gazeveil.errors import (
     BudgetExceeded,
     CannotCompose,
@@ -44,6 +44,7 @@ from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import Tell, silent
 
 PLANE = screen(1200, 800, 480, 320, 600)
 AREAS = AreasOfInterest((Rectangle("left", 0, 0, 400, 800), Rectangle("middle", 400, 0, 800, 800)), PLANE)

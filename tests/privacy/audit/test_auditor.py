@@ -223,9 +223,9 @@ def test_without_a_seed_the_noise_is_the_operating_systems() -> None:
 
 
 def test_progress_is_told_up_to_the_end() -> None:
-    told: list[tuple[float, float]] = []
+    told: list[tuple[float, float | None]] = []
 
-    def tell(done: float, total: float) -> None:
+    def tell(done: float, total: float | None) -> None:
         told.append((done, total))
 
     audit(laplace(1.0, PureDP(1)), trials=3_000, seed=1, tell=tell)

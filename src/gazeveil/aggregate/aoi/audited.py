@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.statistics import STATISTICS, Bounds, Statistic
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
@@ -21,6 +21,7 @@ from gazeveil.privacy.audit.neighbours.observers import extreme_maps
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.compose import compose_disjoint
+from gazeveil.types import IntArray
 
 _STIMULUS = "picture"
 _PLANE = screen(1200, 800, 480, 320, 600)

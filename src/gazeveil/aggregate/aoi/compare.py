@@ -19,7 +19,7 @@ import polars as pl
 from gazeveil.aggregate.aoi.intervals import Difference, NoisyMean
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.table import differences_table, means_table
-from gazeveil.aggregate.engine import Engine, Tell, silent
+from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
@@ -28,6 +28,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.ledger import Ledger
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import Tell, silent
 
 MINUS = " − "
 """Between two groups whose difference is told."""

@@ -16,11 +16,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.aggregate.aoi.noise import Law, Noise, gamma_difference_quantile
-
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 # Each slope gives a valid bound, so a finite list of them does too; this one is dense enough to lose nothing visible.
 _SLOPES = np.geomspace(1e-6, 1e3, 1000)

@@ -10,11 +10,12 @@ import numpy as np
 
 from gazeveil.aggregate.aoi.statistics import Bounds, Statistic
 from gazeveil.aggregate.aoi.viewing import Viewing, recordings_of, view
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.errors import InternalError
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.events import Detector
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.types import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from gazeveil.aggregate.aoi.kernel import AoiKernel, Question
 from gazeveil.aggregate.aoi.noise import Law, Noise, share_out
 from gazeveil.aggregate.aoi.statistics import MOST_CELLS, DwellShare, Statistic
 from gazeveil.aggregate.aoi.table import means_table, prediction_table
-from gazeveil.aggregate.engine import Engine, IntArray, Tell, engine_at, silent
+from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.errors import GeometryError, InputError, OptionError
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.corpus import Corpus
@@ -31,6 +31,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.ledger.ledger import Ledger
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import IntArray, Tell, silent
 
 WEAK = 10
 """Above this ε a promise says little; it is warned about."""

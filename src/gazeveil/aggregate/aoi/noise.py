@@ -18,16 +18,13 @@ from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.aggregate.aoi.statistics import Bounds
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, add_radial
 from gazeveil.privacy.calibrate import gaussian_sigma, laplace_scale, radial_scale
 from gazeveil.privacy.exact import float_up, root_up
 from gazeveil.privacy.unit import Neighbours
-
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray, IntArray
 
 
 class Law(StrEnum):

@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from gazeveil.aggregate.aoi.viewing import MICROSECONDS, Viewing
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.errors import OptionError
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.registry import Registry
+from gazeveil.types import IntArray
 
 UNIT = 1 << 20
 """Steps of the fixed point: what is rounded away is below a millionth."""

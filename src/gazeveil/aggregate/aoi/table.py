@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.aoi.intervals import Difference, FloatArray, NoisyMean
+from gazeveil.aggregate.aoi.intervals import Difference, NoisyMean
 from gazeveil.aggregate.aoi.kernel import Question
+from gazeveil.types import FloatArray
 
 ARROW = " → "
 """Between areas that are visited one after the other."""

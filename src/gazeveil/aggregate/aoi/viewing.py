@@ -16,13 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.aoi import MAX_STEP, AreasOfInterest
 from gazeveil.gaze.events import Detector
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.gaze.recording import BoolArray, Key, Recording
+from gazeveil.gaze.recording import Key, Recording
+from gazeveil.types import BoolArray, IntArray
 
 MICROSECONDS = 1_000_000
 _LONGEST = 1 << 50

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.counts import ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import RandomSelection
 from gazeveil.errors import InternalError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class NoisySums:
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy sums, one map a row."""
-        return self.mechanism.measure(np.tile(data.sum(axis=0), (trials, 1)), noise)
+        return self.mechanism._measure(np.tile(data.sum(axis=0), (trials, 1)), noise)
 
     def log_ratio(self, outputs: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
         """Return the log ratio of the two densities."""

@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.engine import IntArray, Summed
+from gazeveil.aggregate.engine import Summed
 from gazeveil.aggregate.liu.counts import ObserverMaps
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import whole_number
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.privacy.release import Release
+from gazeveil.types import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,13 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.aggregate.decoder import Blur, Decoded, Decoder
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.aggregate.picture import of_mass_1, stretched
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategy import Estimate, Task
 from gazeveil.errors import InternalError, OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import FloatArray, IntArray
 
 BOUND = 1 << 20
 """The Euclidean length that no observer's integers exceed: a fixed point of about six decimals."""
@@ -29,12 +28,10 @@ def check(task: Task) -> None:
     """Refuse a task that makes no sense.
 
     Raises:
-        OptionError: If the number of observers is not a whole number from 1 up, or ε is not a positive number.
+        OptionError: If the number of observers is not a whole number from 1 up.
     """
     if type(task.observers) is not int or task.observers < 1:
         raise OptionError(f"observers must be a whole number from 1 up, not {task.observers!r}")
-    if not (math.isfinite(task.epsilon) and task.epsilon > 0):
-        raise OptionError(f"epsilon must be a positive number, not {task.epsilon!r}")
 
 
 def nonnegative_sensitivity(neighbours: Neighbours) -> Fraction:

@@ -7,15 +7,14 @@ from __future__ import annotations
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread
 from gazeveil.aggregate.strategies._common import BOUND, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
+from gazeveil.types import FloatArray, IntArray
 
 GAINS = (0.3, 0.4, 0.5, 0.6, 0.75)
 _LENGTH = 0.2

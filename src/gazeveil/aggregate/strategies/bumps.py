@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.decoder import Decoder
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, add_products
 from gazeveil.aggregate.prior import Prior, prior_of, working_grid
@@ -20,9 +20,10 @@ from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_o
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.types import FloatArray, IntArray
 
 _MOST_DIRECTIONS = 150
 """How many directions of the noisy numbers the decoder looks at; the others hold next to nothing of a map."""

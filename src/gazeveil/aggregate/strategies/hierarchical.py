@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.decoder import Channel, Decoder
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import GAZE, counts
 from gazeveil.aggregate.prior import prior_of, working_grid
@@ -31,9 +31,10 @@ from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, gaussian
 from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.types import FloatArray, IntArray
 
 KEPT = 20
 """How many cells are kept on each level, the paper's w."""

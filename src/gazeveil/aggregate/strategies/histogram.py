@@ -13,7 +13,6 @@ import numpy as np
 
 from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.decoder import Decoder
-from gazeveil.aggregate.engine import IntArray
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import NormalisedMap
 from gazeveil.aggregate.prior import prior_of, working_grid
@@ -22,6 +21,7 @@ from gazeveil.aggregate.strategies._common import BOUND, check, check_size, esti
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.types import IntArray
 
 MANY = 400.0
 COARSE, FINER = (8, 8), (16, 12)

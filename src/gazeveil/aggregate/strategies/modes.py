@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel, Decoder
-from gazeveil.aggregate.engine import Columns, IntArray
+from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, add_features
 from gazeveil.aggregate.prior import FAINT_HOT_SPOTS, Prior, mixture_moments, prior_of, working_grid
@@ -31,11 +31,12 @@ from gazeveil.aggregate.strategies._common import (
     features_of,
 )
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibrate import gaussian_sigma, radial_beats_gaussian, radial_scale
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.types import FloatArray, IntArray
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80)
 _WAVES_ACROSS, _WAVES_DOWN = 14, 11

@@ -19,13 +19,13 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.discriminant import Scale
-from gazeveil.attacks.event_features import find_events
-from gazeveil.attacks.galleries import Rows, Score, ScoredGallery, rows_of
-from gazeveil.attacks.movement import Movement, stretches
+from gazeveil.attacks.features.event_features import find_events
+from gazeveil.attacks.features.movement import Movement, stretches
+from gazeveil.attacks.recognisers._discriminant import Scale
+from gazeveil.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.types import FloatArray
 
 _ROUNDS = 25
 _ALLOWED = ("position", "pupil")

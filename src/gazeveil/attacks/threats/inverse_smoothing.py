@@ -10,12 +10,12 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
-from gazeveil.attacks._undoing import can_be_undone, parts, undo, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.undoing import can_be_undone, parts, undo, undo_tail
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.types import FloatArray
 
 QUANTA: Final = (1.0, 0.5, 0.1, 0.05, 0.01, 0.005, 0.001, 0.0001)
 """Steps that a released number may have been rounded to, in degrees."""

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks._restoring import Gaze, Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.shared import Gaze, Restoration
 from gazeveil.errors import MissingExtra, OptionError
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 METHODS, MODES = ("BayesShrink", "VisuShrink"), ("soft", "hard")
 

@@ -20,10 +20,11 @@ import numpy as np
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
-from gazeveil.features.series import SERIES_MECHANISMS, STEP, FloatArray, checked
+from gazeveil.features.series import SERIES_MECHANISMS, STEP, checked
 from gazeveil.noise import NoiseSource, add_laplace, from_lattice, to_lattice
 from gazeveil.privacy.exact import exact, root_up
 from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.types import FloatArray
 
 _LEAST = 2.0**-20
 """Where people do not differ at all, the article would add no noise; a scale of nothing cannot be drawn."""

@@ -17,7 +17,8 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.features.chunked import ChunkedSeries
-from gazeveil.features.series import SERIES_MECHANISMS, FloatArray
+from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.types import FloatArray
 
 
 @SERIES_MECHANISMS.register("dc-fpa")

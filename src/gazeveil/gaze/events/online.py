@@ -15,8 +15,9 @@ import polars as pl
 
 from gazeveil.errors import InputError
 from gazeveil.gaze.events.table import KINDS, Event, from_rows, in_unit
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
+from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.types import FloatArray
 
 CHUNK = 8192
 """How many samples of a file go through a state machine at once: enough to be fast, small enough to stay in cache."""

@@ -12,7 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
+from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.types import FloatArray
 
 
 class Event(NamedTuple):

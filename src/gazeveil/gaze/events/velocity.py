@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import FloatArray, Unit
+from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.types import FloatArray
 
 WINDOW = 0.02
 """Seconds a velocity is taken over: twice the shortest saccade (Nyström & Holmqvist 2010)."""

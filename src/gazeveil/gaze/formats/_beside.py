@@ -15,7 +15,7 @@ from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import open_binary
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
-from gazeveil.gaze.geometry import FloatArray
+from gazeveil.types import FloatArray
 
 
 class Beside:

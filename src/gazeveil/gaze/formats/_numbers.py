@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.recording import BoolArray
+from gazeveil.types import BoolArray
 
 MISSING: Final = ("", "nan", "na", "n/a", "#n/a", "null", "none", ".", "-")
 """What stands for a missing number, in any case."""

@@ -15,10 +15,10 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InternalError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._samples import no_samples, slices
-from gazeveil.gaze.formats._table_lines import IntArray
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.types import IntArray
 
 
 class Run(NamedTuple):

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import FloatArray, Geometry
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.types import FloatArray
 
 PER_SECOND: Final[Mapping[str, float]] = MappingProxyType({"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9})
 

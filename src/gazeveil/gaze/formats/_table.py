@@ -22,10 +22,10 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InputError, InternalError
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._numbers import check_decimal, look_for_decimal, parse_numbers
-from gazeveil.gaze.formats._table_lines import Fault, IntArray, Rows, rows_of
+from gazeveil.gaze.formats._table_lines import Fault, Rows, rows_of
 from gazeveil.gaze.formats._text import BLOCK_BYTES, TextBlock, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
-from gazeveil.gaze.recording import BoolArray
+from gazeveil.types import BoolArray, IntArray
 
 WHITESPACE: Final = " "
 """As a delimiter: any run of spaces and tabs."""

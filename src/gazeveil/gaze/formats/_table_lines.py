@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.gaze.formats._text import TextBlock
-from gazeveil.gaze.recording import BoolArray
-
-IntArray = NDArray[np.int64]
+from gazeveil.types import BoolArray, IntArray
 
 _NEWLINE = 10
 _QUOTE = 34

@@ -17,10 +17,11 @@ from gazeveil.privacy._promise import Guarantee
 from gazeveil.privacy.audit.bounds import MOST_RUNS, delta_bound, epsilon_bound, lower_bound, upper_bound
 from gazeveil.privacy.audit.choosing import Candidate, Goal, candidates, choose
 from gazeveil.privacy.audit.claims import Point, points_of
-from gazeveil.privacy.audit.events.base import FAMILIES, FloatArray, Outputs, Sample
+from gazeveil.privacy.audit.events.base import FAMILIES, Outputs, Sample
 from gazeveil.privacy.audit.result import AuditResult, Finding
 from gazeveil.privacy.audit.subject import ExactLoss, LogRatio, Subject
-from gazeveil.privacy.audit.trials import Laboratory, Tell
+from gazeveil.privacy.audit.trials import Laboratory
+from gazeveil.types import FloatArray, Tell
 
 LEAST_TRIALS = 100
 METHODS = ("auto", "sampling", "exact")

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.privacy.audit.events.base import Event, FloatArray, Sample, Score
+from gazeveil.privacy.audit.events.base import Event, Sample, Score
 from gazeveil.privacy.audit.events.likelihood import KnownLogRatio
+from gazeveil.types import FloatArray
 
 _CAUTIOUS, _BOLD = 3.0, 1.0
 """How many standard errors to allow for; boldly where no event convinces anyway."""

@@ -24,11 +24,11 @@ from gazeveil.errors import OptionError
 from gazeveil.noise.source import NoiseSource
 from gazeveil.privacy.audit.events.base import Event, Outputs
 from gazeveil.privacy.audit.subject import Subject
+from gazeveil.types import Tell
 
 _BATCH_NUMBERS = 2**19
 _BATCH_ROWS = 2**16
 
-Tell = Callable[[float, float], None]
 T = TypeVar("T")
 
 

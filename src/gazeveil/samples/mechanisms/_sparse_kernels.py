@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from gazeveil._compiled import kernel
 from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
@@ -22,9 +22,6 @@ from gazeveil.samples._stream_kernels import (
     STEP,
     TEST,
     TICKS,
-    FloatArray,
-    IntArray,
-    WordArray,
     arrived,
     estimate,
     is_time,
@@ -37,6 +34,7 @@ from gazeveil.samples._stream_kernels import (
     used,
 )
 from gazeveil.samples.mechanisms._tested_kernels import distance
+from gazeveil.types import FloatArray, IntArray, WordArray
 
 TEST_LOSS, THRESHOLD = range(PLAN_OWN, PLAN_OWN + 2)
 """The plan: what an epoch's tests cost together, and how far is far, in the unit of gaze."""
@@ -44,7 +42,7 @@ OPEN, BLUR = range(OWN, OWN + 2)
 """The clock: whether an epoch has begun, and the noise of its threshold."""
 
 
-@njit(STEP, cache=True, nogil=True, error_model="numpy")
+@kernel(STEP, error_model="numpy")
 def step(
     clock: IntArray,
     books: IntArray,
@@ -100,7 +98,7 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@njit(RUN, cache=True, nogil=True, error_model="numpy")
+@kernel(RUN, error_model="numpy")
 def run(
     clock: IntArray,
     books: IntArray,

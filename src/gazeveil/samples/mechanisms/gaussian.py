@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource, gaussian, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import Kernels, NoisyVeil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive
+from gazeveil.types import FloatArray
 
 
 @MECHANISMS.register("gaussian")

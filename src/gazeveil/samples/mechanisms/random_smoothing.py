@@ -11,12 +11,12 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import BLOCK, Kernels, NoisyVeil
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, number, truth
 from gazeveil.samples.mechanisms.smoothing import checked_window
+from gazeveil.types import FloatArray
 
 
 @MECHANISMS.register("random-smoothing")

@@ -11,14 +11,13 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError, StateError
-from gazeveil.gaze.geometry import FloatArray
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.privacy.release import kept_promise
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples, positive
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
+from gazeveil.types import FloatArray
 
 # places in the veil's integers
 _WHICH, _UNTIL = PLACES, PLACES + 1
@@ -76,6 +75,11 @@ class Rotation(SampleMechanism):
             return Unproven("a window of the promise may meet more than two turns of the rotation")
         largest = max(promise.epsilon for promise in streams)
         return GazeStreamDP(2 * largest, first.window, first.radius, first.radius_unit)
+
+    @property
+    def fixed(self) -> str:
+        """A window may meet two turns, and the promise counts on both having the same numbers."""
+        return "turns before and after a change would share a window, and nobody accounts for that"
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
@@ -137,11 +141,6 @@ class _Rotating(Veil):
         past = self._numbers[_FAULTS:].tolist()
         present = Faults() if self._veil is None else self._veil.faults
         return Faults(int(self._numbers[RAN_BACK]), *(one + two for one, two in zip(past, present[1:], strict=True)))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The promise that this stream keeps."""
-        return kept_promise(self.mechanism.guarantee, self.noise)
 
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
         self._check_open()

@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 
 from gazeveil.errors import GeometryError, InputError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
-from gazeveil.gaze.recording import BoolArray, Recording
+from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.recording import Recording
 from gazeveil.registry import Registry
+from gazeveil.types import BoolArray, FloatArray
 
 COLUMNS, ROWS = 4, 3
 """Where nobody drew areas of interest, the plane is cut into so many."""

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.registry import Registry
+from gazeveil.types import FloatArray
 
 Outputs = NDArray[Any]
 """One row a trial, float64 or int64."""
-FloatArray = NDArray[np.float64]
 
 
 class Score(Protocol):

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Score, family
+from gazeveil.privacy.audit.events.base import Outputs, Sample, Score, family
 from gazeveil.privacy.audit.events.classifiers import learn
 from gazeveil.privacy.audit.events.histograms import Bins, Histogram
 from gazeveil.privacy.audit.events.views import coordinates
+from gazeveil.types import FloatArray
 
 _MOST_COORDINATES = 4
 _EXPONENT_BIAS = 1075

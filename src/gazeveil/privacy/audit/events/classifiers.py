@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Score, family
+from gazeveil.privacy.audit.events.base import Outputs, Sample, Score, family
 from gazeveil.privacy.audit.events.logistic import fit_logistic
 from gazeveil.privacy.audit.events.views import coordinates, finite
+from gazeveil.types import FloatArray
 
 MOST_ROWS = 20_000
 _MOST_NUMBERS = 120

@@ -13,17 +13,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Score, family
+from gazeveil.privacy.audit.events.base import Outputs, Sample, Score, family
 from gazeveil.privacy.audit.events.views import Along, Aside, all_views, line
+from gazeveil.types import FloatArray, IntArray
 
 _BINS = 256
 _SIDE = 24
 _MOST_SPECIAL = 2048
 _SPECIAL_SHARE = 1e-4
-
-IntArray = NDArray[np.int64]
 
 
 @family("histogram")

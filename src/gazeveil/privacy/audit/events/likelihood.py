@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Score, family
+from gazeveil.privacy.audit.events.base import Outputs, Sample, Score, family
+from gazeveil.types import FloatArray
 
 
 @family("likelihood-ratio")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gazeveil.privacy.audit.events.base import FloatArray
+from gazeveil.types import FloatArray
 
 _ROUNDS = 20
 _RIDGE = 1e-3

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Score, family
+from gazeveil.privacy.audit.events.base import Outputs, Sample, Score, family
+from gazeveil.types import FloatArray
 
 _NUMBERS = 5
 

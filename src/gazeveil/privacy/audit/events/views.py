@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs, Sample, Score
+from gazeveil.privacy.audit.events.base import Outputs, Sample, Score
+from gazeveil.types import FloatArray
 
 MOST_COORDINATES = 24
 """Of wider outputs, only the coordinates that differ most are looked at one by one."""

@@ -13,14 +13,13 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gazeveil.errors import OptionError
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.exact import whole_number
 from gazeveil.privacy.unit import Neighbours
-
-IntArray = NDArray[np.int64]
+from gazeveil.types import IntArray
 
 
 def observer_pairs(

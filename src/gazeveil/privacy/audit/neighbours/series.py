@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gazeveil.errors import OptionError
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.exact import whole_number
-
-FloatArray = NDArray[np.float64]
+from gazeveil.types import FloatArray
 
 
 def series_pairs(

@@ -16,9 +16,10 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import FloatArray, Geometry, Unit
+from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Eye, Recording
 from gazeveil.privacy.audit.neighbours.pair import Pair
+from gazeveil.types import FloatArray
 
 _GOLDEN = (np.sqrt(5.0) - 1) / 2
 _JUST_WITHIN = 1 - 2.0**-50

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.noise import NoiseSource, add_gaussian, from_lattice, lattice_step
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs
+from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_epsilon
 from gazeveil.privacy.guarantee import ApproxDP
 from gazeveil.privacy.liu import LiuNoise
+from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,12 @@ from gazeveil.noise import (
     planar_laplace,
     to_lattice,
 )
-from gazeveil.privacy.audit.events.base import FloatArray, Outputs
+from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.calibrate import gaussian_sigma, laplace_scale, radial_scale
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP
+from gazeveil.types import FloatArray
 
 _GAZE = (960.3, 540.7, 71.9)
 """Where someone looks, on no lattice; the third number is for three dimensions."""

@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of every command that releases, declared once, and the walk that all of them share.
+
+A command decorated with `releases` takes a parameter ``door`` (a `Door`) and gets it filled from the command line. It
+makes a mechanism of its own options and hands it to `Door.release`, which plans, shows the forecast, charges, releases
+and writes the record.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gazeveil.cli._output import print_json, progress
+from gazeveil.errors import FileFormatError, OptionError, OutputError
+from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.unit import Neighbours
+from gazeveil.release.plan import Plan
+from gazeveil.release.study import Study
+
+VARIABLE = "GAZEVEIL_LEDGER"
+
+_FACTS = "Public facts"
+_PAYING = "Privacy budget"
+_RUNNING = "How it runs"
+
+LedgerAt = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger", envvar=VARIABLE, help="The ledger to charge: a file or postgresql://…", rich_help_panel=_PAYING
+    ),
+]
+Account = Annotated[
+    str,
+    typer.Option("--account", "--dataset", help="The data set's name in the ledger.", rich_help_panel=_PAYING),
+]
+NoLedger = Annotated[
+    bool, typer.Option("--no-ledger", help="Keep no account of this release.", rich_help_panel=_PAYING)
+]
+
+
+def _option(*names: str, text: str, panel: str, metavar: str | None = None) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What a releasing command was told beside its own options."""
+
+    corpus: Path
+    study_file: Path | None
+    participants: int | None
+    secret: bool
+    out: Path | None
+    ledger: str | None
+    account: str
+    no_ledger: bool
+    dry_run: bool
+    anyway: bool
+    engine: str
+    seed: int | None
+    sign_with: Path | None
+    overwrite: bool
+    as_json: bool
+
+    def study(self) -> Study:
+        """Return the declared study; without a declaration, the facts as they are in the data."""
+        if self.study_file is not None:
+            if self.participants is not None or self.secret:
+                raise OptionError(
+                    "the study declares who takes part: --participants and --neighbours go without --study"
+                )
+            return Study.open(self.study_file)
+        return Study.observed_in(Corpus.open(self.corpus), number=self.participants, secret=self.secret)
+
+    def release(self, study: Study, mechanism: Any, **which: Any) -> None:
+        """Plan, show, charge, release and write; the walk is the same for every product."""
+        plan = study.plan(mechanism, **which)
+        if not self.as_json:
+            _show(plan)
+        if self.dry_run:
+            self._done({**plan.to_dict(), "spent": False}, "Nothing was spent: this was a dry run.")
+            return
+        if not self.anyway:
+            plan.check_worth()
+        out = self._place()
+        ledger, account = self._payer(study)
+        check_apart(out, self.corpus, ledger)
+        with opened(ledger) as book, progress("reading gaze", quiet=self.as_json) as tell:
+            release = plan.release(
+                self.corpus,
+                ledger=book,
+                account=account,
+                noise=noise_of(self.seed),
+                engine=self.engine,
+                anyway=True,
+                tell=tell,
+            )
+        with progress("writing", quiet=self.as_json) as tell:
+            release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
+        self._report(release, plan, out)
+
+    def _report(self, release: Any, plan: Plan, out: Path) -> None:
+        from gazeveil.release.record import NAME, private_report_of  # noqa: PLC0415
+
+        private = private_report_of(out)
+        if self.as_json:
+            record = json.loads((out / NAME).read_text(encoding="utf-8"))
+            print_json({"out": out, "private_report": private, "charged": release.receipt is not None, **record})
+            return
+        print(f"wrote     {out}, with its record in {out / NAME}")
+        print(f"guarantee {release.statement().paragraph()}")
+        for line in plan.measurement.summary(release.value):
+            print(f"result    {line}")
+        print(f"private   {private} is for you: keep it with the raw data, and do not publish it")
+
+    def _done(self, values: dict[str, Any], sentence: str) -> None:
+        if self.as_json:
+            print_json(values)
+        else:
+            print(sentence)
+
+    def _place(self) -> Path:
+        from gazeveil.release.record import check_place  # noqa: PLC0415
+
+        if self.out is None:
+            raise OptionError("say where to write with --out, or only look ahead with --dry-run")
+        if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".tsv"}:
+            raise OptionError(
+                f"a release is a folder with its record, not a file such as {self.out.name!r}",
+                hint=f"write --out {self.out.with_suffix('')}; the values are files in that folder",
+            )
+        if not is_corpus(self.corpus):
+            raise FileFormatError(
+                self.corpus,
+                expected=f"a corpus folder (with {MANIFEST})",
+                found="something else" if self.corpus.exists() else "nothing there",
+                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
+            )
+        check_place(self.out, overwrite=self.overwrite)
+        return self.out
+
+    def _payer(self, study: Study) -> tuple[str | None, str]:
+        declared = study.budget
+        ledger = payer(self.ledger or declared.ledger or None, no_ledger=self.no_ledger)
+        account = self.account or declared.account
+        if ledger is not None and not account:
+            raise OptionError("--ledger needs --account, the data set's name in it")
+        return ledger, account
+
+
+def payer(ledger: str | None, *, no_ledger: bool) -> str | None:
+    """Check that it is said who is charged; return the ledger to charge.
+
+    Raises:
+        OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
+    """
+    if no_ledger and ledger == os.environ.get(VARIABLE):  # what is said outweighs what is set
+        ledger = None
+    if (ledger is None) != no_ledger:
+        raise OptionError(
+            "say which ledger to charge with --ledger and --account, or --no-ledger to keep no account",
+            hint="make one with `gazeveil ledger init ACCOUNT --epsilon 3 --delta 1e-4`",
+        )
+    return ledger
+
+
+def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
+    """Check that what is written takes the place of nothing that is needed, and lies apart from raw gaze.
+
+    Raises:
+        OutputError: If it is, holds or lies in the corpus, or is or holds the ledger or the folder one works in.
+    """
+    place, gaze = out.resolve(), corpus.resolve()
+    if gaze == place or place in gaze.parents or gaze in place.parents:
+        raise OutputError(
+            f"{out} and the raw gaze in {corpus} are not apart", hint="write releases to a place without raw gaze"
+        )
+    kept = {"the folder that you work in": Path.cwd()}
+    if ledger is not None and "://" not in ledger:
+        kept["the ledger"] = Path(ledger).resolve()
+    for name, path in kept.items():
+        if path == place or place in path.parents:
+            raise OutputError(f"{out} would take the place of {name}", hint="choose another name")
+
+
+@contextmanager
+def opened(ledger: str | None) -> Iterator[Ledger | None]:
+    """Give the ledger at an address, or None where no account is kept."""
+    if ledger is None:
+        yield None
+        return
+    with Ledger.open(ledger) as book:
+        yield book
+
+
+def noise_of(seed: int | None) -> NoiseSource:
+    """Return secure noise, or that of a seed."""
+    return NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
+
+
+def releases(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a release and hand it a `Door` as ``door``."""
+    own = inspect.signature(command, eval_str=True)
+    extra = inspect.signature(_door, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def run(**arguments: Any) -> Any:
+        door = _door(**{name: arguments.pop(name) for name in extra})
+        return command(**arguments, door=door)
+
+    parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
+    first = [extra["corpus"], *parameters, *(item for name, item in extra.items() if name != "corpus")]
+    merged = sorted(first, key=lambda item: item.default is not inspect.Parameter.empty)
+    keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
+    run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    run.__annotations__ = {item.name: item.annotation for item in keyword}
+    return run
+
+
+def _door(
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder, as `gazeveil convert` makes it.")],
+    study_file: Annotated[
+        Path | None, _option("--study", text="The declared study, a TOML file.", panel=_FACTS, metavar="study.toml")
+    ] = None,
+    participants: Annotated[
+        int | None, _option("--participants", "--observers", text="How many, if that is public.", panel=_FACTS)
+    ] = None,
+    neighbours: Annotated[
+        Neighbours,
+        _option("--neighbours", text="add-remove keeps the number of participants secret.", panel=_FACTS),
+    ] = Neighbours.REPLACE_ONE,
+    out: Annotated[Path | None, typer.Option("--out", help="The folder to write the release to.")] = None,
+    ledger: LedgerAt = None,
+    account: Account = "",
+    no_ledger: NoLedger = False,
+    dry_run: Annotated[
+        bool, _option("--dry-run", text="Only show guarantee, cost and forecast; spend nothing.", panel=_RUNNING)
+    ] = False,
+    anyway: Annotated[
+        bool, _option("--anyway", "--yes", text="Go on where the forecast says it is not worth it.", panel=_RUNNING)
+    ] = False,
+    engine: Annotated[str, _option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local",
+    seed: Annotated[
+        int | None, _option("--seed", text="Repeatable noise, for trying out: not private.", panel=_RUNNING)
+    ] = None,
+    sign_with: Annotated[
+        Path | None, _option("--sign", text="Sign the record with this Ed25519 key (PEM).", panel=_RUNNING)
+    ] = None,
+    overwrite: Annotated[bool, _option("--overwrite", text="Replace an earlier release.", panel=_RUNNING)] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
+) -> Door:
+    return Door(
+        corpus=corpus,
+        study_file=study_file,
+        participants=participants,
+        secret=neighbours is Neighbours.ADD_REMOVE,
+        out=out,
+        ledger=ledger,
+        account=account,
+        no_ledger=no_ledger,
+        dry_run=dry_run,
+        anyway=anyway,
+        engine=engine,
+        seed=seed,
+        sign_with=sign_with,
+        overwrite=overwrite,
+        as_json=as_json,
+    )
+
+
+def _show(plan: Plan) -> None:
+    """Show what is known before anything is spent."""
+    print(f"plan      {plan.measurement.product}, {plan.guarantee}")
+    if (forecast := plan.forecast) is not None:
+        print(f"expected  {forecast.in_words()}")
+    if read := [fact.name for fact in plan.facts if not fact.declared]:
+        print(
+            f"facts     read from the data, not protected: {', '.join(read)} (declare them with `gazeveil study init`)"
+        )
+    for warning in plan.measurement.warnings():
+        print(f"warning: {warning}", file=sys.stderr)

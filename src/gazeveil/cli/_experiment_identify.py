@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil experiment identify``: how often people are recognised from gaze that nobody veiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.errors import InputError, OptionError
+
+
+def experiment_identify(
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="Folder that holds vr_objects_jov2024 and eyetribe_contextlab; found above."),
+    ] = None,
+    experiment: Annotated[str, typer.Option("--experiment", help="`vr`, `eyetribe`, or both with a comma.")] = (
+        "vr,eyetribe"
+    ),
+    recognisers: Annotated[str, typer.Option("--recognisers", help="Recognisers, with commas.")] = "committee",
+    allow: Annotated[
+        str,
+        typer.Option(
+            "--allow", help="What they may see beside movement, with commas: `nothing`, `pupil`, `position+pupil`."
+        ),
+    ] = "nothing,position+pupil",
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="Leave out one reference session after the other instead.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything drawn follows from it.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """People in two public data sets, recognised in later sessions from earlier ones, without a veil."""
+    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
+    from gazeveil.experiments.wilson import identification as study  # noqa: PLC0415  (loads the recognisers)
+
+    folder = find_data(data)
+    if folder is None:
+        raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
+    names = _names(experiment)
+    if unknown := [name for name in names if name not in study.EXPERIMENTS]:
+        raise OptionError(f"no experiment is called {unknown[0]!r}", hint=f"known: {', '.join(study.EXPERIMENTS)}")
+    seen = [frozenset(part.split("+")) - {"nothing"} for part in _names(allow)]
+    plan = [(name, study.recogniser_of(who, what)) for name in names for who in _names(recognisers) for what in seen]
+    measure, rows, loaded = study.chosen_on if held_out else study.identify, [], {}
+    with progress("recognising people", quiet=as_json) as tell:
+        for done, (name, recogniser) in enumerate(plan):
+            tell(done, len(plan))
+            if name not in loaded:
+                loaded[name] = study.EXPERIMENTS[name].load(folder)
+            rows.append(measure(study.EXPERIMENTS[name], loaded[name], recogniser, seed=seed))
+    if as_json:
+        print_json({"held_out": held_out, "seed": seed, "rows": [row.to_dict() for row in rows]})
+        return
+    for name in names:
+        one = study.EXPERIMENTS[name]
+        inside = "one reference session left out after the other" if held_out else one.title
+        found = [row for row in rows if row.experiment == name]
+        print_table(
+            f"{name}: {inside}; chance {found[0].chance:.2f}; share recognised, 95 % interval over people",
+            ["recogniser", "sees", f"per {one.trial}", f"per {one.session}", *(_SCENES if one.scenes else ())],
+            [
+                [
+                    row.recogniser,
+                    ", ".join(row.sees) or "movement alone",
+                    row.trials,
+                    row.sessions,
+                    *((row.trials_in_scene, row.sessions_in_scene) if one.scenes else ()),
+                ]
+                for row in found
+            ],
+        )
+
+
+_SCENES = ("per trial, same scene", "per session, same scene")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

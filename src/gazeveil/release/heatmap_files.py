@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A released heatmap as files: the map, its error bars, pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gazeveil.aggregate.strategy import Estimate
+from gazeveil.errors import InputError, MissingExtra
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.release import plots
+from gazeveil.types import FloatArray
+
+CONFIDENCE_SDS = 2.58
+"""Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""
+
+
+def write_map(
+    estimate: Estimate, geometry: Geometry, folder: Path, name: str, picture: NDArray[np.uint8] | None, title: str
+) -> None:
+    """Write the pictures of a map: itself, its noise, and over the stimulus where there is a picture of that."""
+    (folder / f"{name}.png").write_bytes(plots.map_picture(estimate.map, geometry, title))
+    errors = plots.map_picture(estimate.noise_sd, geometry, f"{title}: standard deviation of the noise")
+    (folder / f"{name}.errors.png").write_bytes(errors)
+    if picture is not None:
+        large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
+        (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(picture, large, title))
+
+
+def hot_spots(estimate: Estimate) -> NDArray[np.bool_]:
+    """Return the cells that stand out of the prior by more than the noise explains."""
+    return np.asarray(estimate.map - estimate.prior > CONFIDENCE_SDS * estimate.noise_sd)
+
+
+def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
+    """Read the stimulus as an RGB picture of the plane's proportions.
+
+    Raises:
+        InputError: If it is no picture, or of other proportions than the plane.
+    """
+    try:
+        from matplotlib.image import imread  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra("matplotlib", "plots", "drawing over a picture") from None
+    try:
+        pixels: NDArray[Any] = imread(path)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise InputError(f"cannot read the picture {path}: {error}", hint="give the stimulus as a PNG file") from None
+    if pixels.ndim == 2:
+        pixels = np.repeat(pixels[:, :, None], 3, axis=2)
+    pixels = pixels[:, :, :3]
+    if pixels.dtype != np.uint8:
+        pixels = np.round(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
+    if geometry.width_px is not None and geometry.height_px is not None:
+        wanted, found = geometry.width_px / geometry.height_px, pixels.shape[1] / pixels.shape[0]
+        if abs(wanted / found - 1) > 0.02:
+            raise InputError(
+                f"the picture is {pixels.shape[1]} x {pixels.shape[0]}, but the plane is "
+                f"{geometry.width_px:g} x {geometry.height_px:g}: other proportions",
+                hint="give the picture as it filled the screen",
+            )
+    return pixels
+
+
+def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
+    """Return an estimate as a table, a row a cell, with columns that say what it is of."""
+    rows, columns = estimate.map.shape
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    cells = {
+        "row": row,
+        "column": column,
+        "value": estimate.map.ravel(),
+        "noise_sd": estimate.noise_sd.ravel(),
+        "prior": estimate.prior.ravel(),
+        "hot_spot": hot_spots(estimate).ravel(),
+    }
+    named = [pl.lit(value, dtype=pl.String).alias(name) for name, value in labels.items()]
+    return pl.DataFrame(cells).select(*named, pl.all())
+
+
+def enlarged(values: FloatArray, height: int, width: int) -> FloatArray:
+    """Return a map stretched to so many pixels, smoothly: linear along each axis."""
+    rows, columns = values.shape
+    y = np.clip((np.arange(height) + 0.5) * rows / height - 0.5, 0, rows - 1)
+    x = np.clip((np.arange(width) + 0.5) * columns / width - 0.5, 0, columns - 1)
+    across = np.stack([np.interp(x, np.arange(columns), line) for line in values])
+    return np.stack([np.interp(y, np.arange(rows), line) for line in across.T], axis=1)

@@ -1,0 +1,293 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The one path of every release: declare, plan, charge, touch data, noise, decode.
+
+A `Measurement` is a mechanism that has met a declared study: it knows its guarantee, its input domain, its distance
+between inputs and what a distance costs, and it owns kernel, bound and noise. A `Plan` shows all that can be known
+before the charge and holds nothing private. `Plan.release` charges, and only then opens the corpus.
+"""
+
+from __future__ import annotations
+
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from gazeveil.aggregate.engine import Engine, engine_at
+from gazeveil.errors import FileFormatError, OptionError, PrivacyError, ReleaseFailed
+from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.ledger.events import now
+from gazeveil.privacy.release import kept_promise
+from gazeveil.privacy.unit import Neighbours, ProtectedUnit
+from gazeveil.registry import Registry
+from gazeveil.release.binding import BoundCorpus, bind
+from gazeveil.release.forecast import Forecast
+from gazeveil.release.release import Release
+from gazeveil.release.study import Fact, Study
+from gazeveil.types import Tell, silent
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far apart two inputs are: by how many changes of the protected unit."""
+
+    unit: ProtectedUnit
+    neighbours: Neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Which inputs a measurement takes: the recordings of some stimuli of one study, under that study's rules."""
+
+    study: Study
+    stimuli: tuple[str, ...]
+
+    def check(self, data: BoundCorpus) -> None:
+        """Refuse data that were bound to another declaration.
+
+        Raises:
+            PrivacyError: If they were.
+        """
+        if data.study != self.study:
+            raise PrivacyError("the data are bound to another study than the one that was planned for")
+
+
+class Measurement(ABC):
+    """A mechanism that has met a study. Everything it holds is public.
+
+    Subclasses are frozen dataclasses with the fields ``study`` and ``mechanism``, one file each in
+    `gazeveil.release.products`.
+    """
+
+    __slots__ = ()
+    product: ClassVar[str]
+    """The name of what is released."""
+    files: ClassVar[str] = "the released values"
+    """What the main files of the folder hold, for the record's reader."""
+
+    study: Study
+    mechanism: Any
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is guaranteed for all of it together, before any data are seen."""
+
+    @property
+    @abstractmethod
+    def domain(self) -> Domain:
+        """Which data it takes."""
+
+    @property
+    def distance(self) -> Distance:
+        """How it measures the distance between inputs."""
+        return Distance(self.guarantee.unit, self.guarantee.neighbours)
+
+    def loss(self, changes: int = 1) -> Guarantee:
+        """Return what is guaranteed between inputs that differ by so many changes: the stability map."""
+        return self.guarantee.for_group(changes)
+
+    @abstractmethod
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values."""
+
+    def forecast(self) -> Forecast | None:
+        """Return how good the release will be; None where nothing is known about that."""
+        return None
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the public facts that the release rests on."""
+        return self.study.facts(self.domain.stimuli)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what somebody should know before spending."""
+        return ()
+
+    @abstractmethod
+    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Any:
+        """Return noisy numbers: the only step that sees both data and noise."""
+
+    @abstractmethod
+    def decode(self, noisy: Any) -> Any:
+        """Return what is released, from the noisy numbers and public facts alone."""
+
+    @abstractmethod
+    def write(self, value: Any, folder: Path, tell: Tell) -> dict[str, Any]:
+        """Write the value and its pictures into a folder; return what else the record should say about it."""
+
+    @abstractmethod
+    def frame(self, value: Any) -> pl.DataFrame:
+        """Return the value as a table."""
+
+    def summary(self, value: Any) -> tuple[str, ...]:
+        """Say in sentences what somebody should know about the released value: nothing but what it shows itself."""
+        return ()
+
+    def picture(self, value: Any) -> bytes | None:
+        """Return the value as a PNG picture, if one helps."""
+        return None
+
+
+def new_id() -> str:
+    """Return a name for a release that nobody else has."""
+    return uuid.uuid4().hex
+
+
+Prepare = Callable[..., Measurement]
+PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.products")
+"""What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **which)``."""
+
+
+def plan_of(study: Study, mechanism: Any, **which: Any) -> Plan:
+    """Return the plan of a release: a matter of public facts.
+
+    Raises:
+        OptionError: If the study does not declare what the mechanism needs, or the two contradict each other.
+    """
+    name = getattr(mechanism, "product", None)
+    if not isinstance(name, str):
+        raise OptionError(
+            f"a {type(mechanism).__name__} cannot be released by a study",
+            hint=f"products: {', '.join(PRODUCTS.names())}",
+        )
+    return Plan(PRODUCTS[name](study, mechanism, **which))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that can be known of a release before anything is spent. It holds no private value."""
+
+    measurement: Measurement
+
+    @property
+    def study(self) -> Study:
+        """The declared study."""
+        return self.measurement.study
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What will be guaranteed, which is also what it costs."""
+        return self.measurement.guarantee
+
+    @property
+    def forecast(self) -> Forecast | None:
+        """How good it will be."""
+        return self.measurement.forecast()
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The public facts that it rests on."""
+        return self.measurement.facts()
+
+    def check_worth(self) -> None:
+        """Refuse what is not worth its budget.
+
+        Raises:
+            OptionError: If too little would be left to see.
+        """
+        if (forecast := self.forecast) is not None:
+            forecast.check()
+
+    def release(
+        self,
+        corpus: Corpus | Path | str,
+        *,
+        ledger: Ledger | None = None,
+        account: str = "",
+        noise: NoiseSource | None = None,
+        engine: Engine | str = "local",
+        anyway: bool = False,
+        note: str = "",
+        tell: Tell = silent,
+    ) -> Release:
+        """Charge, then read the corpus, add noise and decode. Nothing else opens the corpus.
+
+        Args:
+            corpus: The recordings, or the folder that holds them; it is opened after the charge.
+            ledger: What to charge; without one no account is kept, and the record says so.
+            account: The data set's name in the ledger; by default the one that the study declares.
+            noise: Where randomness comes from; by default the operating system. Seeded noise is not private, and a
+                release made with it says so.
+            engine: Where sums are computed: ``local``, or the address of a Spark cluster.
+            anyway: Go on where the forecast says that the release is not worth its budget.
+            note: Free text for the ledger.
+            tell: Called as the work goes on.
+
+        Raises:
+            OptionError: If the forecast is below its floor and not ``anyway``; nothing was spent.
+            BudgetExceeded: If the budget does not allow it; nothing was spent or read.
+            ReleaseFailed: If the data could not be read or written after the charge; the charge stands.
+        """
+        if not anyway:
+            self.check_worth()
+        computer = engine_at(engine) if isinstance(engine, str) else engine
+        source = NoiseSource.secure() if noise is None else noise
+        if not isinstance(corpus, Corpus) and not is_corpus(Path(corpus)):
+            raise FileFormatError(
+                corpus,
+                expected=f"a corpus folder (with {MANIFEST})",
+                found="something else" if Path(corpus).exists() else "nothing there",
+                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
+            )
+        measurement, name = self.measurement, new_id()
+        guarantee, recipe = kept_promise(self.guarantee, source), measurement.recipe()
+        receipt = None
+        if ledger is not None:
+            paid_by = account or self.study.budget.account
+            receipt = ledger.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
+        # Paid. From here on private data may be read, and whatever goes wrong names no participant.
+        try:
+            whole = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
+            data = bind(self.study, whole)
+            measurement.domain.check(data)
+            value = measurement.decode(measurement.measure(data, source, computer, tell))
+        except Exception as error:
+            raise ReleaseFailed(paid=receipt is not None) from error
+        return Release(
+            value=value,
+            guarantee=guarantee,
+            measurement=measurement,
+            receipt=receipt,
+            id=name,
+            date=now() if receipt is None else receipt.time,
+            private=data,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        forecast = self.forecast
+        return {
+            "product": self.measurement.product,
+            "guarantee": self.guarantee.to_dict(),
+            "forecast": None if forecast is None else forecast.to_dict(),
+            "public_facts": [fact.to_dict() for fact in self.facts],
+            "warnings": list(self.measurement.warnings()),
+            "recipe": self.measurement.recipe(),
+        }
+
+    def __repr__(self) -> str:
+        forecast = self.forecast
+        expected = "" if forecast is None else f", expected {forecast.measure} {forecast.expected:.2g}"
+        return f"Plan({self.measurement.product}, {self.guarantee}{expected})"
+
+    def _repr_html_(self) -> str:
+        forecast = self.forecast
+        rows = [("Guarantee", str(self.guarantee))]
+        if forecast is not None:
+            rows.append(("Expected", forecast.in_words()))
+        rows += [
+            (f"Public: {fact.name}", f"{fact.value}" if fact.declared else f"{fact.value} (read from the data)")
+            for fact in self.facts
+            if fact.name != "stimuli"
+        ]
+        cells = "".join(f"<tr><th align=left>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
+        return f"<table><caption>Plan: {escape(self.measurement.product)}</caption>{cells}</table>"

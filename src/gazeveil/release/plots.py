@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pictures of reports, as PNG bytes. Matplotlib is imported on use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.recording import Recording
+from gazeveil.pictures import canvas, png
+from gazeveil.types import FloatArray
+
+BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
+
+
+def heat(x: FloatArray, y: FloatArray, width: int, height: int, blur: float) -> FloatArray:
+    """Return how much gaze lies around each pixel: counts blurred by a Gaussian of ``blur`` pixels.
+
+    This is a picture of raw gaze: it promises nothing.
+    """
+    seen = np.isfinite(x) & np.isfinite(y)
+    counts, _, _ = np.histogram2d(y[seen], x[seen], bins=(height, width), range=((0, height), (0, width)))
+    return _blurred(_blurred(counts, blur, axis=0), blur, axis=1)
+
+
+def heat_over_picture(picture: NDArray[np.uint8], warmth: FloatArray, title: str) -> bytes:
+    """Draw a heatmap over the stimulus it belongs to."""
+    height, width = picture.shape[:2]
+    figure, axes = canvas(6.0, 6.0 * height / width + 0.3)
+    axes.imshow(picture, extent=(0, width, height, 0))
+    strength = warmth / max(float(warmth.max()), 1e-12)
+    axes.imshow(strength, cmap="inferno", alpha=np.clip(strength * 1.6, 0, 0.75), extent=(0, width, height, 0))
+    axes.set_title(title)
+    axes.set_axis_off()
+    return png(figure, dpi=90)
+
+
+def map_picture(values: FloatArray, geometry: Geometry, title: str) -> bytes:
+    """Draw a map of cells in the plane's proportions, with a scale."""
+    left, top, right, bottom = geometry.extent()
+    figure, axes = canvas(6.0, 6.0 * abs((bottom - top) / (right - left)) + 0.4)
+    image = axes.imshow(values, cmap="inferno", extent=(left, right, bottom, top), interpolation="bilinear")
+    figure.colorbar(image, ax=axes, shrink=0.8)
+    axes.set_xlabel(f"x ({geometry.unit})")
+    axes.set_ylabel(f"y ({geometry.unit})")
+    axes.set_title(title)
+    return png(figure, dpi=90)
+
+
+def scanpath_over_picture(picture: NDArray[np.uint8], fixations: pl.DataFrame, title: str) -> bytes:
+    """Draw fixations as numbered discs, joined in order; larger discs lasted longer."""
+    height, width = picture.shape[:2]
+    figure, axes = canvas(6.0, 6.0 * height / width + 0.3)
+    axes.imshow(picture, extent=(0, width, height, 0))
+    x, y = fixations["x"].to_numpy(), fixations["y"].to_numpy()
+    seconds = (fixations["offset"] - fixations["onset"]).to_numpy()
+    axes.plot(x, y, color="white", linewidth=2.5, alpha=0.8)
+    axes.plot(x, y, color=BLUE, linewidth=1.2)
+    axes.scatter(x, y, s=seconds * 900, color=BLUE, alpha=0.55, edgecolor="white", zorder=3)
+    for number, (across, down) in enumerate(zip(x, y, strict=True), start=1):
+        axes.text(across, down, str(number), color="white", ha="center", va="center", fontsize=7, zorder=4)
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    axes.set_title(title)
+    axes.set_axis_off()
+    return png(figure, dpi=90)
+
+
+def trace(recording: Recording, events: pl.DataFrame, title: str) -> bytes:
+    """Draw gaze over time, with fixations shaded and blinks marked."""
+    figure, axes = canvas(10, 3.6)
+    start = float(recording.t[0]) if len(recording) else 0.0
+    axes.plot(recording.t - start, recording.x, color=BLUE, linewidth=1, label="x")
+    axes.plot(recording.t - start, recording.y, color=ORANGE, linewidth=1, label="y")
+    for kind, colour in (("fixation", GREEN), ("blink", RED)):
+        chosen = events.filter(pl.col("kind") == kind)
+        for number, (onset, offset) in enumerate(chosen.select("onset", "offset").iter_rows()):
+            label = kind if number == 0 else None
+            axes.axvspan(onset - start, offset - start, color=colour, alpha=0.15, linewidth=0, label=label)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(f"gaze ({recording.geometry.unit})")
+    axes.set_title(title)
+    axes.legend(loc="upper right", ncols=4, fontsize=8)
+    return png(figure)
+
+
+def main_sequence(
+    saccades_of: Mapping[str, pl.DataFrame], curves: Mapping[str, tuple[float, float]], title: str
+) -> bytes:
+    """Draw peak velocity over amplitude for some people, with their fitted curves (ceiling, scale)."""
+    figure, axes = canvas(7, 4.2)
+    largest = 1.0
+    for colour, (name, saccades) in zip((BLUE, ORANGE, GREEN, RED, GREY), saccades_of.items(), strict=False):
+        amplitude, speed = saccades["amplitude"].to_numpy(), saccades["peak_velocity"].to_numpy()
+        axes.scatter(amplitude, speed, s=7, color=colour, alpha=0.45, linewidth=0, label=name)
+        if len(amplitude):
+            largest = max(largest, float(np.nanmax(amplitude)))
+        if name in curves:
+            ceiling, scale = curves[name]
+            along = np.linspace(0, largest, 100)
+            axes.plot(along, ceiling * (1 - np.exp(-along / scale)), color=colour, linewidth=1.6)
+    axes.set_xlabel("saccade amplitude (deg)")
+    axes.set_ylabel("peak velocity (deg/s)")
+    axes.set_title(title)
+    axes.legend(fontsize=8)
+    return png(figure)
+
+
+def two_sessions(first: Sequence[float], second: Sequence[float], quantity: str, title: str) -> bytes:
+    """Draw each person's value in session one against session two: the diagonal is what re-identifies people."""
+    figure, axes = canvas(4.6, 4.4)
+    axes.scatter(first, second, color=BLUE, s=28, alpha=0.8)
+    both = [*first, *second]
+    if both:
+        low, high = min(both), max(both)
+        axes.plot([low, high], [low, high], color=GREY, linewidth=1, linestyle="--")
+    axes.set_xlabel(f"{quantity}, session 1")
+    axes.set_ylabel(f"{quantity}, session 2")
+    axes.set_title(title)
+    return png(figure)
+
+
+def _blurred(values: FloatArray, blur: float, axis: int) -> FloatArray:
+    reach = max(1, int(np.ceil(3 * blur)))
+    taps = np.exp(-0.5 * (np.arange(-reach, reach + 1) / blur) ** 2)
+    taps /= taps.sum()
+    size = values.shape[axis] + len(taps) - 1
+    spectrum = np.fft.rfft(values, size, axis=axis)
+    shape = [1, 1]
+    shape[axis] = -1
+    smooth = np.fft.irfft(spectrum * np.fft.rfft(taps, size).reshape(shape), size, axis=axis)
+    return np.clip(np.take(smooth, np.arange(reach, reach + values.shape[axis]), axis=axis), 0, None)

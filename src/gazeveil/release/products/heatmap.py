@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""One private heatmap: the map of one stimulus, its error bars, pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
+from gazeveil.aggregate.strategy import Estimate, Strategy
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import exact
+from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
+from gazeveil.release import plots
+from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.heatmap_files import read_picture, table_of, write_map
+from gazeveil.release.manifest import checked_file
+from gazeveil.release.plan import PRODUCTS, Domain, Measurement
+from gazeveil.release.products._common import check_delta
+from gazeveil.release.study import Study
+from gazeveil.types import IntArray, Tell
+
+
+@dataclass(frozen=True, slots=True)
+class HeatmapMeasurement(Measurement):
+    """The heatmap of one stimulus.
+
+    Attributes:
+        study: The declared study.
+        mechanism: What may be spent, and how.
+        stimulus: The name of the stimulus.
+    """
+
+    product: ClassVar[str] = "heatmap"
+    files: ClassVar[str] = "heatmap.npz and heatmap.parquet: the map, the noise in it, the prior"
+
+    study: Study
+    mechanism: PrivateHeatmap
+    stimulus: str
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that may be spent."""
+        return self.study.delta if self.mechanism.delta is None else exact(self.mechanism.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is guaranteed; the strategy's own where the number of participants is public."""
+        if self.strategy is not None:
+            return self.strategy.guarantee
+        if self.delta:
+            return ApproxDP(self.mechanism.epsilon, self.delta, neighbours=self.study.neighbours)
+        return PureDP(self.mechanism.epsilon, neighbours=self.study.neighbours)
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the stimulus."""
+        return Domain(self.study, (self.stimulus,))
+
+    @property
+    def strategy(self) -> Strategy | None:
+        """The strategy, where it is known beforehand: not if participants are counted privately first."""
+        number = self.study.participants.number
+        return None if number is None else self._strategy(number)
+
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values."""
+        strategy = self.strategy
+        chosen = {"chosen": "after a private count"} if strategy is None else dict(strategy.to_dict())
+        return {**self.mechanism.to_dict(), "stimulus": self.stimulus, "strategy": chosen}
+
+    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> tuple[int, IntArray]:
+        """Return how many participants the decoder should assume, and the noisy sum."""
+        number = self.study.participants.number
+        if number is None:
+            number = self.mechanism.counted(len(data.corpus.observers), noise)
+        strategy = self._strategy(number)
+        total = engine.sum_over_observers(data.on(self.stimulus), strategy.kernel(), tell).total
+        return number, strategy.measure(total, noise)
+
+    def decode(self, noisy: tuple[int, IntArray]) -> Estimate:
+        """Return the heatmap."""
+        number, sums = noisy
+        return self._strategy(number).decode(sums)
+
+    def write(self, value: Estimate, folder: Path, tell: Tell) -> dict[str, Any]:
+        """Write the map and its pictures."""
+        np.savez_compressed(folder / "heatmap.npz", map=value.map, noise_sd=value.noise_sd, prior=value.prior)
+        self.frame(value).write_parquet(folder / "heatmap.parquet")
+        stimulus = self.study.stimulus(self.stimulus)
+        under = None if stimulus.picture is None else read_picture(checked_file(stimulus.picture), stimulus.screen)
+        write_map(value, stimulus.screen, folder, "heatmap", under, "private heatmap")
+        return {"data_share": value.data_share, "picture_share": value.picture_share}
+
+    def frame(self, value: Estimate) -> pl.DataFrame:
+        """Return the map as a table, a row a cell."""
+        return table_of(value)
+
+    def picture(self, value: Estimate) -> bytes:
+        """Return the map as a picture."""
+        screen = self.study.stimulus(self.stimulus).screen
+        return plots.map_picture(value.map, screen, f"private heatmap: {self.stimulus}")
+
+    def summary(self, value: Estimate) -> tuple[str, ...]:
+        """Say how much of the map is data."""
+        shares = f"{value.data_share:.0%} of this map comes from your data, {1 - value.data_share:.0%} from the prior"
+        follows = f"{value.picture_share:.0%} of the prior follows the picture"
+        return (shares, follows) if value.picture_share else (shares,)
+
+    def _strategy(self, number: int) -> Strategy:
+        screen = self.study.stimulus(self.stimulus).screen
+        share = 1 - COUNT_SHARE if self.study.participants.number is None else Fraction(1)
+        return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta, share=share)
+
+
+@PRODUCTS.register(PrivateHeatmap.product)
+def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
+    """Plan the heatmap of one stimulus of a study."""
+    if stimulus is None:
+        if len(study.stimuli) != 1:
+            raise OptionError(
+                f"a heatmap is of one stimulus, and the study has {len(study.stimuli)}",
+                hint=f"say which, for example stimulus={study.stimuli[0].name!r}",
+            )
+        stimulus = study.stimuli[0].name
+    found = HeatmapMeasurement(study, mechanism, study.stimulus(stimulus).name)
+    check_delta(found.delta, study)
+    found.recipe()  # refuses a strategy that cannot be
+    return found

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What goes out: a value together with its guarantee, the public facts it rests on, and the charge that paid for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from gazeveil.pictures import Picture
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.ledger.account import Receipt
+from gazeveil.privacy.statement import Statement, statement
+from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.study import Fact
+from gazeveil.types import Tell, silent
+
+if TYPE_CHECKING:
+    from gazeveil.release.plan import Measurement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Release:
+    """A value that may leave, with its guarantee. Only `Plan.release` makes one.
+
+    Attributes:
+        value: What is released.
+        guarantee: What is guaranteed.
+        measurement: The mechanism and the study it met: recipe, public facts, how the value is written.
+        receipt: The charge that paid for it; None if no account was kept.
+        id: The release's name, also in the ledger.
+        date: When it was charged, in UTC.
+        post_processing: What was done to the value since; it costs nothing.
+        private: The data it was made from, for the holder's private report. It is never written with the release.
+    """
+
+    value: Any
+    guarantee: Guarantee
+    measurement: Measurement
+    receipt: Receipt | None
+    id: str
+    date: str
+    post_processing: tuple[str, ...] = ()
+    private: BoundCorpus | None = field(default=None, repr=False)
+
+    @property
+    def product(self) -> str:
+        """The name of what was released."""
+        return self.measurement.product
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The public facts that it rests on."""
+        return self.measurement.facts()
+
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values."""
+        return self.measurement.recipe()
+
+    def statement(self) -> Statement:
+        """Return what a participant should read."""
+        total = None if self.receipt is None else self.receipt.account.promise
+        return statement(self.guarantee, total=total)
+
+    def post_processed(self, value: Any, how: str) -> Release:
+        """Return a release of something computed from the released value alone, which costs nothing more."""
+        return replace(self, value=value, post_processing=(*self.post_processing, how))
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the value as a polars table; ``.to_pandas()`` makes a pandas one."""
+        return self.measurement.frame(self.value)
+
+    def save(
+        self, folder: Path | str, *, overwrite: bool = False, sign_with: Path | str | None = None, tell: Tell = silent
+    ) -> Path:
+        """Write the release as a folder with its record; it is there whole or not at all.
+
+        A report for the holder of the data goes beside the folder, not into it: see `record.private_report_of`.
+
+        Args:
+            folder: Where to.
+            overwrite: Whether an earlier release there may be replaced.
+            sign_with: A file with an Ed25519 private key (PEM) to sign the record with.
+            tell: Called as the work goes on.
+        """
+        from gazeveil.release.record import write_record  # noqa: PLC0415  (knows this class)
+
+        key = None if sign_with is None else Path(sign_with)
+        return write_record(self, Path(folder), overwrite=overwrite, sign_with=key, tell=tell)
+
+    def plot(self) -> Picture | None:
+        """Draw the released value; None where a picture does not help."""
+        png = self.measurement.picture(self.value)
+        return None if png is None else Picture(png)
+
+    def __repr__(self) -> str:
+        paid = "no account kept" if self.receipt is None else f"charged to {self.receipt.account.dataset!r}"
+        return f"Release({self.product}, {self.guarantee}, {paid})"
+
+    def _repr_html_(self) -> str:
+        from base64 import b64encode  # noqa: PLC0415
+
+        png = self.measurement.picture(self.value)
+        shown = "" if png is None else f'<img alt="" src="data:image/png;base64,{b64encode(png).decode()}"/>'
+        return shown + self.statement().card()

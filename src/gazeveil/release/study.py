@@ -1,0 +1,342 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A declared study: every public fact that a release may use, as one frozen value.
+
+A fact is public because somebody declared it, not because it was found in the data. `Study.open` reads the
+declaration (`gazeveil.release.manifest`); `Study.observed` reads the facts off a corpus instead, and everything that
+is released from such a study says that these facts are not protected.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gazeveil.errors import GeometryError, InputError, OptionError
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.privacy.exact import Number, as_text, chance_of_failure, whole_number
+from gazeveil.privacy.unit import Neighbours
+
+if TYPE_CHECKING:
+    from gazeveil.release.plan import Plan
+
+DELTA = Fraction(1, 100_000)
+"""The δ of a study that declares none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One public fact that a release rests on.
+
+    Attributes:
+        name: What it is about.
+        value: What it says, as plain values.
+        declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+    """
+
+    name: str
+    value: Any
+    declared: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fact as plain values."""
+        source = "declared" if self.declared else "read from the data, not protected"
+        return {"name": self.name, "value": self.value, "source": source}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participants:
+    """Who takes part: by name, by number, or as a secret.
+
+    Attributes:
+        roster: Their identifiers, if those are public.
+        number: How many there are; with a roster, as many as it names.
+        secret: Whether the number itself is protected; ``number`` is then a public guess that only tunes the decoder,
+            and where there is none a part of ε pays for counting.
+        withdrawn: Who withdrew: left out of every further release.
+    """
+
+    roster: tuple[str, ...] | None = None
+    number: int | None = None
+    secret: bool = False
+    withdrawn: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "withdrawn", tuple(sorted(_spelt_once(self.withdrawn))))
+        if self.roster is not None:
+            roster = tuple(sorted(_spelt_once(self.roster) - set(self.withdrawn)))
+            if not roster:
+                raise OptionError("the roster names nobody", hint="list the participants, or declare their number")
+            if self.secret:
+                raise OptionError("a public roster tells how many take part: their number cannot be secret")
+            if self.number not in (None, len(roster)):
+                raise OptionError(f"the roster names {len(roster)} participants, but the number says {self.number}")
+            object.__setattr__(self, "roster", roster)
+            object.__setattr__(self, "number", len(roster))
+        if self.number is not None:
+            object.__setattr__(self, "number", whole_number(self.number, "number of participants", at_least=1))
+        elif not self.secret:
+            raise OptionError("declare who takes part: a roster, a number, or that the number is secret")
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """How neighbouring data sets differ: by a replaced participant, or by one more or less."""
+        return Neighbours.ADD_REMOVE if self.secret else Neighbours.REPLACE_ONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stimulus:
+    """What was looked at.
+
+    Attributes:
+        name: Its name in the recordings.
+        screen: Where gaze on it lies.
+        seconds: How long it was shown, if that is declared.
+        task: What participants did with it; its own name by default.
+        picture: A file with the picture that filled the screen, and the SHA-256 of that file.
+        areas: A file with areas of interest, and the SHA-256 of that file.
+    """
+
+    name: str
+    screen: Geometry
+    seconds: float | None = None
+    task: str = ""
+    picture: tuple[Path, str] | None = None
+    areas: tuple[Path, str] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the stimulus as plain values; files by their digests."""
+        named = {"name": self.name, "screen": self.screen.to_dict(), "seconds": self.seconds, "task": self.task or None}
+        files = {"picture": self.picture and self.picture[1], "areas": self.areas and self.areas[1]}
+        return {key: value for key, value in (named | files).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recordings:
+    """What each participant is meant to have recorded.
+
+    Attributes:
+        sessions: The labels of sessions that count; none for all.
+        per_stimulus: How many recordings of a stimulus one participant contributes at most to feature series; the
+            others are cut, in the order of session and trial. Maps and area statistics merge them.
+        rate_hz: The sampling rate.
+        pupil_unit: The unit of pupil size, if pupils were recorded.
+        groups: The public group of participants, for comparisons.
+    """
+
+    sessions: tuple[str, ...] = ()
+    per_stimulus: int = 1
+    rate_hz: float | None = None
+    pupil_unit: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Custody:
+    """Who holds the raw data: asked for, because no guarantee covers it.
+
+    Attributes:
+        holder: The person or institution.
+        place: Where the raw data lie.
+        access: Who can read them.
+        until: When they are deleted.
+    """
+
+    holder: str = ""
+    place: str = ""
+    access: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Which account pays: a ledger's address and the data set's name in it; empty where none is declared."""
+
+    ledger: str = ""
+    account: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """All public facts about a study.
+
+    Attributes:
+        name: The study's name.
+        participants: Who takes part.
+        stimuli: What was looked at, in the order of the declaration.
+        recordings: What each participant is meant to have recorded.
+        delta: The δ that releases use where they name none.
+        budget: Which account pays.
+        custody: Who holds the raw data.
+        observed: The names of facts that were read from the data.
+    """
+
+    name: str
+    participants: Participants
+    stimuli: tuple[Stimulus, ...]
+    recordings: Recordings = Recordings()
+    delta: Fraction = DELTA
+    budget: Budget = Budget()
+    custody: Custody = Custody()
+    observed: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", chance_of_failure(self.delta, "delta"))
+        names = [stimulus.name for stimulus in self.stimuli]
+        if not names:
+            raise OptionError(f"the study {self.name!r} has no stimulus")
+        if len(_spelt_once(names)) < len(names):
+            raise OptionError("a stimulus is declared twice")
+
+    @staticmethod
+    def open(path: Path | str) -> Study:
+        """Read a declared study from a TOML file.
+
+        Raises:
+            FileFormatError: If the file is wrong; with line, field, what was expected and found.
+        """
+        from gazeveil.release.manifest import read_study  # noqa: PLC0415  (knows this class)
+
+        return read_study(Path(path))
+
+    @staticmethod
+    def observed_in(corpus: Corpus, *, number: Number | None = None, secret: bool = False) -> Study:
+        """Read the facts off a corpus: quick, and not protected. A number of participants can be declared.
+
+        Raises:
+            InputError: If the corpus holds no recordings, or those of one stimulus lie on several screens.
+        """
+        stimuli: dict[str, Geometry] = {}
+        for part in corpus.parts:
+            screen = stimuli.setdefault(part.stimulus, part.label.geometry)
+            if screen != part.label.geometry:
+                raise GeometryError(
+                    f"recordings of {part.stimulus!r} lie on two screens ({screen}; {part.label.geometry})",
+                    hint="declare the study: `gazeveil study init CORPUS --out study.toml`, then --study study.toml",
+                )
+        people = () if number is not None or secret else tuple(corpus.observers)
+        if not stimuli or not (people or number is not None or secret):
+            raise InputError(f"there are no recordings in {corpus.name}")
+        facts = {"stimuli", *(() if number is not None or secret else ("participants",))}
+        return Study(
+            name=Path(corpus.name).name,
+            participants=Participants(
+                roster=people or None, number=None if number is None else int(str(number)), secret=secret
+            ),
+            stimuli=tuple(Stimulus(name=name, screen=stimuli[name]) for name in sorted(stimuli)),
+            observed=frozenset(facts),
+        )
+
+    def plan(self, mechanism: Any, **which: Any) -> Plan:
+        """Return what a release by this mechanism guarantees, costs and is expected to be worth.
+
+        Nothing but public facts is looked at. ``which`` says what is released, for example ``stimulus="scene-01"``.
+        """
+        from gazeveil.release.plan import plan_of  # noqa: PLC0415  (knows this class)
+
+        return plan_of(self, mechanism, **which)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """How neighbouring data sets differ."""
+        return self.participants.neighbours
+
+    def stimulus(self, name: str) -> Stimulus:
+        """Return a declared stimulus.
+
+        Raises:
+            InputError: If the study declares none of that name.
+        """
+        for stimulus in self.stimuli:
+            if spelt(stimulus.name) == spelt(name):
+                return stimulus
+        declared = ", ".join(stimulus.name for stimulus in self.stimuli[:12])
+        raise InputError(f"the study {self.name!r} has no stimulus {name!r}", hint=f"it has {declared}")
+
+    def with_picture(self, name: str, picture: Path | None) -> Study:
+        """Return the study with a picture declared for one stimulus; as it is if there is none."""
+        if picture is None:
+            return self
+        from gazeveil.release.manifest import declared_file  # noqa: PLC0415  (knows this class)
+
+        chosen = self.stimulus(name)
+        pictured = replace(chosen, picture=declared_file(picture))
+        return replace(self, stimuli=tuple(pictured if each is chosen else each for each in self.stimuli))
+
+    def one_screen(self, names: Iterable[str]) -> Geometry:
+        """Return the one screen of some stimuli.
+
+        Raises:
+            InputError: If they were shown on several.
+        """
+        screens: dict[Geometry, str] = {}
+        for name in names:
+            screens.setdefault(self.stimulus(name).screen, name)
+        if len(screens) != 1:
+            shown = "; ".join(f"{name!r}: {screen}" for screen, name in list(screens.items())[:3])
+            raise InputError(
+                f"the stimuli lie on {len(screens)} screens ({shown})",
+                hint="release the stimuli of each screen together, and let the ledger add up",
+            )
+        return next(iter(screens))
+
+    def withdraw(self, participant: str) -> Study:
+        """Return the study without a participant: later releases leave them out; earlier ones stay as they are."""
+        gone = spelt(participant)
+        roster = self.participants.roster
+        if roster is not None and gone not in roster:
+            raise InputError(f"{participant!r} is not in the roster of {self.name!r}")
+        number = self.participants.number
+        fewer = None if roster is not None or number is None else number - 1
+        participants = replace(
+            self.participants, number=fewer, withdrawn=(*self.participants.withdrawn, gone), roster=roster
+        )
+        return replace(self, participants=participants)
+
+    def facts(self, stimuli: Collection[str] | None = None) -> tuple[Fact, ...]:
+        """Return the public facts that a release rests on, with those about some stimuli."""
+        chosen = [each for each in self.stimuli if stimuli is None or each.name in stimuli]
+        people = self.participants
+        number = (
+            people.number if not people.secret else ("secret" if people.number is None else f"about {people.number}")
+        )
+        values: dict[str, Any] = {
+            "participants": number,
+            "stimuli": [stimulus.to_dict() for stimulus in chosen],
+            "neighbours": str(self.neighbours),
+        }
+        recordings = {key: value for key, value in asdict(self.recordings).items() if value and key != "groups"}
+        values["recordings"] = {
+            key: list(each) if isinstance(each, tuple) else each for key, each in recordings.items()
+        }
+        return tuple(Fact(name, value, name not in self.observed) for name, value in values.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study as plain values: all that the declaration says, without files."""
+        people = asdict(self.participants)
+        return {
+            "name": self.name,
+            "participants": {key: list(value) if isinstance(value, tuple) else value for key, value in people.items()},
+            "stimuli": [stimulus.to_dict() for stimulus in self.stimuli],
+            "delta": as_text(self.delta),
+        }
+
+    def __repr__(self) -> str:
+        people = self.participants
+        who = "a secret number of" if people.secret else str(people.number)
+        read = f", read from the data: {', '.join(sorted(self.observed))}" if self.observed else ""
+        return f"Study({self.name!r}, {who} participants, {len(self.stimuli)} stimuli, {self.neighbours}{read})"
+
+
+def spelt(name: str) -> str:
+    """Return a name in one spelling (NFC): typed on two machines, it is still one participant."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _spelt_once(names: Iterable[str]) -> set[str]:
+    return {spelt(str(name)) for name in names}

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gaze before and after a veil, as a picture. It shows raw gaze: for whoever may see that, not for release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.release.plots import BLUE, ORANGE, canvas, png
+from gazeveil.types import FloatArray
+
+
+def before_and_after(columns: Sequence[FloatArray], geometry: Geometry, title: str) -> bytes:
+    """Draw x over time and the path, raw and veiled.
+
+    Args:
+        columns: t, raw x, raw y, veiled x, veiled y.
+        geometry: The plane of the gaze.
+        title: What to write above.
+    """
+    t, x, y, veiled_x, veiled_y = columns
+    figure, (over_time, path) = canvas(11.0, 4.5, columns=2)
+    seconds = t - t[0] if len(t) else t
+    over_time.plot(seconds, x, color=BLUE, linewidth=1.0, label="raw")
+    over_time.plot(seconds, veiled_x, color=ORANGE, linewidth=1.0, label="veiled")
+    over_time.set_xlabel("time (s)")
+    over_time.set_ylabel(f"x ({geometry.unit})")
+    over_time.legend(loc="upper right")
+    path.plot(x, y, color=BLUE, linewidth=0.8)
+    path.plot(veiled_x, veiled_y, color=ORANGE, linewidth=0.8)
+    path.set_xlabel(f"x ({geometry.unit})")
+    path.set_ylabel(f"y ({geometry.unit})")
+    path.invert_yaxis()
+    path.set_aspect("equal", adjustable="datalim")
+    figure.suptitle(f"{title} (shows raw gaze: not for release)")
+    return png(figure)

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""One table of a TOML file, read field by field: what is wrong is told with file, line, field and what was expected.
+
+Every key that nobody asked for is refused by `Table.done`: a file with a misspelt limit must not be used without it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from gazeveil.errors import FileFormatError, GazeveilError
+from gazeveil.privacy.exact import exact
+from gazeveil.toml_lines import Where, line_of
+
+LONGEST_NAME = 80
+MISSING: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The file: what a complaint needs to know of it."""
+
+    path: Path
+    lines: dict[Where, int]
+
+    def wrong(self, where: Where, expected: str, found: str, hint: str = "") -> FileFormatError:
+        """Return a complaint about a field."""
+        named = ".".join(str(part) for part in where if not isinstance(part, int))
+        about = f"{expected} for {named}" if named else expected
+        return FileFormatError(self.path, line=line_of(self.lines, where), expected=about, found=found, hint=hint)
+
+    def because(self, where: Where, expected: str, error: GazeveilError) -> FileFormatError:
+        """Return a complaint that passes on what somebody else found wrong."""
+        return self.wrong(where, expected, error.message, error.hint)
+
+    def beside(self, name: str) -> Path:
+        """Return a path that is written relative to the file."""
+        return self.path.parent / Path(name).expanduser()
+
+
+class Table:
+    """The keys of one table, each to be asked for once."""
+
+    def __init__(self, file: File, where: Where, values: object) -> None:
+        if not isinstance(values, Mapping):
+            raise file.wrong(where, "a table", told(values))
+        self.file, self.where, self.values = file, where, values
+        self._asked: list[str] = []
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def wrong(self, key: str, expected: str, found: str, hint: str = "") -> FileFormatError:
+        """Return a complaint about one of its fields."""
+        return self.file.wrong((*self.where, key), expected, found, hint)
+
+    def because(self, key: str, expected: str, error: GazeveilError) -> FileFormatError:
+        """Return a complaint that passes on what somebody else found wrong."""
+        return self.file.because((*self.where, key), expected, error)
+
+    def any(self, key: str, default: Any = MISSING, expected: str = "a value") -> Any:
+        """Return a field as it is written."""
+        self._asked.append(key)
+        if key in self.values:
+            return self.values[key]
+        if default is MISSING:
+            raise self.wrong(key, expected, "nothing", f"add {key} = …")
+        return default
+
+    def text(self, key: str, default: Any = MISSING, expected: str = "a text") -> Any:
+        """Return a field that is a printable text, or the default as it is."""
+        value = self.any(key, default, expected)
+        if key not in self.values:
+            return value
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise self.wrong(key, expected, told(value))
+        return value
+
+    def name(self, key: str, expected: str) -> str:
+        """Return a field that names something."""
+        value: str = self.text(key, expected=expected)
+        if len(value) > LONGEST_NAME or value != value.strip():
+            raise self.wrong(key, f"a name of at most {LONGEST_NAME} letters without blanks at its ends", told(value))
+        return value
+
+    def person(self, expected: str) -> str:
+        """Return whose gaze or budget it is, in one spelling: a name typed on two machines is one account."""
+        return unicodedata.normalize("NFC", self.name("person", expected))
+
+    def choice(self, key: str, choices: Sequence[str], default: Any = MISSING) -> Any:
+        """Return a field that is one of a few words, or the default as it is."""
+        expected = f"one of {', '.join(choices)}"
+        value = self.any(key, default, expected)
+        if key in self.values and (not isinstance(value, str) or value not in choices):
+            raise self.wrong(key, expected, told(value), closest(str(value), choices))
+        return value
+
+    def number(self, key: str, low: float, high: float, default: Any = MISSING) -> Any:
+        """Return a field that is a number within limits, or the default as it is."""
+        expected = f"a number from {low:g} to {high:g}"
+        value = self.any(key, default, expected)
+        if key not in self.values:
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise self.wrong(key, expected, told(value))
+        if not low <= value <= high:
+            raise self.wrong(key, expected, told(value))
+        return float(value)
+
+    def whole(self, key: str, low: int, high: int, default: Any = MISSING) -> Any:
+        """Return a field that is a whole number within limits, or the default as it is."""
+        expected = f"a whole number from {low} to {high}"
+        value = self.any(key, default, expected)
+        if key in self.values and (isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high):
+            raise self.wrong(key, expected, told(value))
+        return value
+
+    def fraction(self, key: str, default: Any = MISSING) -> Any:
+        """Return a field that is a number above 0 and is kept exactly, or the default as it is."""
+        expected = "a number above 0"
+        value = self.any(key, default, expected)
+        if key not in self.values:
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise self.wrong(key, expected, told(value))
+        try:
+            number: Fraction = exact(value, key)
+        except GazeveilError as error:
+            raise self.wrong(key, expected, told(value), error.hint) from None
+        if not 0 < number <= 10**9:
+            raise self.wrong(key, expected, told(value))
+        return number
+
+    def truth(self, key: str, *, default: bool) -> bool:
+        """Return a field that is true or false."""
+        value = self.any(key, default, "true or false")
+        if not isinstance(value, bool):
+            raise self.wrong(key, "true or false", told(value))
+        return value
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """Return a field that is a list of texts; empty if it is not there."""
+        value = self.any(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.wrong(key, 'a list of texts, such as ["lphu", "mpmu"]', told(value))
+        return tuple(value)
+
+    def allowed(self, key: str) -> bool:
+        """Return whether a field says ``allow``, the one thing that it may say."""
+        return bool(self.choice(key, ("allow",), ""))
+
+    def table(self, key: str, default: Any = MISSING, expected: str = "a table") -> Table:
+        """Return a field that is a table."""
+        return Table(self.file, (*self.where, key), self.any(key, default, expected))
+
+    def done(self) -> None:
+        """Refuse keys that nobody asked for."""
+        for key in self.values:
+            if key not in self._asked:
+                known = sorted(set(self._asked))
+                raise self.wrong(key, "a field that is known", f"an unknown one, {key!r}", closest(key, known))
+
+
+def tables(file: File, values: Mapping[str, Any], key: str) -> list[Table]:
+    """Return a list of tables, as ``[[key]]`` writes them."""
+    given = values.get(key, [])
+    if not isinstance(given, list):
+        raise file.wrong((key,), f"a list of tables, each begun with [[{key}]]", told(given))
+    return [Table(file, (key, index), entry) for index, entry in enumerate(given)]
+
+
+def closest(word: str, known: Sequence[str]) -> str:
+    """Return a hint: which known word may be meant, and which there are."""
+    close = difflib.get_close_matches(word, known, n=1)
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    return f"{guess}known: {', '.join(known)}"
+
+
+def told(value: object) -> str:
+    """Say what was found, shortly and on one line."""
+    try:
+        text = json.dumps(value, ensure_ascii=True)
+    except (TypeError, ValueError):
+        text = type(value).__name__
+    return text if len(text) <= 80 else f"{text[:77]}…"

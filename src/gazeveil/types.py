@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Types that many files speak of: arrays, and what a long job calls as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+WordArray = NDArray[np.uint64]
+BoolArray = NDArray[np.bool_]
+
+Tell = Callable[[float, float | None], None]
+"""What a long job calls as it goes: how much is done, and of how much if that is known."""
+
+
+def silent(done: float, total: float | None = None) -> None:
+    """Tell nobody."""
