@@ -11,8 +11,8 @@ Each rule looks at one recording at a time, so no participant changes how anothe
   taken as declared.
 
 The rules are added to the lazy tables. Of each part only the labels of its rows are read, once: where all of them pass
-as they are, its samples stay unfiltered, so that engines can read stretches of them. What the rules leave out is counted
-only for the holder of the data (`gazeveil.release.checking`).
+as they are, its samples stay unfiltered, so that engines can read stretches of them. What the rules leave out is
+reported only to the holder of the data (`gazeveil.release.checking`).
 """
 
 from __future__ import annotations
@@ -101,9 +101,7 @@ def _bound(part: Part, screen: Geometry, study: Study) -> Part:
     events = _by_rows(part.events, study)
     if stimulus != part.stimulus:
         samples, events = (table.with_columns(stimulus=pl.lit(stimulus)) for table in (samples, events))
-    return replace(
-        part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen)
-    )
+    return replace(part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen))
 
 
 def _passing(labels: set[Labels], study: Study) -> set[Labels]:
@@ -111,7 +109,7 @@ def _passing(labels: set[Labels], study: Study) -> set[Labels]:
     people = study.participants
     roster = None if people.roster is None else frozenset(people.roster)
     withdrawn, sessions = frozenset(people.withdrawn), frozenset(study.recordings.sessions)
-    found = set()
+    found: set[Labels] = set()
     for observer, session in labels:
         if observer is None or (who := spelt(observer)) in withdrawn or (roster is not None and who not in roster):
             continue

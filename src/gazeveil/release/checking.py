@@ -38,7 +38,10 @@ KINDS: dict[str, tuple[str, str]] = {
     "undeclared-stimulus": ("stimulus that is not declared", "Left out of every release."),
     "undeclared-session": ("session that is not declared", "Left out of every release."),
     "two-spellings": ("name in two Unicode forms", "Read as one name."),
-    "recorded-twice": ("recorded more often than declared", "Maps and area statistics merge them; series cut the rest."),
+    "recorded-twice": (
+        "recorded more often than declared",
+        "Maps and area statistics merge them; series cut the rest.",
+    ),
     "recording-missing": ("declared stimulus without a recording", "Counts as absent."),
     "file-changed": ("declared picture or areas missing or changed", "Releases that use the file are refused."),
     "no-gaze": ("recording without gaze", "Counts as absent."),
@@ -188,7 +191,9 @@ class _Labels:
         except Exception as error:  # noqa: BLE001  (whatever is in the data, the report on the others goes on)
             if number not in self.unread:
                 self.unread.add(number)
-                where = f"{part.path.parent.name}/{part.path.name}" if part.path else f"a recording of {part.stimulus!r}"
+                where = (
+                    f"{part.path.parent.name}/{part.path.name}" if part.path else f"a recording of {part.stimulus!r}"
+                )
                 found = error.message if isinstance(error, GazeveilError) else f"{type(error).__name__}: {error}"
                 self.add("unreadable", f"{where} cannot be read: {found[:300]}")
             return None
@@ -259,11 +264,12 @@ class _Labels:
             if count > most:
                 sentence = f"{who} has {_count(count)} of {stimulus!r}, {most} are declared."
                 self.add("recorded-twice", sentence, who)
-        people = {who for who, _ in number}
-        for who in people:
-            for stimulus in self.screens:
-                if (who, stimulus) not in number:
-                    self.add("recording-missing", f"{who} has no recording of {stimulus!r}.", who)
+        for who in {who for who, _ in number}:
+            missing = [stimulus for stimulus in self.screens if (who, stimulus) not in number]
+            if missing:
+                some = ", ".join(repr(stimulus) for stimulus in missing[:3]) + (", …" if len(missing) > 3 else "")
+                of = f"{len(missing)} of {len(self.screens)} declared stimuli ({some})"
+                self.add("recording-missing", f"{who} has no recording of {of}.", who)
 
 
 def _files(study: Study) -> Iterator[Finding]:

@@ -135,7 +135,9 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
         no_time=int((~np.isfinite(t)).sum()),
         parked=parked,
         parked_at=at,
-        outside=0 if extent is None else _outside(x[tracked], y[tracked], extent) + int((stated & _infinite(x, y)).sum()),
+        outside=0
+        if extent is None
+        else _outside(x[tracked], y[tracked], extent) + int((stated & _infinite(x, y)).sum()),
         left_lost=int((~left & right).sum()) if both and left is not None and right is not None else 0,
         right_lost=int((left & ~right).sum()) if both and left is not None and right is not None else 0,
     )

@@ -29,6 +29,7 @@ FORMAT = "gazeveil-study"
 VERSION = 1
 MOST_PARTICIPANTS = 10_000_000
 LONGEST_STIMULUS = 240
+_WIDTH = 100
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -105,7 +106,7 @@ def with_whole_paths(study: Study) -> Study:
         replace(each, picture=_whole_file(each.picture), areas=_whole_file(each.areas)) for each in study.stimuli
     )
     ledger = study.budget.ledger
-    whole = ledger if not ledger or "://" in ledger else os.path.abspath(ledger)
+    whole = ledger if not ledger or "://" in ledger else str(_whole(Path(ledger)))
     return replace(study, stimuli=stimuli, budget=replace(study.budget, ledger=whole))
 
 
@@ -115,7 +116,7 @@ def _whole_file(declared: tuple[Path, str] | None) -> tuple[Path, str] | None:
 
 def _whole(path: Path) -> Path:
     """Return a whole path without dots; links stay, so that the files can move together."""
-    return Path(os.path.abspath(path))
+    return Path(os.path.abspath(path))  # noqa: PTH100  (resolve would follow links)
 
 
 def _no_study(path: Path, found: str) -> FileFormatError:
@@ -316,10 +317,22 @@ def _comment(text: str) -> str:
     return "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
 
 
+def _listed(items: list[str]) -> str:
+    """Write a list, on several lines where it is long."""
+    if sum(len(item) + 2 for item in items) <= _WIDTH:
+        return "[" + ", ".join(items) + "]"
+    lines = [""]
+    for item in items:
+        if lines[-1] and len(lines[-1]) + len(item) + 6 > _WIDTH:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{item},"
+    return "[\n" + "".join(f"    {line}\n" for line in lines) + "]"
+
+
 def _value(value: Any) -> str:
     """Write a value as TOML, which takes JSON's texts, numbers, truths and lists as they are."""
     if isinstance(value, list):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
+        return _listed([_value(item) for item in value])
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

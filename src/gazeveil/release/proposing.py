@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -45,7 +45,7 @@ HEAD = """\
 The declaration of a study: the public facts that releases may use.
 gazeveil looked at the recordings and PROPOSES these lines. Nothing is published by this file. Check every line: by
 keeping it, you, the holder of the data, confirm that it is public, or was planned before anybody was recorded.
-Fill in or delete the lines that begin with #. Then run `gazeveil study check CORPUS --study THIS FILE`."""
+Lines such as `# holder = ""` are blanks: fill them in and remove the #. Then run `gazeveil study check`."""
 CUSTODY = """\
 Who holds the raw data. The data cannot say this, and no guarantee covers it. Fill in and remove the #:
 holder = the person or institution, place = where the raw data lie, access = who can read them, until = when they are
@@ -71,7 +71,7 @@ class Beside:
     pictures: Path | None = None
     areas: Path | None = None
     groups: Mapping[str, str] | None = None
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
 
 
 class _Seen(NamedTuple):
@@ -216,16 +216,17 @@ def _screens(seen: Iterable[_Seen]) -> dict[str, Geometry]:
     common = sum(used.values(), Counter())
     found = {}
     for stimulus, counts in used.items():
-        screen = max(counts, key=lambda each: (counts[each], common[each]))  # noqa: B023  (used at once)
+        screen = max(counts, key=lambda each: (counts[each], common[each]))
         near = distances[screen]
         found[stimulus] = replace(screen, distance_mm=_to_the_next(median(near), 10)) if near else screen
     return found
 
 
 def _without_distance(screen: Geometry) -> Geometry:
-    sizes = {name: getattr(screen, name) for name in ("width_mm", "height_mm")}
-    nominal = {name: None if size is None else _to_the_next(size, 1) for name, size in sizes.items()}
-    return replace(screen, distance_mm=None, **nominal)
+    if screen.width_mm is None or screen.height_mm is None:
+        return replace(screen, distance_mm=None)
+    width, height = _to_the_next(screen.width_mm, 1), _to_the_next(screen.height_mm, 1)
+    return replace(screen, distance_mm=None, width_mm=width, height_mm=height)
 
 
 def _to_the_next(value: float, step: float) -> float:
