@@ -67,14 +67,13 @@ def test_lengths_rates_screens_and_counts_are_nominal(tmp_path: Path) -> None:
     write_study(study, tmp_path / "study.toml", remarks=remarks)
     assert Study.open(tmp_path / "study.toml") == study
     text = (tmp_path / "study.toml").read_text()
-    assert "PROPOSES" in text and "Nothing is published" in text
+    assert "PROPOSES" in text
+    assert "Nothing is published" in text
     assert '# holder = ""' in text
 
 
 def test_what_recordings_do_not_share_stays_blank_and_says_what_to_fill_in() -> None:
-    reading = [
-        gaze(f"p{k}", "text", seconds=3 + 2 * k, where=screen(1600, 1200), session=f"day {k}") for k in range(8)
-    ]
+    reading = [gaze(f"p{k}", "text", seconds=3 + 2 * k, where=screen(1600, 1200), session=f"day {k}") for k in range(8)]
     study, remarks = propose(Corpus.of(reading))
     assert study.stimuli[0].seconds is None
     assert "seconds = …" in remarks["stimuli.text"]
@@ -92,7 +91,8 @@ def test_participants_can_be_a_number_or_a_secret_and_then_no_name_is_in_the_fil
         assert Study.open(tmp_path / who) == study
     assert propose(corpus, who="number")[0].participants.number == 2
     secret = propose(corpus, who="secret")[0]
-    assert secret.participants.number is None and secret.participants.secret
+    assert secret.participants.number is None
+    assert secret.participants.secret
     with pytest.raises(OptionError, match="roster"):
         propose(corpus, who="number", beside=Beside(groups={"bob": "x"}))
 
@@ -107,10 +107,14 @@ def test_pictures_areas_groups_and_account_come_from_beside(tmp_path: Path) -> N
     (tmp_path / "sub").mkdir()
     study, remarks = propose(corpus, beside=beside)
     found = {each.name: each for each in study.stimuli}
-    assert found["a"].picture and found["a"].picture[0] == tmp_path / "a.png"
-    assert found["a"].areas and found["a"].areas[0] == tmp_path / "a.json"
-    assert found["b.jpg"].picture and found["b.jpg"].picture[0] == tmp_path / "b.jpg"
-    assert found["c"].picture is None and found[""].picture is None
+    assert found["a"].picture
+    assert found["a"].picture[0] == tmp_path / "a.png"
+    assert found["a"].areas
+    assert found["a"].areas[0] == tmp_path / "a.json"
+    assert found["b.jpg"].picture
+    assert found["b.jpg"].picture[0] == tmp_path / "b.jpg"
+    assert found["c"].picture is None
+    assert found[""].picture is None
     assert study.recordings.groups == {"ann": "x"}
     write_study(study, tmp_path / "study.toml", remarks=remarks)
     assert Study.open(tmp_path / "study.toml") == study

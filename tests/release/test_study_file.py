@@ -23,15 +23,17 @@ printable = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, ma
 names = st.one_of(st.sampled_from(ODD), printable)
 sizes = st.floats(0.1, 5000, allow_nan=False)
 screens = st.one_of(
-    st.builds(lambda w, h: screen(w, h), sizes, sizes),
+    st.builds(screen, sizes, sizes),
     st.builds(lambda w, h, d: screen(1920, 1080, w, h, d), sizes, sizes, sizes),
-    st.builds(lambda x, y: headset(x, y), st.floats(1, 360), st.floats(1, 360)),
-    st.builds(lambda: normalised()),
+    st.builds(headset, st.floats(1, 360), st.floats(1, 360)),
+    st.builds(normalised),
 )
 files = st.one_of(
     st.none(),
     st.tuples(
-        names.filter(lambda name: "/" not in name and name not in {".", ".."}).map(lambda name: Path("/study/p") / name),
+        names.filter(lambda name: "/" not in name and name not in {".", ".."}).map(
+            lambda name: Path("/study/p") / name
+        ),
         st.just("ab" * 32),
     ),
 )
