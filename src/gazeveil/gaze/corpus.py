@@ -86,7 +86,23 @@ class Corpus:
 
     @staticmethod
     def open(folder: Path | str) -> Corpus:
-        """Open a corpus folder without reading its samples."""
+        """Open a corpus folder without reading its samples.
+
+        Raises:
+            FileFormatError: If it is no corpus, or one of its files is damaged.
+        """
+        corpus, damaged = Corpus.open_readable(folder)
+        if damaged:
+            raise damaged[0]
+        return corpus
+
+    @staticmethod
+    def open_readable(folder: Path | str) -> tuple[Corpus, tuple[FileFormatError, ...]]:
+        """Open what can be opened of a corpus folder, and return what is wrong with the other files.
+
+        Raises:
+            FileFormatError: If it is no corpus.
+        """
         folder = Path(folder)
         if not is_corpus(folder):
             raise FileFormatError(
@@ -96,8 +112,13 @@ class Corpus:
                 hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
             )
         _check_manifest(folder / MANIFEST)
-        paths = sorted(folder.glob("stimulus=*/*.parquet"))
-        return Corpus(tuple(_open_part(folder, path) for path in paths), name=str(folder))
+        parts, damaged = [], []
+        for path in sorted(folder.glob("stimulus=*/*.parquet")):
+            try:
+                parts.append(_open_part(folder, path))
+            except FileFormatError as error:
+                damaged.append(error)
+        return Corpus(tuple(parts), name=str(folder)), tuple(damaged)
 
     @property
     def geometry(self) -> Geometry:
