@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import print_json, progress
+from gazeveil.cli._output import print_json, print_table, progress
 from gazeveil.errors import FileFormatError, OptionError, OutputError
 from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
 from gazeveil.noise import NoiseSource
@@ -291,5 +291,7 @@ def _show(plan: Plan) -> None:
         print(
             f"facts     read from the data, not protected: {', '.join(read)} (declare them with `gazeveil study init`)"
         )
+    if (preview := plan.measurement.preview()) is not None:
+        print_table("what to expect", preview.columns, [list(row) for row in preview.iter_rows()])
     for warning in plan.measurement.warnings():
         print(f"warning: {warning}", file=sys.stderr)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from io import BytesIO
 from typing import Any
 
@@ -18,6 +19,11 @@ from gazeveil.gaze.recording import Recording
 from gazeveil.types import FloatArray
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
+
+
+def available() -> bool:
+    """Return whether pictures can be drawn."""
+    return find_spec("matplotlib") is not None
 
 
 def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:

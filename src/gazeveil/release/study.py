@@ -109,6 +109,9 @@ class Stimulus:
     picture: tuple[Path, str] | None = None
     areas: tuple[Path, str] | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", spelt(self.name))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the stimulus as plain values; files by their digests."""
         named = {"name": self.name, "screen": self.screen.to_dict(), "seconds": self.seconds, "task": self.task or None}
@@ -213,7 +216,7 @@ class Study:
         """
         stimuli: dict[str, Geometry] = {}
         for part in corpus.parts:
-            screen = stimuli.setdefault(part.stimulus, part.label.geometry)
+            screen = stimuli.setdefault(spelt(part.stimulus), part.label.geometry)
             if screen != part.label.geometry:
                 raise GeometryError(
                     f"recordings of {part.stimulus!r} lie on two screens ({screen}; {part.label.geometry})",
@@ -253,7 +256,7 @@ class Study:
             InputError: If the study declares none of that name.
         """
         for stimulus in self.stimuli:
-            if spelt(stimulus.name) == spelt(name):
+            if stimulus.name == spelt(name):
                 return stimulus
         declared = ", ".join(stimulus.name for stimulus in self.stimuli[:12])
         raise InputError(f"the study {self.name!r} has no stimulus {name!r}", hint=f"it has {declared}")
