@@ -22,7 +22,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import print_json, progress
+from gazeveil.cli._output import print_json, print_table, progress
 from gazeveil.errors import FileFormatError, OptionError, OutputError
 from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
 from gazeveil.noise import NoiseSource
@@ -119,7 +119,8 @@ class Door:
         private = private_report_of(out)
         if self.as_json:
             record = json.loads((out / NAME).read_text(encoding="utf-8"))
-            print_json({"out": out, "private_report": private, "charged": release.receipt is not None, **record})
+            about = {"out": out, "private_report": private, "charged": release.receipt is not None}
+            print_json({**about, "warnings": plan.measurement.warnings(), **record})
             return
         print(f"wrote     {out}, with its record in {out / NAME}")
         print(f"guarantee {release.statement().paragraph()}")
@@ -138,7 +139,7 @@ class Door:
 
         if self.out is None:
             raise OptionError("say where to write with --out, or only look ahead with --dry-run")
-        if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".tsv"}:
+        if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".png", ".tsv"}:
             raise OptionError(
                 f"a release is a folder with its record, not a file such as {self.out.name!r}",
                 hint=f"write --out {self.out.with_suffix('')}; the values are files in that folder",
@@ -291,5 +292,7 @@ def _show(plan: Plan) -> None:
         print(
             f"facts     read from the data, not protected: {', '.join(read)} (declare them with `gazeveil study init`)"
         )
+    if (preview := plan.measurement.preview()) is not None:
+        print_table("what to expect", preview.columns, [list(row) for row in preview.iter_rows()])
     for warning in plan.measurement.warnings():
         print(f"warning: {warning}", file=sys.stderr)

@@ -227,9 +227,12 @@ def _positions(starts: IntArray, lengths: IntArray) -> slice | IntArray:
 
 
 def _read_slice(part: Part, start: int, stop: int, columns: tuple[str, ...]) -> pl.DataFrame:
-    """Read rows of a part; what a tracker did not give is NaN or False."""
+    """Read rows of a part; what a tracker did not give, or gave as something else, is NaN or False."""
     there = _collect(part, part.samples.head(0)).columns
-    wanted = ((pl.col(name) if name in there else pl.lit(None)).cast(_type(name)).alias(name) for name in columns)
+    wanted = (
+        (pl.col(name) if name in there else pl.lit(None)).cast(_type(name), strict=False).alias(name)
+        for name in columns
+    )
     table = _collect(part, part.samples.slice(start, stop - start).with_columns(*wanted).select(columns))
     if len(table) != stop - start:
         raise corpus_changed()

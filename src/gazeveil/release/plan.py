@@ -113,6 +113,14 @@ class Measurement(ABC):
         """Return what somebody should know before spending."""
         return ()
 
+    def advice(self) -> str:
+        """Say what would make a release worth its budget, where the forecast says that it is not."""
+        return ""
+
+    def preview(self) -> pl.DataFrame | None:
+        """Return a table of what to expect of single numbers, if that is known."""
+        return None
+
     @abstractmethod
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Any:
         """Return noisy numbers: the only step that sees both data and noise."""
@@ -212,7 +220,7 @@ class Plan:
             OptionError: If too little would be left to see.
         """
         if (forecast := self.forecast) is not None:
-            forecast.check()
+            forecast.check("" if forecast.worth_it else self.measurement.advice())
 
     def release(
         self,
@@ -281,13 +289,14 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""
-        forecast = self.forecast
+        forecast, preview = self.forecast, self.measurement.preview()
         return {
             "product": self.measurement.product,
             "guarantee": self.guarantee.to_dict(),
             "forecast": None if forecast is None else forecast.to_dict(),
             "public_facts": [fact.to_dict() for fact in self.facts],
             "warnings": list(self.measurement.warnings()),
+            "preview": None if preview is None else preview.to_dicts(),
             "recipe": self.measurement.recipe(),
         }
 

@@ -260,7 +260,7 @@ class Study:
             InputError: If the study declares none of that name.
         """
         for stimulus in self.stimuli:
-            if spelt(stimulus.name) == spelt(name):
+            if stimulus.name == spelt(name):
                 return stimulus
         declared = ", ".join(stimulus.name for stimulus in self.stimuli[:12])
         raise InputError(f"the study {self.name!r} has no stimulus {name!r}", hint=f"it has {declared}")
