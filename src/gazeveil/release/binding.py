@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A corpus under the rules of a declared study: the only form in which a release sees private data.
+"""A corpus, or a table of features, under a declared study's rules: the only form in which a release sees data.
 
 Each rule looks at one recording at a time, so no participant changes how another one's recordings are read:
 
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from gazeveil.errors import PrivacyError
+from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.release.study import Study, spelt
@@ -47,9 +48,39 @@ class BoundCorpus:
         if self.door is not _DOOR:
             raise PrivacyError("a corpus is bound to a study by bind(), which applies the study's rules")
 
+    @property
+    def observers(self) -> list[str]:
+        """Everybody who is there, sorted."""
+        return self.corpus.observers
+
     def on(self, *stimuli: str) -> Corpus:
         """Return the recordings of some stimuli."""
         return self.corpus.select(stimulus=[spelt(name) for name in stimuli])
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTable:
+    """A table of features that keeps to a study's rules. Only `bind_table` makes one.
+
+    Attributes:
+        study: The study.
+        table: The series, as the rules leave them.
+        remarks: What the holder of the data should know about the reading; never released.
+    """
+
+    study: Study
+    table: FeatureTable
+    remarks: list[str] = field(default_factory=list)
+    door: object = None
+
+    def __post_init__(self) -> None:
+        if self.door is not _DOOR:
+            raise PrivacyError("a table is bound to a study by bind_table(), which applies the study's rules")
+
+    @property
+    def observers(self) -> list[str]:
+        """Everybody who is there, sorted."""
+        return self.table.observers
 
 
 def bind(study: Study, corpus: Corpus) -> BoundCorpus:
@@ -61,6 +92,14 @@ def bind(study: Study, corpus: Corpus) -> BoundCorpus:
         if screen is not None and lies_on(part.label.geometry, screen):
             parts.append(_bound(part, screen, study))
     return BoundCorpus(study, replace(corpus, parts=tuple(parts)), door=_DOOR)
+
+
+def bind_table(study: Study, table: FeatureTable) -> BoundTable:
+    """Put a table of features under a study's rules."""
+    names = [spelt(stimulus.name) for stimulus in study.stimuli]
+    rows = table.rows.with_columns(spelling("observer"), spelling("stimulus"))
+    kept = rows.filter(_counts(study) & pl.col("stimulus").is_in(names))
+    return BoundTable(study, FeatureTable(kept, table.info), door=_DOOR)
 
 
 def lies_on(found: Geometry, declared: Geometry) -> bool:
@@ -75,17 +114,23 @@ def spelling(column: str) -> pl.Expr:
     return pl.col(column).str.normalize("NFC")
 
 
-def _bound(part: Part, screen: Geometry, study: Study) -> Part:
+def _counts(study: Study) -> pl.Expr:
+    """Return which rows count: those of the study's participants and sessions."""
     people = study.participants
-    counts = pl.col("observer").is_not_null()
+    counts = pl.col("observer").str.len_bytes() > 0
     if people.roster is not None:
         counts &= pl.col("observer").is_in(list(people.roster))
     if people.withdrawn:
         counts &= ~pl.col("observer").is_in(list(people.withdrawn))
     if study.recordings.sessions:
         counts &= pl.col("session").is_in(list(study.recordings.sessions))
-    stimulus = spelt(part.stimulus)
-    names = (spelling("observer"), pl.lit(stimulus).alias("stimulus"))
+    return counts
+
+
+def _bound(part: Part, screen: Geometry, study: Study) -> Part:
+    counts, stimulus = _counts(study), spelt(part.stimulus)
+    labels = (pl.col(name).fill_null("") for name in ("session", "trial"))
+    names = (spelling("observer"), pl.lit(stimulus).alias("stimulus"), *labels)
     return replace(
         part,
         stimulus=stimulus,

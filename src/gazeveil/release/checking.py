@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Study
 
 NOT_TO_PUBLISH = "This report is about single participants. Keep it with the raw data and do not publish it."
 
 
-def private_report(study: Study, data: BoundCorpus | None) -> dict[str, Any]:
+def private_report(study: Study, data: BoundCorpus | BoundTable | None) -> dict[str, Any]:
     """Return what the holder of the data should know about a release."""
-    there = [] if data is None else data.corpus.observers
+    there = [] if data is None else data.observers
     absent = [] if study.participants.roster is None else sorted(set(study.participants.roster) - set(there))
     return {
         "notice": NOT_TO_PUBLISH,

@@ -13,7 +13,7 @@ import polars as pl
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
-from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Fact
 from gazeveil.types import Tell, silent
 
@@ -43,7 +43,7 @@ class Release:
     id: str
     date: str
     post_processing: tuple[str, ...] = ()
-    private: BoundCorpus | None = field(default=None, repr=False)
+    private: BoundCorpus | BoundTable | None = field(default=None, repr=False)
 
     @property
     def product(self) -> str:

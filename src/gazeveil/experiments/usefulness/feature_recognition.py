@@ -72,7 +72,7 @@ def run(
             ),
         }
         for title, mechanism in methods.items():
-            released = OwnRelease(mechanism=mechanism, series=RUNS).each.perturb(series, noise)
+            released = OwnRelease(mechanism=mechanism).each(RUNS).perturb(series, noise)
             rows.append(_row(title, epsilon, released, people, runs, every))
     return rows
 
