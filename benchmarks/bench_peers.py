@@ -28,7 +28,6 @@ from gazeveil import Corpus, Recording, screen, write_corpus
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu.counts import FirstSamples
 from gazeveil.aggregate.liu.noisy import LaplaceMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
@@ -99,9 +98,8 @@ def study(seed: int = 3) -> list[Recording]:
 
 def count_release(corpus: Corpus) -> Maps:
     """Count each person's first 300 samples per cell, pure ε for a person: what the peers do."""
-    summed = engine_at().sum_over_observers(corpus, FirstSamples(GRID, SAMPLES, SAMPLES))
-    mechanism = LaplaceMap(PEOPLE, GRID.size, 1, cap=SAMPLES, samples=SAMPLES)
-    return np.asarray(mechanism.release(summed, NoiseSource.secure()).value).reshape(GRID.shape)
+    mechanism = LaplaceMap(PEOPLE, GRID.size, 1, cap=SAMPLES, samples=SAMPLES, grid=GRID)
+    return np.asarray(mechanism.release(corpus).value)
 
 
 def heatmap_release(corpus: Corpus) -> Maps:

@@ -134,14 +134,16 @@ class TestOwnReleases:
         mechanism = FourierPerturbation(epsilon=10**6, steps=20, features=2, kept=11)
         once = released(mechanism, twice)
         assert len(once.value) == 2 * 20
-        assert np.allclose(once.value.values[:20], twice.values[:20], rtol=1e-2)  # the first session, hardly noised
+        assert np.allclose(
+            once.value.values[:20], twice.values[:20], rtol=1e-2, atol=1e-2
+        )  # the first session, hardly noised
         assert once.private is not None
         assert any("1 recordings beyond the declared number were cut" in remark for remark in once.private.remarks)
         both = released(mechanism, twice, series=2)
         assert both.guarantee == PureDP(10**6)
         assert both.value.rows["trial"].unique().sort().to_list() == ["1", "2"]
         middle = np.array([2.0, 10.0])
-        assert np.allclose(both.value.values[60:], middle, rtol=1e-2)  # b's second series: public values
+        assert np.allclose(both.value.values[60:], middle, rtol=1e-2, atol=1e-2)  # b's second series: public values
 
     def test_a_person_splits_epsilon_among_series_and_a_stretch_does_not(self) -> None:
         whole = OwnRelease(mechanism=FourierPerturbation(epsilon=1, delta="1e-5", steps=20))
@@ -150,18 +152,16 @@ class TestOwnReleases:
         stretch = OwnRelease(mechanism=ChunkFourierPerturbation(epsilon=1, steps=64, stretch=8))
         assert stretch.each(4).guarantee == stretch.guarantee(4) == PureDP(1, unit=FeatureSeries(8))
 
-    def test_what_is_guaranteed_for_several_series_is_what_was_composed(self) -> None:
-        """S7: one series of ε 3 gets noise without δ, each of ten gets Gaussian noise, and δ must be stated."""
-        own = OwnSeries(epsilon=3, delta="0.3", design=design())
-        pure = [count for count in range(1, 40) if isinstance(own.plan().noise.guarantee(Observer()), PureDP)]
-        for count in (1, 2, 10, 30):
-            job = OwnRelease(mechanism=own)
-            each = job.each(count).guarantee
-            stated = job.guarantee(count)
-            assert type(stated) is type(each)
-            if isinstance(stated, ApproxDP):
-                assert stated == ApproxDP(3, "0.3")
-        assert pure or isinstance(own.guarantee, ApproxDP)
+    def test_what_is_stated_is_what_every_series_really_gets(self) -> None:
+        """S7: unsplit, radial noise is the smaller one and ε is pure; split among series, Gaussian noise is."""
+        made_up = learn([np.random.default_rng(1).uniform(size=(20, 20, 2))], RANGES, "made up")
+        whole = OwnSeries(epsilon=1, delta="0.01", design=made_up)
+        job = OwnRelease(mechanism=whole)
+        assert whole.guarantee == job.guarantee(1) == PureDP(1)
+        assert job.each(4).guarantee == ApproxDP("0.25", "0.0025")
+        assert job.guarantee(4) == ApproxDP(1, "0.01")
+        assert job.to_dict(4)["noise"] == "gaussian"
+        assert OwnRelease(mechanism=whole, length_epsilon="0.25").guarantee(4) == ApproxDP(2, "0.01")
 
     def test_a_delta_that_lets_one_participant_out_is_refused(self) -> None:
         """S7: δ is checked against the number of participants."""

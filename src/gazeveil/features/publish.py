@@ -21,13 +21,13 @@ from gazeveil.features.design import Design
 from gazeveil.features.group import GroupEstimate
 from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.ranges import Ranges
-from gazeveil.features.series import SERIES_MECHANISMS, promise
+from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import BINS, FIXED, FeatureTable, Info
 from gazeveil.gaze.recording import Key
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number, above_zero, as_text, exact
-from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
+from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
 
@@ -87,19 +87,15 @@ class OwnRelease:
         allowed noise without δ.
         """
         each = self.each(series).guarantee
-        if not isinstance(each, PureDP | ApproxDP) or not isinstance(each.unit, Observer):
-            return each
-        length = exact(0 if self.length_epsilon is None else self.length_epsilon)
-        delta = each.delta if isinstance(each, ApproxDP) else exact(0)
-        return promise(series * (each.epsilon + length), series * delta, each.unit)
+        all_of_them = each * series if isinstance(each.unit, Observer) else each
+        if self.length_epsilon is None or isinstance(each, Unproven):
+            return all_of_them
+        return all_of_them + PureDP(series * exact(self.length_epsilon), unit=each.unit)
 
     def to_dict(self, series: int) -> dict[str, Any]:
-        """Return the recipe for so many series as plain values."""
+        """Return the recipe as plain values: what each of so many series gets."""
         paid = None if self.length_epsilon is None else as_text(exact(self.length_epsilon))
-        recipe = self.mechanism.to_dict()
-        if self.each(series) is not self.mechanism:
-            recipe["each_series"] = self.each(series).to_dict()
-        return {**recipe, "series_per_participant": series, "length_epsilon": paid}
+        return {**self.each(series).to_dict(), "series_per_participant": series, "length_epsilon": paid}
 
 
 def own_mechanism(

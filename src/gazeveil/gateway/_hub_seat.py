@@ -18,6 +18,8 @@ WAITING = "no sample has come yet"
 SWITCHED_OFF = "the app is switched off"
 NOT_ALLOWED = "the policy does not allow this app's veil for whoever sits at the tracker"
 """What apps are told; the control API tells the whole reason."""
+LATCHED = "the gateway is shut: the record of what was spent cannot be trusted"
+"""The same."""
 
 
 class Outlet(Protocol):

@@ -23,7 +23,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import GazeveilError, InputError, InternalError, LedgerError, UnknownName
+from gazeveil.errors import GazeveilError, InputError, InternalError, LedgerError, LedgerRolledBack, UnknownName
 from gazeveil.gateway import feeds
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
@@ -320,7 +320,8 @@ class Gateway:
             self._trouble = ""
         except GazeveilError as error:
             self.meters.payment_errors += 1
-            if isinstance(error, LedgerError) and str(error) != self._trouble:
+            is_trouble = isinstance(error, LedgerError) and not isinstance(error, LedgerRolledBack)  # that one latches
+            if is_trouble and str(error) != self._trouble:
                 self._trouble = str(error)
                 self.log("ledger trouble", why=self._trouble)
             outcome = error
@@ -330,19 +331,24 @@ class Gateway:
         self.hub.settled(charge, outcome, time.monotonic())
 
     def _paid(self, charge: Charge) -> Any:
-        """Pay in the thread for payments; the ledger is opened there, and again after it failed."""
+        """Pay in the thread for payments; the ledger is opened there.
+
+        After an error it is closed and used again, never opened as if for the first time: it knows which file it was,
+        and so notices another one in its place.
+        """
+        if self._ledger is None:
+            self._ledger = Ledger.open(
+                self.policy.ledger,
+                create=self._create_ledger,
+                patience_s=_LEDGER_PATIENCE_S,
+                notice=lambda what: self.log("ledger note", why=what),
+            )
+            self._create_ledger = False
         try:
-            if self._ledger is None:
-                self._ledger = Ledger.open(
-                    self.policy.ledger, create=self._create_ledger, patience_s=_LEDGER_PATIENCE_S
-                )
-                self._create_ledger = False
             return charge.pay(self._ledger)
         except LedgerError:
-            if self._ledger is not None:
-                with contextlib.suppress(GazeveilError):
-                    self._ledger.close()
-                self._ledger = None
+            with contextlib.suppress(GazeveilError):
+                self._ledger.close()
             raise
 
     async def _change_to(self, policy: Policy) -> None:

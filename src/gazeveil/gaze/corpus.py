@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -25,6 +26,7 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel, guarded, read_label
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.pictures import Picture
 
 MANIFEST = "_corpus.json"
 EVENTS_FOLDER = "_events"
@@ -128,6 +130,31 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.keys())
+
+    def __iter__(self) -> Iterator[Recording]:
+        return self.recordings()
+
+    def __repr__(self) -> str:
+        stimuli = len({part.stimulus for part in self.parts})
+        return f"Corpus({self.name!r}, {stimuli:,} stimuli in {len(self.parts):,} parts)"
+
+    def _repr_html_(self) -> str:
+        keys = self.keys()
+        rows = {
+            "participants": f"{len({key.observer for key in keys}):,}",
+            "stimuli": f"{len({key.stimulus for key in keys}):,}",
+            "sessions": f"{len({key.session for key in keys}):,}",
+            "recordings": f"{len(keys):,}",
+            "screens": "; ".join(dict.fromkeys(str(part.label.geometry) for part in self.parts)) or "none",
+        }
+        cells = "".join(f"<tr><th align=left>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>Corpus {escape(self.name)}: raw gaze, not for publication</caption>{cells}</table>"
+
+    def plot(self) -> Picture:
+        """Draw who was recorded with which stimulus: for the holder of the data, not for publication."""
+        from gazeveil.gaze.plots import corpus_picture  # noqa: PLC0415  (loads the plotting parts)
+
+        return corpus_picture(self)
 
     def _labels(self, column: str) -> list[str]:
         """Return all values of one key, sorted. Stretches of one value count once, so few are compared."""

@@ -9,7 +9,6 @@ before the charge and holds nothing private. `Plan.release` charges, and only th
 
 from __future__ import annotations
 
-import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -161,6 +160,11 @@ class Measurement(ABC):
         return None
 
 
+def new_id() -> str:
+    """Return a name for a release that nobody else has."""
+    return uuid.uuid4().hex
+
+
 Prepare = Callable[..., Measurement]
 PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.products")
 """What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **which)``."""
@@ -251,7 +255,7 @@ class Plan:
             self.check_worth()
         computer = engine_at(engine) if isinstance(engine, str) else engine
         source = NoiseSource.secure() if noise is None else noise
-        measurement, name = self.measurement, uuid.uuid4().hex
+        measurement, name = self.measurement, new_id()
         measurement.accepts(corpus)
         guarantee, recipe = kept_promise(self.guarantee, source), measurement.recipe()
         receipt = None

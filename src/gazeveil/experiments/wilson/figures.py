@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from gazeveil.datasets.vr_objects import VrSession, vr_sessions
 from gazeveil.errors import OptionError
-from gazeveil.experiments.stream_data import VrSession, vr_sessions
 from gazeveil.experiments.stream_grid import Run
 from gazeveil.experiments.wilson.object_hits import agreement_held_out, agreement_of_raw, score
 from gazeveil.files import replacing
