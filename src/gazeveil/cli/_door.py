@@ -23,8 +23,8 @@ from typing import Annotated, Any
 import typer
 
 from gazeveil.cli._output import print_json, print_table, progress
-from gazeveil.errors import FileFormatError, OptionError, OutputError
-from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
+from gazeveil.errors import OptionError, OutputError
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import Neighbours
@@ -76,14 +76,16 @@ class Door:
     overwrite: bool
     as_json: bool
 
-    def study(self) -> Study:
-        """Return the declared study; without a declaration, the facts as they are in the data."""
+    def study(self, observed: Callable[..., Study] | None = None) -> Study:
+        """Return the declared study; without a declaration, the facts as ``observed`` reads them off the data."""
         if self.study_file is not None:
             if self.participants is not None or self.secret:
                 raise OptionError(
                     "the study declares who takes part: --participants and --neighbours go without --study"
                 )
             return Study.open(self.study_file)
+        if observed is not None:
+            return observed(self.corpus, number=self.participants, secret=self.secret)
         return Study.observed_in(Corpus.open(self.corpus), number=self.participants, secret=self.secret)
 
     def release(self, study: Study, mechanism: Any, **which: Any) -> None:
@@ -96,6 +98,7 @@ class Door:
             return
         if not self.anyway:
             plan.check_worth()
+        plan.measurement.accepts(self.corpus)
         out = self._place()
         ledger, account = self._payer(study)
         check_apart(out, self.corpus, ledger)
@@ -143,13 +146,6 @@ class Door:
             raise OptionError(
                 f"a release is a folder with its record, not a file such as {self.out.name!r}",
                 hint=f"write --out {self.out.with_suffix('')}; the values are files in that folder",
-            )
-        if not is_corpus(self.corpus):
-            raise FileFormatError(
-                self.corpus,
-                expected=f"a corpus folder (with {MANIFEST})",
-                found="something else" if self.corpus.exists() else "nothing there",
-                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
             )
         check_place(self.out, overwrite=self.overwrite)
         return self.out

@@ -47,6 +47,7 @@ def extract(
     quality: QualityRules | None = None,
     task: str | None = None,
     group: str = "",
+    most: int | None = None,
 ) -> FeatureTable:
     """Compute the 52 features of one recording in a sliding window.
 
@@ -59,6 +60,7 @@ def extract(
         quality: Which windows are usable.
         task: What the person did; by default the stimulus.
         group: Which group the person belongs to, for comparisons.
+        most: No more windows than this.
 
     Raises:
         InputError: If the recording is shorter than a window, or its time goes backwards.
@@ -67,7 +69,7 @@ def extract(
     quality = QualityRules() if quality is None else quality
     events = find_events(recording, rules)
     rate = recording.rate
-    starts = window_starts(events.t, rate, window, step)
+    starts = window_starts(events.t, rate, window, step, most)
     values, found = window_features(events, starts, window, rate, rules.large_radii * rules.radius, quality)
     settings = {"rules": rules.to_dict(), "quality": quality.to_dict()}
     info = Info(WINDOWS, NAMES, window, step, str(rules.unit), recording.pupil_unit, settings=settings)
@@ -139,9 +141,22 @@ def of_corpus(
         reason = f": {next(iter(left_out.values()))}" if left_out else ""
         raise InputError(f"no recording of the corpus can be used{reason}", hint="see `gazeveil info`")
     if len({table.info.pupil_unit for table in tables}) > 1:
-        units = sorted({table.info.pupil_unit or "arbitrary" for table in tables})
-        raise InputError(f"pupils are in different units ({', '.join(units)})", hint="select recordings of one tracker")
+        check_pupil_units(corpus)
     return Extracted(FeatureTable.concat(tables).with_tasks(tasks or {}).with_groups(groups or {}), left_out)
+
+
+def check_pupil_units(corpus: Corpus) -> None:
+    """Check that the pupils of a corpus are in one unit.
+
+    Raises:
+        InputError: If they are not.
+    """
+    units = sorted({part.label.pupil_unit or "arbitrary" for part in corpus.parts})
+    if len(units) > 1:
+        raise InputError(
+            f"pupils are in different units ({', '.join(units)})",
+            hint="select recordings of one tracker, or declare the unit in a study",
+        )
 
 
 def as_table(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A corpus under the rules of a declared study: the only form in which a release sees private data.
+"""A corpus, or a table of features, under a declared study's rules: the only form in which a release sees data.
 
 Each rule looks at one recording at a time, so no participant changes how another one's recordings are read:
 
@@ -23,6 +23,7 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.errors import InputError, PrivacyError
+from gazeveil.features.table import FeatureTable
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
@@ -52,9 +53,39 @@ class BoundCorpus:
         if self.door is not _DOOR:
             raise PrivacyError("a corpus is bound to a study by bind(), which applies the study's rules")
 
+    @property
+    def observers(self) -> list[str]:
+        """Everybody who is there, sorted."""
+        return self.corpus.observers
+
     def on(self, *stimuli: str) -> Corpus:
         """Return the recordings of some stimuli."""
         return self.corpus.select(stimulus=[spelt(name) for name in stimuli])
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTable:
+    """A table of features that keeps to a study's rules. Only `bind_table` makes one.
+
+    Attributes:
+        study: The study.
+        table: The series, as the rules leave them.
+        remarks: What the holder of the data should know about the reading; never released.
+    """
+
+    study: Study
+    table: FeatureTable
+    remarks: list[str] = field(default_factory=list)
+    door: object = None
+
+    def __post_init__(self) -> None:
+        if self.door is not _DOOR:
+            raise PrivacyError("a table is bound to a study by bind_table(), which applies the study's rules")
+
+    @property
+    def observers(self) -> list[str]:
+        """Everybody who is there, sorted."""
+        return self.table.observers
 
 
 def bind(study: Study, corpus: Corpus) -> BoundCorpus:
@@ -66,6 +97,14 @@ def bind(study: Study, corpus: Corpus) -> BoundCorpus:
         if screen is not None and lies_on(part.label.geometry, screen):
             parts.append(_bound(part, screen, study))
     return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, door=_DOOR)
+
+
+def bind_table(study: Study, table: FeatureTable) -> BoundTable:
+    """Put a table of features under a study's rules."""
+    names = [spelt(stimulus.name) for stimulus in study.stimuli]
+    rows = _by_rows(table.rows.lazy().with_columns(pl.col("stimulus").str.normalize("NFC")), study)
+    kept = rows.filter(pl.col("stimulus").is_in(names)).collect()
+    return BoundTable(study, FeatureTable(kept, table.info), door=_DOOR)
 
 
 def lies_on(found: Geometry, declared: Geometry) -> bool:
@@ -99,8 +138,10 @@ def _bound(part: Part, screen: Geometry, study: Study) -> Part:
     else:
         samples = _by_labels(part.samples, labels, study)
     events = _by_rows(part.events, study)
-    if stimulus != part.stimulus:
-        samples, events = (table.with_columns(stimulus=pl.lit(stimulus)) for table in (samples, events))
+    named = pl.lit(stimulus).alias("stimulus")
+    samples, events = (
+        table.with_columns(named, pl.col("session", "trial").fill_null("")) for table in (samples, events)
+    )
     return replace(part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen))
 
 
@@ -111,7 +152,7 @@ def _passing(labels: set[Labels], study: Study) -> set[Labels]:
     withdrawn, sessions = frozenset(people.withdrawn), frozenset(study.recordings.sessions)
     found: set[Labels] = set()
     for observer, session in labels:
-        if observer is None or (who := spelt(observer)) in withdrawn or (roster is not None and who not in roster):
+        if not observer or (who := spelt(observer)) in withdrawn or (roster is not None and who not in roster):
             continue
         if not sessions or (session is not None and spelt(session) in sessions):
             found.add((observer, session))
@@ -121,7 +162,7 @@ def _passing(labels: set[Labels], study: Study) -> set[Labels]:
 def _by_rows(table: pl.LazyFrame, study: Study) -> pl.LazyFrame:
     """Apply the rules row by row, for tables whose labels are not known."""
     people, sessions = study.participants, study.recordings.sessions
-    counts = pl.col("observer").is_not_null()
+    counts = pl.col("observer").str.len_bytes() > 0
     if people.roster is not None:
         counts &= pl.col("observer").is_in(list(people.roster))
     if people.withdrawn:

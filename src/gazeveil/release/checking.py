@@ -18,7 +18,7 @@ from typing import Any
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.recording import Key
-from gazeveil.release.binding import BoundCorpus, lies_on
+from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Study, spelt
@@ -151,10 +151,14 @@ def check(study: Study, corpus: Corpus | Path | str, tell: Tell = silent) -> Fin
     return labels.findings(more)
 
 
-def private_report(study: Study, data: BoundCorpus | None) -> dict[str, Any]:
+def private_report(study: Study, data: BoundCorpus | BoundTable | None) -> dict[str, Any]:
     """Return what the holder of the data should know about a release, from labels alone; the data cannot stop it."""
     if data is None:
         return {"notice": NOT_TO_PUBLISH, "study": study.name, "findings": [], "remarks": []}
+    if isinstance(data, BoundTable):
+        absent = sorted(set(study.participants.roster or ()) - set(data.observers))
+        missing = [Finding("participant-missing", f"{who} has no rows that count.", who).to_dict() for who in absent]
+        return {"notice": NOT_TO_PUBLISH, "study": study.name, "findings": missing, "remarks": list(data.remarks)}
     return {**_Labels(study, data.original).findings(()).to_dict(), "remarks": list(data.remarks)}
 
 

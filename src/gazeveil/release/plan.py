@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.errors import FileFormatError, OptionError, PrivacyError, ReleaseFailed
+from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number
@@ -30,11 +31,14 @@ from gazeveil.privacy.ledger.events import now
 from gazeveil.privacy.release import kept_promise
 from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
-from gazeveil.release.binding import BoundCorpus, bind
+from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.release import Release
 from gazeveil.release.study import Fact, Participants, Study
 from gazeveil.types import Tell, silent
+
+Source: TypeAlias = Corpus | FeatureTable | Path | str
+"""Where data come from: recordings or a table of features, in memory or as the path of their folder or file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Domain:
     study: Study
     stimuli: tuple[str, ...]
 
-    def check(self, data: BoundCorpus) -> None:
+    def check(self, data: BoundCorpus | BoundTable) -> None:
         """Refuse data that were bound to another declaration.
 
         Raises:
@@ -120,6 +124,26 @@ class Measurement(ABC):
     def preview(self) -> pl.DataFrame | None:
         """Return a table of what to expect of single numbers, if that is known."""
         return None
+
+    def accepts(self, source: Source) -> None:
+        """Refuse, before anything is spent, a source of another kind than this takes; no private value is read.
+
+        Raises:
+            FileFormatError: If it is of another kind.
+        """
+        if isinstance(source, FeatureTable):
+            raise OptionError(f"a {self.product} is made from a corpus, not from a table of features")
+        if not isinstance(source, Corpus) and not is_corpus(Path(source)):
+            raise FileFormatError(
+                source,
+                expected=f"a corpus folder (with {MANIFEST})",
+                found="something else" if Path(source).exists() else "nothing there",
+                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
+            )
+
+    def open(self, source: Source) -> Any:
+        """Open the data under the study's rules, after the charge; `measure` gets what this returns."""
+        return bind(self.study, source if isinstance(source, Corpus) else Corpus.open(Path(str(source))))
 
     @abstractmethod
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Any:
@@ -224,7 +248,7 @@ class Plan:
 
     def release(
         self,
-        corpus: Corpus | Path | str,
+        corpus: Source,
         *,
         ledger: Ledger | None = None,
         account: str = "",
@@ -237,7 +261,8 @@ class Plan:
         """Charge, then read the corpus, add noise and decode. Nothing else opens the corpus.
 
         Args:
-            corpus: The recordings, or the folder that holds them; it is opened after the charge.
+            corpus: The recordings, or the folder that holds them; for some products, a table of features. It is
+                opened after the charge.
             ledger: What to charge; without one no account is kept, and the record says so.
             account: The data set's name in the ledger; by default the one that the study declares.
             noise: Where randomness comes from; by default the operating system. Seeded noise is not private, and a
@@ -256,14 +281,8 @@ class Plan:
             self.check_worth()
         computer = engine_at(engine) if isinstance(engine, str) else engine
         source = NoiseSource.secure() if noise is None else noise
-        if not isinstance(corpus, Corpus) and not is_corpus(Path(corpus)):
-            raise FileFormatError(
-                corpus,
-                expected=f"a corpus folder (with {MANIFEST})",
-                found="something else" if Path(corpus).exists() else "nothing there",
-                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
-            )
         measurement, name = self.measurement, new_id()
+        measurement.accepts(corpus)
         guarantee, recipe = kept_promise(self.guarantee, source), measurement.recipe()
         receipt = None
         if ledger is not None:
@@ -271,8 +290,7 @@ class Plan:
             receipt = ledger.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
         # Paid. From here on private data may be read, and whatever goes wrong names no participant.
         try:
-            whole = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
-            data = bind(self.study, whole)
+            data = measurement.open(corpus)
             measurement.domain.check(data)
             value = measurement.decode(measurement.measure(data, source, computer, tell))
         except Exception as error:

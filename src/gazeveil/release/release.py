@@ -14,7 +14,7 @@ from gazeveil.pictures import Picture
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
-from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Fact
 from gazeveil.types import Tell, silent
 
@@ -44,7 +44,7 @@ class Release:
     id: str
     date: str
     post_processing: tuple[str, ...] = ()
-    private: BoundCorpus | None = field(default=None, repr=False)
+    private: BoundCorpus | BoundTable | None = field(default=None, repr=False)
 
     @property
     def product(self) -> str:
