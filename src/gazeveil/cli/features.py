@@ -13,6 +13,7 @@ import polars as pl
 import typer
 
 from gazeveil.aggregate.aoi import read_groups
+from gazeveil.aggregate.engine import engine_at
 from gazeveil.cli import _feature_release
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError, OutputError
@@ -47,6 +48,7 @@ def extract(
     groups: Annotated[
         Path | None, typer.Option("--groups", help="A CSV file with the columns observer and group.")
     ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -58,14 +60,16 @@ def extract(
     if bins is not None and radius is not None:
         raise OptionError("--radius is about windows; bins tell fixations by velocity")
     members = {} if groups is None else {who: name for name, people in read_groups(groups).items() for who in people}
-    whole = Corpus.open(corpus)
+    whole, at = Corpus.open(corpus), engine_at(engine)
     with progress("extracting features", quiet=as_json) as tell:
         if bins is not None:
-            extracted = extract_bin_corpus(whole, width=bins, groups=members, tell=tell)
+            extracted = extract_bin_corpus(whole, width=bins, groups=members, tell=tell, engine=at)
         else:
             rules = rules_of(whole)
             rules = rules if radius is None else replace(rules, radius=radius)
-            extracted = extract_corpus(whole, window=window, step=step, rules=rules, groups=members, tell=tell)
+            extracted = extract_corpus(
+                whole, window=window, step=step, rules=rules, groups=members, tell=tell, engine=at
+            )
     table = extracted.table
     table.write(out, overwrite=overwrite)
     usable = int(table.rows["usable"].sum())

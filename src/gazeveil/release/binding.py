@@ -77,7 +77,7 @@ def spelling(column: str) -> pl.Expr:
 
 def _bound(part: Part, screen: Geometry, study: Study) -> Part:
     people = study.participants
-    counts = pl.col("observer").is_not_null()
+    counts = pl.col("observer").is_not_null() & (pl.col("observer") != "")
     if people.roster is not None:
         counts &= pl.col("observer").is_in(list(people.roster))
     if people.withdrawn:
@@ -85,7 +85,8 @@ def _bound(part: Part, screen: Geometry, study: Study) -> Part:
     if study.recordings.sessions:
         counts &= pl.col("session").is_in(list(study.recordings.sessions))
     stimulus = spelt(part.stimulus)
-    names = (spelling("observer"), pl.lit(stimulus).alias("stimulus"))
+    others = [pl.col(name).fill_null("") for name in ("session", "trial")]
+    names = (spelling("observer"), pl.lit(stimulus).alias("stimulus"), *others)
     return replace(
         part,
         stimulus=stimulus,

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine, engine_at
-from gazeveil.errors import FileFormatError, OptionError, PrivacyError, ReleaseFailed
-from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
+from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger import Ledger
@@ -32,6 +32,7 @@ from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, bind
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.release import Release
+from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Study
 from gazeveil.types import Tell, silent
 
@@ -194,7 +195,7 @@ class Plan:
 
     def release(
         self,
-        corpus: Corpus | Path | str,
+        corpus: Corpus | Path | str | Source,
         *,
         ledger: Ledger | None = None,
         account: str = "",
@@ -207,12 +208,12 @@ class Plan:
         """Charge, then read the corpus, add noise and decode. Nothing else opens the corpus.
 
         Args:
-            corpus: The recordings, or the folder that holds them; it is opened after the charge.
+            corpus: The recordings, the folder that holds them, or another source; it is opened after the charge.
             ledger: What to charge; without one no account is kept, and the record says so.
             account: The data set's name in the ledger; by default the one that the study declares.
             noise: Where randomness comes from; by default the operating system. Seeded noise is not private, and a
                 release made with it says so.
-            engine: Where sums are computed: ``local``, or the address of a Spark cluster.
+            engine: Where it is computed: ``local``, or the address of a Spark cluster.
             anyway: Go on where the forecast says that the release is not worth its budget.
             note: Free text for the ledger.
             tell: Called as the work goes on.
@@ -226,13 +227,8 @@ class Plan:
             self.check_worth()
         computer = engine_at(engine) if isinstance(engine, str) else engine
         source = NoiseSource.secure() if noise is None else noise
-        if not isinstance(corpus, Corpus) and not is_corpus(Path(corpus)):
-            raise FileFormatError(
-                corpus,
-                expected=f"a corpus folder (with {MANIFEST})",
-                found="something else" if Path(corpus).exists() else "nothing there",
-                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
-            )
+        recordings = source_of(corpus)
+        recordings.check()
         measurement, name = self.measurement, uuid.uuid4().hex
         guarantee, recipe = kept_promise(self.guarantee, source), measurement.recipe()
         receipt = None
@@ -241,8 +237,9 @@ class Plan:
             receipt = ledger.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
         # Paid. From here on private data may be read, and whatever goes wrong names no participant.
         try:
-            whole = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
-            data = bind(self.study, whole)
+            remarks: list[str] = []
+            data = bind(self.study, recordings.open(remarks, tell))
+            data.remarks.extend(remarks)
             measurement.domain.check(data)
             value = measurement.decode(measurement.measure(data, source, computer, tell))
         except Exception as error:
