@@ -125,18 +125,20 @@ class VeilOne:
 
     def __call__(self, recording: Recording) -> Veiled:
         """Veil one recording; samples without a time are cut."""
-        timed = np.isfinite(recording.t) & (np.abs(recording.t) <= LATEST)
-        raw = recording if timed.all() else recording.take(timed)
-        veil = self.how.on(raw.geometry).start(self._noise_for(raw.key))
-        shown = veiled(raw, veil, eyes=self.how.eyes)
-        across, down = shown.x - raw.x, shown.y - raw.y
-        if period := veil.mechanism.space.period:
-            across = across - period * np.floor(across / period + 0.5)
-        both = np.isfinite(across) & np.isfinite(down)
+        with np.errstate(all="ignore"):  # a warning would say that gaze is odd
+            timed = np.isfinite(recording.t) & (np.abs(recording.t) <= LATEST)
+            raw = recording if timed.all() else recording.take(timed)
+            veil = self.how.on(raw.geometry).start(self._noise_for(raw.key))
+            shown = veiled(raw, veil, eyes=self.how.eyes)
+            across, down = shown.x - raw.x, shown.y - raw.y
+            if period := veil.mechanism.space.period:
+                across = across - period * np.floor(across / period + 0.5)
+            squares = across**2 + down**2
+        known = np.isfinite(squares)
         return Veiled(
             shown=chunk_of(shown),
-            squares=float(np.sum(across[both] ** 2 + down[both] ** 2)),
-            moved=int(np.count_nonzero(both)),
+            squares=float(np.sum(squares[known])),
+            moved=int(np.count_nonzero(known)),
             faults=veil.faults,
             dropped=tuple(dropped_channels(recording, eyes=self.how.eyes)),
             untimed=len(recording) - len(raw),
