@@ -219,6 +219,26 @@ class Corpus:
                 )
         return replace(self, parts=parts)
 
+    def pieces(self) -> list[Corpus]:
+        """Cut the corpus into the smallest runs of parts that hold whole recordings.
+
+        One after the other, the recordings of the pieces are those of the corpus, in its order. Parts without a
+        recording are left out.
+        """
+        keys_of = [self._keys_of(part) for part in self.parts]
+        last_part_of = {key: index for index, keys in enumerate(keys_of) for key in keys}
+        found: list[Corpus] = []
+        run: list[Part] = []
+        until = -1
+        for index, (part, keys) in enumerate(zip(self.parts, keys_of, strict=True)):
+            if keys:
+                run.append(part)
+            until = max([until, *(last_part_of[key] for key in keys)])
+            if run and until <= index:
+                found.append(replace(self, parts=tuple(run)))
+                run = []
+        return found
+
     def recordings(self) -> Iterator[Recording]:
         """Yield the recordings one by one; one part and the recordings it begins are in memory at a time."""
         keys_of = [self._keys_of(part) for part in self.parts]

@@ -20,9 +20,9 @@ from typing import Any, ClassVar, TypeAlias
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine, engine_at
-from gazeveil.errors import FileFormatError, OptionError, PrivacyError, ReleaseFailed
+from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
 from gazeveil.features.table import FeatureTable
-from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
@@ -34,11 +34,12 @@ from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.release import Release
+from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Participants, Study
 from gazeveil.types import Tell, silent
 
-Source: TypeAlias = Corpus | FeatureTable | Path | str
-"""Where data come from: recordings or a table of features, in memory or as the path of their folder or file."""
+Data: TypeAlias = Corpus | FeatureTable | Path | str | Source
+"""Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +126,22 @@ class Measurement(ABC):
         """Return a table of what to expect of single numbers, if that is known."""
         return None
 
-    def accepts(self, source: Source) -> None:
+    def accepts(self, source: Data) -> None:
         """Refuse, before anything is spent, a source of another kind than this takes; no private value is read.
 
         Raises:
-            FileFormatError: If it is of another kind.
+            InputError: If nothing is there, or something of another kind.
         """
         if isinstance(source, FeatureTable):
             raise OptionError(f"a {self.product} is made from a corpus, not from a table of features")
-        if not isinstance(source, Corpus) and not is_corpus(Path(source)):
-            raise FileFormatError(
-                source,
-                expected=f"a corpus folder (with {MANIFEST})",
-                found="something else" if Path(source).exists() else "nothing there",
-                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
-            )
+        source_of(source).check()
 
-    def open(self, source: Source) -> Any:
+    def open(self, source: Data, tell: Tell = silent) -> Any:
         """Open the data under the study's rules, after the charge; `measure` gets what this returns."""
-        return bind(self.study, source if isinstance(source, Corpus) else Corpus.open(Path(str(source))))
+        remarks: list[str] = []
+        data = bind(self.study, source_of(source).open(remarks, tell))  # type: ignore[arg-type]  (see `accepts`)
+        data.remarks.extend(remarks)
+        return data
 
     @abstractmethod
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Any:
@@ -248,7 +246,7 @@ class Plan:
 
     def release(
         self,
-        corpus: Source,
+        corpus: Data,
         *,
         ledger: Ledger | None = None,
         account: str = "",
@@ -267,7 +265,7 @@ class Plan:
             account: The data set's name in the ledger; by default the one that the study declares.
             noise: Where randomness comes from; by default the operating system. Seeded noise is not private, and a
                 release made with it says so.
-            engine: Where sums are computed: ``local``, or the address of a Spark cluster.
+            engine: Where it is computed: ``local``, or the address of a Spark cluster.
             anyway: Go on where the forecast says that the release is not worth its budget.
             note: Free text for the ledger.
             tell: Called as the work goes on.
@@ -290,7 +288,7 @@ class Plan:
             receipt = ledger.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
         # Paid. From here on private data may be read, and whatever goes wrong names no participant.
         try:
-            data = measurement.open(corpus)
+            data = measurement.open(corpus, tell)
             measurement.domain.check(data)
             value = measurement.decode(measurement.measure(data, source, computer, tell))
         except Exception as error:
