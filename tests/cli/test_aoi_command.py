@@ -53,7 +53,7 @@ def test_a_release_is_charged_and_written_with_its_promise(capsys: pytest.Captur
     assert run([*ASKED, "--out", "dwell.csv", *PAID]) == 0
     out = capsys.readouterr().out
     assert out.index("predicted error for 20 observers") < out.index("released") < out.index("wrote dwell.csv")
-    assert "everything that one person contributed" in out
+    assert "everything that one participant contributed" in out
     table = pl.read_csv("dwell.csv")
     assert table["areas"].to_list() == ["left", "middle"]
     sidecar = read_sidecar("dwell.csv")
