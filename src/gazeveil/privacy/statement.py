@@ -273,7 +273,7 @@ def neighbours_in_words(guarantee: Guarantee) -> str:
         )
     public = {Observer: " The number of participants is public.", OneRecording: " The number of recordings is public."}
     return (
-        f"Compared are any two data sets that differ only in {words}, which is replaced by any other data."
+        f"Compared are any two data sets of which one is the other with {words} replaced by any other data."
         f"{public.get(type(unit), '')}"
     )
 
