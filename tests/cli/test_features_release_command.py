@@ -56,7 +56,7 @@ class TestReleases:
         options = ["--mechanism", "dc-fpa", "--epsilon", "3", "--chunk", "32", "--steps", str(STEPS)]
         assert release(tables / "private.parquet", out, *options, "--features", FEATURES) == 0
         captured = capsys.readouterr()
-        assert "What is protected: everything that one person contributed" in captured.out
+        assert "What is protected: everything that one participant contributed" in captured.out
         assert "values were filled with the public value" in captured.err
         assert "(not published)" in captured.err
         assert len(FeatureTable.read(out)) == 8 * STEPS

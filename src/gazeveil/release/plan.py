@@ -33,6 +33,7 @@ from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.forecast import Forecast
+from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
 from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Participants, Study
@@ -79,6 +80,10 @@ class Measurement(ABC):
     """The name of what is released."""
     files: ClassVar[str] = "the released values"
     """What the main files of the folder hold, for the record's reader."""
+    proof: ClassVar[str] = ""
+    """The page of docs/proofs that proves the guarantee, for example ``heatmap-strategies``."""
+    trust: ClassVar[str] = "Central"
+    """The trust model: ``Central`` if the holder of the raw data adds the noise, ``Local`` if each participant does."""
 
     study: Study
     mechanism: Any
@@ -109,6 +114,10 @@ class Measurement(ABC):
     def forecast(self) -> Forecast | None:
         """Return how good the release will be; None where nothing is known about that."""
         return None
+
+    def method(self) -> Method:
+        """Return how it protects, for authors and reviewers; a product that says it better overrides this."""
+        return from_recipe(self.product, self.recipe())
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts that the release rests on."""

@@ -52,7 +52,7 @@ def write_record(
     with replacing(folder) as target:
         target.mkdir()
         more = release.measurement.write(release.value, target, tell)
-        documents.write(release, target)
+        documents.write(release, more, target)
         values = _values(release, more, _digests(target))
         values["digest"] = digest_of_record(values)
         values["signature"] = None if key is None else signing.signature(key, values["digest"])
@@ -122,6 +122,7 @@ def _values(release: Release, more: Mapping[str, Any], files: Mapping[str, str])
         "about_the_value": dict(more),
         "post_processing": list(release.post_processing),
         "receipt": None if release.receipt is None else release.receipt.to_dict(),
+        "total": None if release.total is None else release.total.to_dict(),
         "statement": release.statement().paragraph(),
         "files": dict(files),
     }

@@ -20,7 +20,7 @@ from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement, Source
+from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, declared_series
 from gazeveil.release.study import Fact, Study
@@ -67,11 +67,11 @@ class GroupMeasurement(Measurement):
         """Return the public facts that the release rests on."""
         return (*self.study.facts(self.domain.stimuli), *self.series.facts())
 
-    def accepts(self, source: Source) -> None:
+    def accepts(self, source: Data) -> None:
         """Refuse a source that does not fit, before anything is spent."""
         self.series.accepts(source)
 
-    def open(self, source: Source) -> BoundCorpus | BoundTable:
+    def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
         """Open a corpus or a table of features."""
         return self.series.open(source)
 

@@ -26,7 +26,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement, Source
+from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, declared_series
 from gazeveil.release.study import Fact, Study, spelt
@@ -86,11 +86,11 @@ class SeriesMeasurement(Measurement):
             return ("a participant's own series at the level of participants says little up to an ε of 3",)
         return ()
 
-    def accepts(self, source: Source) -> None:
+    def accepts(self, source: Data) -> None:
         """Refuse a source that does not fit, before anything is spent."""
         self.series.accepts(source)
 
-    def open(self, source: Source) -> BoundCorpus | BoundTable:
+    def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
         """Open a corpus or a table of features."""
         return self.series.open(source)
 

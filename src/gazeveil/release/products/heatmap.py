@@ -24,8 +24,9 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, weak
+from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, strategy_method, weak
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
@@ -42,6 +43,7 @@ class HeatmapMeasurement(Measurement):
 
     product: ClassVar[str] = "heatmap"
     files: ClassVar[str] = "heatmap.npz and heatmap.parquet: the map, the noise in it, the prior"
+    proof: ClassVar[str] = "heatmap-strategies"
 
     study: Study
     mechanism: PrivateHeatmap
@@ -92,6 +94,26 @@ class HeatmapMeasurement(Measurement):
         if number is None or self.mechanism.strategy != "auto":
             return None
         return heatmap_forecast(self._task(number))
+
+    def method(self) -> Method:
+        """Return how the map protects."""
+        maps = (
+            f"The gaze of each participant on the stimulus “{self.stimulus}”, all recordings together, became one "
+            "gaze map."
+        )
+        after = (
+            "The heatmap was estimated from the noisy sum and a public prior of gaze maps, in cells of "
+            f"{self.mechanism.cell_deg:g}°, and blurred with a Gaussian of {self.mechanism.blur_deg:g}° standard "
+            "deviation."
+        )
+        strategy = self.strategy
+        if strategy is None:
+            counted = (
+                f"A part of {COUNT_SHARE} of ε paid for counting the participants with Laplace noise; the bound and "
+                "noise of the map follow from that count."
+            )
+            return Method(sentence=f"{maps} {counted} {after}", sources=("dwork2014", "liu2019"))
+        return strategy_method(strategy.to_dict(), self.study.neighbours, before=maps, after=after)
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> tuple[int, IntArray]:
         """Return how many participants the decoder should assume, and the noisy sum."""
