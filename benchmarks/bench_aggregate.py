@@ -32,7 +32,6 @@ from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel
 from gazeveil.gaze.corpus import MANIFEST
-from gazeveil.noise import NoiseSource
 from gazeveil.release.study import Study
 
 OBSERVERS = 50_000

@@ -31,7 +31,6 @@ from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu.noisy import LaplaceMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
-from gazeveil.noise import NoiseSource
 from gazeveil.release.study import Study
 
 PEOPLE, SAMPLES, EPSILON, DELTA = 200, 300, 1.0, 1e-5

@@ -53,7 +53,7 @@ def heatmap(
     """Agreement of private heatmaps with the map of everybody, over the number of people."""
     from gazeveil.experiments.usefulness import _heatmap_report as report  # noqa: PLC0415  (loads the decoder)
     from gazeveil.experiments.usefulness import heatmaps as usefulness  # noqa: PLC0415
-    from gazeveil.release.plots import canvas  # noqa: PLC0415
+    from gazeveil.pictures import canvas  # noqa: PLC0415
 
     plan = usefulness.Plan(
         observers=_numbers(observers, int, "--observers"),

@@ -23,16 +23,16 @@ from gazeveil.features.table import FeatureTable, Info, read_info
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.privacy.exact import Number, whole_number
-from gazeveil.release.plan import Source
+from gazeveil.release.plan import Data
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt
 
 
-def is_corpus_like(source: Source) -> bool:
+def is_corpus_like(source: Data) -> bool:
     """Return whether a source is a corpus or its folder, and not a table."""
     return isinstance(source, Corpus) or (not isinstance(source, FeatureTable) and is_corpus(Path(source)))
 
 
-def observed_facts(source: Source, *, number: Number | None = None, secret: bool = False) -> Study:
+def observed_facts(source: Data, *, number: Number | None = None, secret: bool = False) -> Study:
     """Read the facts off a corpus or a table: quick, and not protected. See `Study.observed_in`."""
     if is_corpus_like(source):
         corpus = source if isinstance(source, Corpus) else Corpus.open(Path(str(source)))
@@ -106,7 +106,7 @@ def settings_of(
     return Settings.bins(degrees=degrees, width=bins, rate_hz=rate, pupil_unit=unit)
 
 
-def settings_for(study: Study, source: Source, **options: float | None) -> Settings:
+def settings_for(study: Study, source: Data, **options: float | None) -> Settings:
     """Return how the features of a source are made: as a table's label says, or by options (see `settings_of`).
 
     Raises:
@@ -119,7 +119,7 @@ def settings_for(study: Study, source: Source, **options: float | None) -> Setti
     return Settings.of(label_of(study, source))
 
 
-def label_of(study: Study, source: Source) -> Info:
+def label_of(study: Study, source: Data) -> Info:
     """Return the label of a table, if it may be used for a study; the series are not read.
 
     Raises:

@@ -27,7 +27,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Key
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind, bind_table
 from gazeveil.release.feature_facts import is_corpus_like, label_of, settings_of, stimuli_of
-from gazeveil.release.plan import Domain, Source
+from gazeveil.release.plan import Data, Domain
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
 from gazeveil.types import FloatArray, Tell
 
@@ -130,7 +130,7 @@ class DeclaredSeries:
         declared = "stimuli" not in self.study.observed
         return (Fact("extraction", extraction, declared), Fact("series", series))
 
-    def accepts(self, source: Source) -> None:
+    def accepts(self, source: Data) -> None:
         """Refuse, before anything is spent, a table that was made in another way than planned for."""
         if not is_corpus_like(source):
             label = label_of(self.study, source)
@@ -142,7 +142,7 @@ class DeclaredSeries:
             if unknown := [name for name in self.ranges.names if name not in label.names]:
                 raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
 
-    def open(self, source: Source) -> BoundCorpus | BoundTable:
+    def open(self, source: Data) -> BoundCorpus | BoundTable:
         """Open the data under the study's rules."""
         if is_corpus_like(source):
             return bind(self.study, source if isinstance(source, Corpus) else Corpus.open(Path(str(source))))

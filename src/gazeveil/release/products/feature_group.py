@@ -24,7 +24,7 @@ from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, declared_series
 from gazeveil.release.study import Fact, Study
-from gazeveil.types import FloatArray, Tell
+from gazeveil.types import FloatArray, Tell, silent
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, declared_series
 from gazeveil.release.study import Fact, Study, spelt
-from gazeveil.types import FloatArray, Tell
+from gazeveil.types import FloatArray, Tell, silent
 
 Noisy = tuple[FloatArray, list[int] | None]
 
