@@ -81,8 +81,11 @@ class PrivateHeatmap:
             saliency=self.picture,
         )
 
-    def strategy_for(self, task: Task) -> Strategy:
-        """Return the strategy for a task: a matter of public facts."""
+    def strategy_for(
+        self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction, *, share: Fraction = _ALL
+    ) -> Strategy:
+        """Return the strategy for so many participants on a screen: a matter of public facts."""
+        task = self.task_for(screen, observers, neighbours, delta, share=share)
         name = choose(task) if self.strategy == "auto" else self.strategy
         return STRATEGIES[name](task)  # type: ignore[call-arg]
 

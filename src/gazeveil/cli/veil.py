@@ -14,6 +14,7 @@ from gazeveil.cli._output import command_app
 from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
+from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.record import private_report_of
 from gazeveil.release.release import Release
 from gazeveil.release.source import GazeFiles, InMemory
@@ -110,7 +111,7 @@ def _settings(pairs: list[str]) -> dict[str, str]:
 
 def _check_picture(picture: Path, door: Door) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
-    from gazeveil.release.plots import canvas  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.pictures import canvas  # noqa: PLC0415  (loads the plotting parts)
 
     canvas()  # says what is missing
     place = picture.resolve()
@@ -130,7 +131,7 @@ def _draw(release: Release, how: VeiledRecordings, picture: Path) -> None:
     """Draw the first recording before and after."""
     from gazeveil.release.veil_plots import before_and_after  # noqa: PLC0415  (loads the plotting parts)
 
-    raw = None if release.private is None else next(release.private.corpus.recordings(), None)
+    raw = next(release.private.corpus.recordings(), None) if isinstance(release.private, BoundCorpus) else None
     if raw is None:
         return
     shown = next(release.value.select(**raw.key._asdict()).recordings())

@@ -29,7 +29,7 @@ from gazeveil.release.study import Participants, Recordings, Stimulus, Study, sp
 
 def is_corpus_like(source: Data) -> bool:
     """Return whether a source is a corpus or its folder, and not a table."""
-    return isinstance(source, Corpus) or (not isinstance(source, FeatureTable) and is_corpus(Path(source)))
+    return isinstance(source, Corpus) or (isinstance(source, Path | str) and is_corpus(Path(source)))
 
 
 def observed_facts(source: Data, *, number: Number | None = None, secret: bool = False) -> Study:

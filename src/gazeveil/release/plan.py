@@ -141,16 +141,19 @@ class Measurement(ABC):
         Raises:
             InputError: If nothing is there, or something of another kind.
         """
-        if isinstance(source, FeatureTable):
-            raise OptionError(f"a {self.product} is made from a corpus, not from a table of features")
-        source_of(source).check()
+        self._source(source).check()
 
     def open(self, source: Data, tell: Tell = silent) -> Any:
         """Open the data under the study's rules, after the charge; `measure` gets what this returns."""
         remarks: list[str] = []
-        data = bind(self.study, source_of(source).open(remarks, tell))  # type: ignore[arg-type]  (see `accepts`)
+        data = bind(self.study, self._source(source).open(remarks, tell))
         data.remarks.extend(remarks)
         return data
+
+    def _source(self, source: Data) -> Source:
+        if isinstance(source, FeatureTable):
+            raise OptionError(f"a {self.product} is made from a corpus, not from a table of features")
+        return source_of(source)
 
     @abstractmethod
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Any:

@@ -102,8 +102,8 @@ def _relation(guarantee: Guarantee) -> str:
     return (
         f"{adjacent} Input metric: two gaze streams are at distance 1 if they have the same time stamps, the same "
         f"missing samples, and differ only within one closed window of {plain(float(guarantee.window))} s, there by at "
-        f"most {plain(float(guarantee.radius))} {guarantee.radius_unit} at each sample. Bound on the input distance: 1. "
-        "Output measure: max divergence. Bound on the output distance: epsilon."
+        f"most {plain(float(guarantee.radius))} {guarantee.radius_unit} at each sample. Bound on the input distance: "
+        "1. Output measure: max divergence. Bound on the output distance: epsilon."
     )
 
 

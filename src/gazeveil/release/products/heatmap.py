@@ -93,7 +93,8 @@ class HeatmapMeasurement(Measurement):
         number = self.study.participants.number
         if number is None or self.mechanism.strategy != "auto":
             return None
-        return heatmap_forecast(self._task(number))
+        screen = self.study.stimulus(self.stimulus).screen
+        return heatmap_forecast(self.mechanism.task_for(screen, number, self.study.neighbours, self.delta))
 
     def method(self) -> Method:
         """Return how the map protects."""
@@ -151,12 +152,9 @@ class HeatmapMeasurement(Measurement):
         return (shares, follows) if value.picture_share else (shares,)
 
     def _strategy(self, number: int) -> Strategy:
-        return self.mechanism.strategy_for(self._task(number))
-
-    def _task(self, number: int) -> Task:
         screen = self.study.stimulus(self.stimulus).screen
         share = 1 - COUNT_SHARE if self.study.participants.number is None else Fraction(1)
-        return self.mechanism.task_for(screen, number, self.study.neighbours, self.delta, share=share)
+        return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta, share=share)
 
 
 def heatmap_forecast(task: Task) -> Forecast:
