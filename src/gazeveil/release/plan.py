@@ -9,6 +9,7 @@ before the charge and holds nothing private. `Plan.release` charges, and only th
 
 from __future__ import annotations
 
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
