@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -52,6 +53,10 @@ def rewritten(folder: Path, change: Callable[[dict[str, Any]], object], *, seale
     if sealed:
         values["digest"] = digest_of_record(values)
     (folder / NAME).write_text(as_text(values))
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def flip(path: Path, place: int, bit: int) -> None:
@@ -236,13 +241,8 @@ def test_the_ledger_must_go_on_from_the_anchor_of_the_record(folder: Path, ledge
     assert found_in(folder, ledger=ledger) == {"anchor"}
 
 
-def test_a_release_without_an_account_fails_only_where_a_ledger_is_asked(
-    folder: Path, ledger: Path, charged: Charged
-) -> None:
-    def unpaid(values: dict[str, Any]) -> None:
-        values.update(receipt=None)
-
-    rewritten(folder, unpaid)
+def test_a_release_without_an_account_fails_only_where_a_ledger_is_asked(folder: Path, ledger: Path) -> None:
+    rewritten(folder, lambda values: values.update(receipt=None))
     assert verify(folder).ok
     assert found_in(folder, ledger=ledger) == {"charge"}
 
@@ -328,3 +328,14 @@ def test_a_verification_is_plain_values(folder: Path) -> None:
     found = verify(folder)
     assert isinstance(found, Verification)
     assert json.loads(json.dumps(found.to_dict()))["ok"]
+
+
+def test_a_folder_of_folders_is_verified_file_by_file(folder: Path) -> None:
+    """A veiled corpus has its Parquet files in folders of their own."""
+    part = folder / "stimulus=a.png" / "part-0.parquet"
+    part.parent.mkdir()
+    shutil.copy(folder / "heatmap.parquet", part)
+    rewritten(folder, lambda values: values["files"].update({"stimulus=a.png/part-0.parquet": sha256(part)}))
+    assert verify(folder).ok
+    flip(part, 100, 5)
+    assert found_in(folder) == {"contents of the files"}

@@ -25,7 +25,8 @@ from gazeveil.release.heatmap_files import read_picture, table_of, write_map
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, strategy_method
+from gazeveil.release.products._common import check_delta
+from gazeveil.release.products._strategy_method import strategy_method
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
