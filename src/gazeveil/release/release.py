@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from gazeveil.pictures import Picture
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
-from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Fact
 from gazeveil.release.words import stated_facts
 from gazeveil.types import Tell, silent
@@ -44,7 +45,7 @@ class Release:
     id: str
     date: str
     post_processing: tuple[str, ...] = ()
-    private: BoundCorpus | None = field(default=None, repr=False)
+    private: BoundCorpus | BoundTable | None = field(default=None, repr=False)
 
     @property
     def product(self) -> str:
@@ -95,19 +96,10 @@ class Release:
         key = None if sign_with is None else Path(sign_with)
         return write_record(self, Path(folder), overwrite=overwrite, sign_with=key, tell=tell)
 
-    def plot(self) -> Any:
-        """Return the picture of the value for a notebook: an ``IPython.display.Image``, or PNG bytes without IPython.
-
-        None where a picture does not help.
-        """
+    def plot(self) -> Picture | None:
+        """Draw the released value; None where a picture does not help."""
         png = self.measurement.picture(self.value)
-        if png is None:
-            return None
-        try:
-            from IPython.display import Image  # noqa: PLC0415
-        except ImportError:
-            return png
-        return Image(png)
+        return None if png is None else Picture(png)
 
     def __repr__(self) -> str:
         paid = "no account kept" if self.receipt is None else f"charged to {self.receipt.account.dataset!r}"

@@ -14,7 +14,7 @@ from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.engine import Columns, Kernel, add_up
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
-from gazeveil.aggregate.maps import CountMap, dwell
+from gazeveil.aggregate.maps import dwell
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import BOUND, prior_picture
@@ -69,7 +69,7 @@ def by_strategy(name: str) -> Way:
 
     def way(people: People, task: Task, noise: NoiseSource) -> FloatArray:
         strategy = STRATEGIES[choose(task) if name == "auto" else name](task)  # type: ignore[call-arg]
-        return strategy.decode(strategy.measure(_sum(strategy.kernel(), people), noise)).map
+        return strategy.decode(strategy._noised(_sum(strategy.kernel(), people), noise)).map
 
     return way
 
@@ -77,15 +77,15 @@ def by_strategy(name: str) -> Way:
 def _plain_histogram(people: People, task: Task, noise: NoiseSource) -> FloatArray:
     """Release a coarse histogram as `histogram` does, and show its noisy cells as they are."""
     strategy = Histogram(task)
-    noisy = strategy.measure(_sum(strategy.kernel(), people), noise) / (BOUND * len(people))
+    noisy = strategy._noised(_sum(strategy.kernel(), people), noise) / (BOUND * len(people))
     return _shown(noisy, strategy.coarse, task)
 
 
 def _liu(columns: int, rows: int, cap: int) -> Way:
     def way(people: People, task: Task, noise: NoiseSource) -> FloatArray:
         grid = Grid(min(columns, task.grid.columns), min(rows, task.grid.rows), task.grid.geometry)
-        mechanism = GaussianMap(len(people), grid.size, task.epsilon, cap=cap, delta=task.delta)
-        return _shown(mechanism.measure(_sum(CountMap(grid, cap), people), noise) / len(people), grid, task)
+        mechanism = GaussianMap(len(people), grid.size, task.epsilon, cap=cap, delta=task.delta, grid=grid)
+        return _shown(mechanism._measure(_sum(mechanism.kernel(), people), noise) / len(people), grid, task)
 
     return way
 

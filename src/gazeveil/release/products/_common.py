@@ -5,21 +5,103 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Protocol
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import in_digits
+from gazeveil.privacy.exact import Number, exact, in_digits
+from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Study
 
+WEAK = 10
+"""Above this ε a guarantee says little; it is warned about."""
 
-def check_delta(delta: Fraction, study: Study) -> None:
+
+class Expected(Protocol):
+    """What a plan with a public design knows about its error."""
+
+    @property
+    def error(self) -> float:
+        """The error to expect."""
+        ...
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between which errors 9 of 10 lie."""
+        ...
+
+    @property
+    def floor(self) -> float:
+        """The error of the public mean."""
+        ...
+
+
+def error_forecast(plan: Expected, source: str) -> Forecast:
+    """Return the forecast of a plan with a public design: worth it if a tenth better than the public mean."""
+    low, high = plan.interval
+    return Forecast(
+        measure="error",
+        expected=plan.error,
+        low=low,
+        high=high,
+        without_data=plan.floor,
+        floor=0.9 * plan.floor,
+        basis=f"how much the series of the design's public participants vary ({source})",
+    )
+
+
+def check_delta(delta: Fraction, study: Study | int) -> None:
     """Refuse a δ so large that publishing one participant's data as they are would keep the guarantee.
 
     Raises:
         OptionError: If δ is no smaller than one over the number of participants.
     """
-    number = study.participants.number
+    number = study if isinstance(study, int) else study.participants.number
     if number is not None and delta and delta * number >= 1:
         raise OptionError(
             f"delta {in_digits(delta)} is no smaller than one in {number:,} participants: such a guarantee is empty",
             hint="choose delta well below one over the number of participants, for example 1e-5",
         )
+
+
+def delta_of(mechanism_delta: Number | None, study: Study) -> Fraction:
+    """Return the δ that may be spent: the mechanism's, or the study's where the mechanism names none."""
+    return study.delta if mechanism_delta is None else exact(mechanism_delta)
+
+
+def number_of(study: Study) -> int:
+    """Return how many participants decoders should assume: the public number, or the public guess at a secret one.
+
+    Raises:
+        OptionError: If the number is secret and there is no guess.
+    """
+    number = study.participants.number
+    if number is None:
+        raise OptionError(
+            "the number of participants is secret, but this product needs about how many there are",
+            hint="declare a guess from something public, such as the invitation: number = 24 beside secret = true",
+        )
+    return number
+
+
+def weak(epsilon: Number) -> tuple[str, ...]:
+    """Return a warning about an ε that guarantees little; none about others."""
+    amount = exact(epsilon)
+    told = f"ε = {in_digits(amount)} is weak: above {WEAK} a guarantee says next to nothing about a single participant"
+    return (told,) if amount > WEAK else ()
+
+
+def one_stimulus(study: Study, stimulus: str | None, product: str) -> str:
+    """Return the name of the one stimulus that is released; of a study with a single one, that.
+
+    Raises:
+        InputError: If the study has no such stimulus.
+        OptionError: If there are several, and none is named.
+    """
+    if stimulus is None:
+        if len(study.stimuli) != 1:
+            raise OptionError(
+                f"a {product} is of one stimulus, and the study has {len(study.stimuli)}",
+                hint=f"say which, for example stimulus={study.stimuli[0].name!r}",
+            )
+        stimulus = study.stimuli[0].name
+    return study.stimulus(stimulus).name
