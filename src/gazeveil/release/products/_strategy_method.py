@@ -51,6 +51,32 @@ def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, befo
     )
 
 
+def joint_method(audit: str, *, before: str, after: str, length: int, sigma: float, neighbours: Neighbours) -> Method:
+    """Return how many maps under one noise protect.
+
+    Args:
+        audit: The audit subject.
+        before: What was counted.
+        after: What was done with the noisy numbers.
+        length: The Euclidean length that all numbers of one participant together never exceed.
+        sigma: The standard deviation of the noise.
+        neighbours: How neighbouring data sets differ, which sets the sensitivity.
+    """
+    times = "√2" if neighbours is Neighbours.REPLACE_ONE else "1"
+    bounded = (
+        "All maps of one participant, side by side and without negative entries, were bounded in fixed-point integers "
+        f"to a Euclidean length of {length:,}. So the ℓ2 sensitivity of the sum over participants is {times} times "
+        "that length. The sum received Gaussian noise once, calibrated analytically [@balle2018], with a standard "
+        f"deviation of {sigma / length:.4g} times that length in every coordinate."
+    )
+    return Method(
+        sentence=f"{before} {bounded} {after}",
+        sources=("dwork2014", "liu2019", "balle2018"),
+        audit=audit,
+        samplers=("lattice-gaussian", "analytic-gaussian"),
+    )
+
+
 _VECTORS = {
     "modes": (
         "The coordinates of the map along {modes} public modes, less the prior's mean, were clipped to a ball",
