@@ -20,6 +20,7 @@ from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, declared_series
@@ -39,6 +40,7 @@ class GroupMeasurement(Measurement):
 
     product: ClassVar[str] = GroupSeries.product
     files: ClassVar[str] = "group.parquet: mean, band and public mean of each step and feature; design.json"
+    proof: ClassVar[str] = "feature-series"
 
     study: Study
     mechanism: GroupSeries
@@ -58,6 +60,19 @@ class GroupMeasurement(Measurement):
         """Return mechanism and parameters as plain values."""
         stimuli = [stimulus.name for stimulus in self.series.stimuli]
         return {**self.mechanism.to_dict(self.series.number), "stimuli": stimuli, "group": self.series.group}
+
+    def method(self) -> Method:
+        """Return how the mean series protects."""
+        plan = self.mechanism.plan(self.series.number)
+        law = "ℓ2-radial" if plan.noise.is_radial else "Gaussian"
+        sentence = (
+            "Each participant counted with the mean of their eye-movement feature series, clipped to declared ranges, "
+            f"described by {plan.ball.size:,} coordinates of a public design and clipped to a ball. The sum over "
+            f"participants received {law} noise calibrated to the diameter of the ball; the mean series was estimated "
+            "from it and the public mean."
+        )
+        calibrated = () if plan.noise.is_radial else ("balle2018",)
+        return Method(sentence=sentence, sources=("dwork2014", "bozkir2021", *calibrated), audit="features-group")
 
     def forecast(self) -> Forecast:
         """Return the error to expect, from the design."""

@@ -31,6 +31,7 @@ from gazeveil.privacy.compose import compose
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.study import Fact, Study
 from gazeveil.samples.mechanism import SampleMechanism
@@ -42,6 +43,11 @@ PUBLIC = "which recordings there are and whose, their sample times and lengths, 
 
 CORPUS = "parquet"
 """The format that makes the release folder itself a corpus."""
+
+AUDITED = frozenset(
+    {"absorption", "clock", "distribution", "held-ticks", "kaleido", "kaleido-as-published", "sparse-vector"}
+)
+"""The mechanisms that are audit subjects under their own names."""
 
 _NAMES = {"csv": "recordings.csv"}
 """What files are called; data sets in folders are called as their format."""
@@ -59,6 +65,7 @@ class VeiledMeasurement(Measurement):
 
     product: ClassVar[str] = VeiledRecordings.product
     files: ClassVar[str] = "the veiled recordings: a corpus folder, or files in the format that was asked for"
+    proof: ClassVar[str] = "gaze-stream"
 
     study: Study
     mechanism: VeiledRecordings
@@ -92,6 +99,22 @@ class VeiledMeasurement(Measurement):
             for screen, each in self.on_screens.items()
         ]
         return {"mechanism": self.product, "eyes": self.mechanism.eyes, "format": self.to, "screens": screens}
+
+    def method(self) -> Method:
+        """Return how the veiled gaze protects."""
+        mechanisms = list(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
+        sentence = (
+            "Every recording was replaced, sample by sample and each with noise of its own, by the output of the "
+            f"stream mechanism {'; '.join(mechanisms)}. Time stamps and missing samples were kept; channels other than "
+            "gaze were dropped."
+        )
+        name = self.mechanism.mechanism
+        return Method(
+            sentence=sentence,
+            sources=("dwork2014", "li2021", "wilson2024"),
+            audit=name if name in AUDITED else "",
+            samplers=("planar-laplace",),
+        )
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts: also what the neighbour relation leaves public."""
