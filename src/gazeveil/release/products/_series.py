@@ -27,7 +27,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Key
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind, bind_table
 from gazeveil.release.feature_facts import is_corpus_like, label_of, settings_of, stimuli_of
-from gazeveil.release.plan import Domain, Source
+from gazeveil.release.plan import Domain, Measurement, Source
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
 from gazeveil.types import FloatArray, Tell
 
@@ -62,11 +62,6 @@ class DeclaredSeries:
     ranges: Ranges
     steps: int
     public: tuple[float, ...]
-
-    @property
-    def domain(self) -> Domain:
-        """Which data are taken."""
-        return Domain(self.study, tuple(stimulus.name for stimulus in self.stimuli))
 
     @property
     def members(self) -> tuple[str, ...] | None:
@@ -142,12 +137,6 @@ class DeclaredSeries:
             if unknown := [name for name in self.ranges.names if name not in label.names]:
                 raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
 
-    def open(self, source: Source) -> BoundCorpus | BoundTable:
-        """Open the data under the study's rules."""
-        if is_corpus_like(source):
-            return bind(self.study, source if isinstance(source, Corpus) else Corpus.open(Path(str(source))))
-        return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
-
     def read(self, data: BoundCorpus | BoundTable, tell: Tell) -> dict[tuple[str, str], list[Found | None]]:
         """Return what the data hold for each participant and stimulus, one entry a slot: raw, not private.
 
@@ -184,8 +173,8 @@ class DeclaredSeries:
         if isinstance(data, BoundTable):
             yield from data.table.only(self.ranges.names).series()
             return
-        expected = self.number * self.each
-        for done, recording in enumerate(data.on(*self.domain.stimuli).recordings(), start=1):
+        names, expected = [stimulus.name for stimulus in self.stimuli], self.number * self.each
+        for done, recording in enumerate(data.on(*names).recordings(), start=1):
             try:
                 with np.errstate(all="ignore"):  # a warning would show that something is wrong with one recording
                     table = extract_one(recording, self.settings, self.steps)
@@ -208,6 +197,37 @@ class DeclaredSeries:
             placed.append(fits)
             entries = [entry for entry in entries if entry is not fits]
         return placed
+
+
+class SeriesProduct(Measurement):
+    """What products of feature series share: a frozen dataclass with the field ``series`` beside the usual ones."""
+
+    __slots__ = ()
+
+    series: DeclaredSeries
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the task's stimuli."""
+        return Domain(self.study, tuple(stimulus.name for stimulus in self.series.stimuli))
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the public facts that the release rests on."""
+        return (*self.study.facts(self.domain.stimuli), *self.series.facts())
+
+    def accepts(self, source: Source) -> None:
+        """Refuse a source that does not fit, before anything is spent."""
+        self.series.accepts(source)
+
+    def open(self, source: Source) -> BoundCorpus | BoundTable:
+        """Open a corpus or a table of features under the study's rules."""
+        if is_corpus_like(source):
+            return bind(self.study, source if isinstance(source, Corpus) else Corpus.open(Path(str(source))))
+        return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
+
+    def which(self) -> dict[str, Any]:
+        """Return for the recipe which series these are."""
+        return {"stimuli": list(self.domain.stimuli), "group": self.series.group}
 
 
 def declared_series(

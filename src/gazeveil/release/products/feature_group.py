@@ -20,15 +20,15 @@ from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement, Source
+from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import check_delta, error_forecast
-from gazeveil.release.products._series import DeclaredSeries, declared_series
-from gazeveil.release.study import Fact, Study
+from gazeveil.release.products._series import DeclaredSeries, SeriesProduct, declared_series
+from gazeveil.release.study import Study
 from gazeveil.types import FloatArray, Tell
 
 
 @dataclass(frozen=True, slots=True)
-class GroupMeasurement(Measurement):
+class GroupMeasurement(SeriesProduct):
     """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball.
 
     Attributes:
@@ -49,31 +49,13 @@ class GroupMeasurement(Measurement):
         """What is guaranteed for all that one participant contributed."""
         return self.mechanism.guarantee(self.series.number)
 
-    @property
-    def domain(self) -> Domain:
-        """The recordings of the task's stimuli."""
-        return self.series.domain
-
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
-        stimuli = [stimulus.name for stimulus in self.series.stimuli]
-        return {**self.mechanism.to_dict(self.series.number), "stimuli": stimuli, "group": self.series.group}
+        return {**self.mechanism.to_dict(self.series.number), **self.which()}
 
     def forecast(self) -> Forecast:
         """Return the error to expect, from the design."""
         return error_forecast(self.mechanism.plan(self.series.number), self.mechanism.design.source)
-
-    def facts(self) -> tuple[Fact, ...]:
-        """Return the public facts that the release rests on."""
-        return (*self.study.facts(self.domain.stimuli), *self.series.facts())
-
-    def accepts(self, source: Source) -> None:
-        """Refuse a source that does not fit, before anything is spent."""
-        self.series.accepts(source)
-
-    def open(self, source: Source) -> BoundCorpus | BoundTable:
-        """Open a corpus or a table of features."""
-        return self.series.open(source)
 
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
         """Return the noisy sum of coordinates; whoever is absent adds nothing, as the public mean would."""
