@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,8 +32,7 @@ from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel
 from gazeveil.gaze.corpus import MANIFEST
-from gazeveil.noise import NoiseSource
-from gazeveil.privacy.release import Release
+from gazeveil.release.study import Study
 
 OBSERVERS = 50_000
 SAMPLES = 300
@@ -78,17 +78,17 @@ def run() -> list[Row]:
         return rows
 
 
-def heatmap_release(corpus: Corpus, strategy: str = "auto") -> Release:
+def heatmap_release(corpus: Corpus, strategy: str = "auto") -> Any:
     """Release through the front door: people counted, sum, exact noise, decoding with error bars."""
-    return PrivateHeatmap(epsilon=1, delta=1e-6, strategy=strategy).release(corpus, noise=NoiseSource.secure())
+    return Study.observed_in(corpus).plan(PrivateHeatmap(epsilon=1, delta=1e-6, strategy=strategy)).release(corpus)
 
 
-def liu_release(corpus: Corpus) -> Release:
+def liu_release(corpus: Corpus) -> Any:
     """Release Liu's map, sound: the sum with cap 1, exact Gaussian noise in each of 1.76 million cells."""
     return GaussianMap(OBSERVERS, PIXELS.size, 1, cap=1, grid=PIXELS).release(corpus)
 
 
-RELEASES: dict[str, Callable[[Corpus], Release]] = {
+RELEASES: dict[str, Callable[[Corpus], Any]] = {
     "PrivateHeatmap": heatmap_release,
     "PrivateHeatmap, histogram": lambda corpus: heatmap_release(corpus, "histogram"),
     "Liu's Gaussian noise in 1680x1050 cells": liu_release,

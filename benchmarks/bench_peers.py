@@ -31,8 +31,7 @@ from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu.noisy import LaplaceMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
-from gazeveil.noise import NoiseSource
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.release.study import Study
 
 PEOPLE, SAMPLES, EPSILON, DELTA = 200, 300, 1.0, 1e-5
 WIDTH, HEIGHT = 1280, 960
@@ -104,10 +103,9 @@ def count_release(corpus: Corpus) -> Maps:
 
 def heatmap_release(corpus: Corpus) -> Maps:
     """Release through the front door."""
-    mechanism = PrivateHeatmap(
-        epsilon=EPSILON, delta=DELTA, neighbours=Neighbours.ADD_REMOVE, observers=PEOPLE, blur_deg=BLUR
-    )
-    return np.asarray(mechanism.release(corpus, noise=NoiseSource.secure()).value.map)
+    study = Study.observed_in(corpus, number=PEOPLE, secret=True)
+    plan = study.plan(PrivateHeatmap(epsilon=EPSILON, delta=DELTA, blur_deg=BLUR))
+    return np.asarray(plan.release(corpus).value.map)
 
 
 def timed(job: Callable[[], Maps]) -> tuple[float, Maps]:

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamic heatmaps: time from the start of recordings, bounds in exact integers, the promise, bad input."""
+"""Dynamic heatmaps: time from the start of recordings, bounds in exact integers, the guarantee, bad input."""
 
 from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,10 @@ from gazeveil.noise import add_gaussian
 from gazeveil.privacy.audit import Subject, audit
 from gazeveil.privacy.audit.result import Verdict
 from gazeveil.privacy.calibrate import gaussian_delta
+from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.release.study import Study
+from tests.releasing import planned, released
 
 PLANE = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quick
 
@@ -34,7 +38,7 @@ def dynamic(**changes: Any) -> DynamicHeatmap:
 
 
 def plan(**changes: Any) -> MoviePlan:
-    return dynamic(**changes).plan(PLANE, 40)
+    return dynamic(**changes).plan_for(PLANE, None, 40, Neighbours.REPLACE_ONE, exact(1e-4))
 
 
 def rows(t, x, y, session="1", trial="1"):
@@ -149,7 +153,7 @@ def film() -> Corpus:
 
 
 def test_the_heat_moves_with_the_gaze(film):
-    release = dynamic().release(film, "film", noise=NoiseSource.seeded(2))
+    release = released(dynamic(), film, stimulus="film", noise=NoiseSource.seeded(2))
     frames = release.value.frames
     assert frames.maps.shape == (6, 6, 8)
     assert np.allclose(frames.maps.sum(axis=(1, 2)), 1)
@@ -161,7 +165,7 @@ def test_the_heat_moves_with_the_gaze(film):
 
 
 def test_a_bin_that_nobody_looked_in_shows_the_likely_course_not_an_error(film):
-    frames = dynamic(duration=4.0).release(film, "film", noise=NoiseSource.seeded(2)).value.frames
+    frames = released(dynamic(duration=4.0), film, stimulus="film", noise=NoiseSource.seeded(2)).value.frames
     assert np.isfinite(frames.maps).all()
     assert frames.maps.shape[0] == 8
 
@@ -180,9 +184,7 @@ def test_a_bin_that_nobody_looked_in_shows_the_likely_course_not_an_error(film):
         ({"duration": 1e9}, "more than a day"),
         ({"bin_seconds": 3.0}, "one bin"),
         ({"bin_seconds": 1e-4}, "at most 2,000 bins"),
-        ({"observers": 0}, "observers"),
         ({"strategy": "modes"}, "modes"),
-        ({"neighbours": Neighbours.ADD_REMOVE}, "secret"),
     ],
 )
 def test_senseless_options_are_refused(options, words):
@@ -191,12 +193,23 @@ def test_senseless_options_are_refused(options, words):
 
 
 def test_a_movie_is_of_one_stimulus(film):
-    with pytest.raises(InputError, match="the corpus has 2"):
-        dynamic().release(film, noise=NoiseSource.secure())
-    with pytest.raises(InputError, match="the corpus has 0"):
-        dynamic().release(film, "nothing", noise=NoiseSource.secure())
-    with pytest.raises(OptionError, match="such a promise is empty"):
-        dynamic(delta=0.5).release(film, "film", noise=NoiseSource.secure())
+    with pytest.raises(OptionError, match="the study has 2"):
+        planned(dynamic(), film)
+    with pytest.raises(InputError, match="no stimulus 'nothing'"):
+        planned(dynamic(), film, stimulus="nothing")
+    with pytest.raises(OptionError, match="such a guarantee is empty"):
+        planned(dynamic(delta=0.5), film, stimulus="film")
+    with pytest.raises(OptionError, match="number of participants is secret"):
+        planned(dynamic(), film, stimulus="film", secret=True)
+
+
+def test_the_study_may_say_how_long_a_stimulus_was_shown(film):
+    observed = Study.observed_in(film)
+    mechanism = dynamic(duration=None)
+    with pytest.raises(OptionError, match="public duration"):
+        observed.plan(mechanism, stimulus="film")
+    declared = replace(observed, stimuli=tuple(replace(each, seconds=2.0) for each in observed.stimuli))
+    assert declared.plan(mechanism, stimulus="film").measurement.plan.bins == 4
 
 
 SUBJECTS = {"whole-study": study_subject, "dynamic-heatmap": movie_subject}

@@ -104,7 +104,7 @@ def test_the_noise_has_the_size_it_should_have() -> None:
     """The mean square over 6,800 numbers is within 15 %: a false alarm in far less than 10⁻⁴ of seeds."""
     strategy, source = Hierarchical(TASK), NoiseSource.seeded(11)
     none = np.zeros(strategy.kernel().size, dtype=np.int64)
-    draws = np.concatenate([strategy.measure(none, source) for _ in range(20)], dtype=np.float64)
+    draws = np.concatenate([strategy._noised(none, source) for _ in range(20)], dtype=np.float64)
     assert np.mean(draws**2) == pytest.approx(strategy.to_dict()["sigma"] ** 2, rel=0.15)
 
 
@@ -124,7 +124,7 @@ def test_numbers_of_another_strategy_are_refused() -> None:
     with pytest.raises(InternalError):
         Hierarchical(TASK).decode(np.zeros(3, dtype=np.int64))
     with pytest.raises(InternalError):
-        Hierarchical(TASK).measure(np.zeros(340), NoiseSource.seeded(1))  # type: ignore[arg-type]
+        Hierarchical(TASK)._noised(np.zeros(340), NoiseSource.seeded(1))  # type: ignore[arg-type]
 
 
 # --- what is kept ---
@@ -178,7 +178,7 @@ def test_with_very_many_observers_the_truth_comes_out(decoder: bool) -> None:
     people = crowd(40)
     strategy = Hierarchical(replace(TASK, observers=400_000), decoder=decoder, kept=64)
     total = 10_000 * np.sum([strategy.kernel()(rows) for rows in people], axis=0)
-    found = strategy.decode(strategy.measure(total, NoiseSource.seeded(3)))
+    found = strategy.decode(strategy._noised(total, NoiseSource.seeded(3)))
     truth = render(np.mean([dwell(GRID, rows) for rows in people], axis=0).reshape(GRID.shape), TASK.blur_cells)
     assert np.corrcoef(found.map.ravel(), truth.ravel())[0, 1] > 0.97
 
@@ -188,7 +188,7 @@ def test_stated_scatter_is_that_of_fresh_releases() -> None:
     strategy = Hierarchical(replace(TASK, observers=2000))
     total = 50 * np.sum([strategy.kernel()(rows) for rows in crowd(40)], axis=0)
     source = NoiseSource.seeded(5)
-    found = [strategy.decode(strategy.measure(total, source)) for _ in range(40)]
+    found = [strategy.decode(strategy._noised(total, source)) for _ in range(40)]
     true = np.sqrt(np.mean(np.var([each.map for each in found], axis=0)))
     stated = np.mean([np.sqrt(np.mean(each.noise_sd**2)) for each in found])
     assert 1 / 1.5 < stated / true < 1.5
@@ -198,6 +198,6 @@ def test_stated_scatter_is_that_of_fresh_releases() -> None:
 def test_grids_of_any_size_work(columns: int, rows: int) -> None:
     strategy = Hierarchical(replace(TASK, grid=Grid(columns, rows, screen(800, 600))))
     kernel = strategy.kernel()
-    found = strategy.decode(strategy.measure(kernel(crowd(1)[0]), NoiseSource.seeded(1)))
+    found = strategy.decode(strategy._noised(kernel(crowd(1)[0]), NoiseSource.seeded(1)))
     assert found.map.shape == found.noise_sd.shape == found.prior.shape == (rows, columns)
     assert found.map.sum() == pytest.approx(1)

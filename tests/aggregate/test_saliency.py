@@ -111,7 +111,7 @@ def correlations(name: str, people: int, follow: int) -> tuple[float, float, flo
         total = sum(kernel({"x": g[:, 0], "y": g[:, 1], "valid": np.ones(8, dtype=bool)}) for g in gaze)
         cells = GRID.cells(gaze[..., 0].ravel(), gaze[..., 1].ravel())
         truth = render(np.bincount(cells, minlength=GRID.size).reshape(GRID.shape) * 1.0, task.blur_cells).ravel()
-        noisy = STRATEGIES[name](task).measure(np.asarray(total), NoiseSource.seeded(scene))  # type: ignore[call-arg]
+        noisy = STRATEGIES[name](task)._noised(np.asarray(total), NoiseSource.seeded(scene))  # type: ignore[call-arg]
         plain = STRATEGIES[name](task).decode(noisy)  # type: ignore[call-arg]
         pictured = STRATEGIES[name](replace(task, saliency=saliency)).decode(noisy)  # type: ignore[call-arg]
         assert plain.picture_share == 0

@@ -105,10 +105,10 @@ def test_a_strategy_keeps_its_contract(name, neighbours):
         total += integers
     assert set(kernel.columns) <= {"t", "x", "y", "valid"}
     kept = total.copy()
-    noisy = strategy.measure(total, NoiseSource.seeded(4))
+    noisy = strategy._noised(total, NoiseSource.seeded(4))
     assert np.array_equal(total, kept), "measuring leaves the sum alone"
-    assert np.array_equal(noisy, strategy.measure(total, NoiseSource.seeded(4)))
-    assert not np.array_equal(noisy, strategy.measure(total, NoiseSource.seeded(5)))
+    assert np.array_equal(noisy, strategy._noised(total, NoiseSource.seeded(4)))
+    assert not np.array_equal(noisy, strategy._noised(total, NoiseSource.seeded(5)))
     found, again = strategy.decode(noisy), make(name, replace(TASK, neighbours=neighbours)).decode(noisy.copy())
     assert np.array_equal(found.map, again.map)
     assert np.array_equal(found.noise_sd, again.noise_sd)
@@ -229,7 +229,7 @@ def test_the_noise_has_the_size_it_should_have(name):
     strategy = make(name)
     size, recipe = strategy.kernel().size, strategy.to_dict()
     source = NoiseSource.seeded(11)
-    draws = [strategy.measure(np.zeros(size, dtype=np.int64), source) for _ in range(math.ceil(2000 / size) + 250)]
+    draws = [strategy._noised(np.zeros(size, dtype=np.int64), source) for _ in range(math.ceil(2000 / size) + 250)]
     mean_square = float(np.mean(np.square(np.concatenate(draws, dtype=np.float64))))
     expected = recipe["sigma"] ** 2 if "sigma" in recipe else (size + 1) * recipe["scale"] ** 2
     assert mean_square == pytest.approx(expected, rel=0.15)
@@ -247,7 +247,7 @@ def test_numbers_of_another_strategy_are_refused(name):
     with pytest.raises(InternalError):
         make(name).decode(np.zeros(3, dtype=np.int64))
     with pytest.raises(InternalError):
-        make(name).measure(np.zeros(make(name).kernel().size), NoiseSource.seeded(1))
+        make(name)._noised(np.zeros(make(name).kernel().size), NoiseSource.seeded(1))
 
 
 # --- usefulness of ours ---
@@ -260,7 +260,7 @@ def test_with_very_many_observers_the_truth_comes_out(name, neighbours):
     strategy = make(name, replace(TASK, observers=100_000, neighbours=neighbours))
     kernel = strategy.kernel()
     total = sum(kernel(rows) for rows in people) * 2500
-    found = strategy.decode(strategy.measure(total, NoiseSource.seeded(3)))
+    found = strategy.decode(strategy._noised(total, NoiseSource.seeded(3)))
     assert correlation(found.map, truth_of(people)) > 0.97
     assert found.data_share > 0.9
 
@@ -270,7 +270,7 @@ def test_with_very_many_observers_the_truth_comes_out(name, neighbours):
 def test_with_hardly_any_budget_the_prior_comes_out(name, neighbours):
     strategy = make(name, replace(TASK, epsilon=1e-3, observers=5, neighbours=neighbours))
     kernel = strategy.kernel()
-    noisy = strategy.measure(sum(kernel(rows) for rows in crowd(5)), NoiseSource.seeded(9))
+    noisy = strategy._noised(sum(kernel(rows) for rows in crowd(5)), NoiseSource.seeded(9))
     found = strategy.decode(noisy)
     assert correlation(found.map, found.prior) > 0.98
     assert found.data_share < 0.02
@@ -281,7 +281,7 @@ def test_at_a_hundred_observers_the_map_is_closer_to_the_truth_than_the_prior(na
     people = crowd(100, seed=2)
     strategy = make(name, replace(TASK, observers=100))
     kernel = strategy.kernel()
-    found = strategy.decode(strategy.measure(sum(kernel(rows) for rows in people), NoiseSource.seeded(6)))
+    found = strategy.decode(strategy._noised(sum(kernel(rows) for rows in people), NoiseSource.seeded(6)))
     truth = truth_of(people)
     assert correlation(found.map, truth) > max(0.85, correlation(found.prior, truth) + 0.1)
 
@@ -291,7 +291,7 @@ def test_a_fine_grid_is_decoded_coarsely_and_drawn_finely():
     fine = Grid(120, 90, screen(800, 600))
     strategy = make("histogram", replace(TASK, grid=fine, observers=60_000, blur_cells=8.0))
     total = sum(strategy.kernel()(rows) for rows in people) * 1000
-    found = strategy.decode(strategy.measure(total, NoiseSource.seeded(2)))
+    found = strategy.decode(strategy._noised(total, NoiseSource.seeded(2)))
     assert found.map.shape == found.noise_sd.shape == found.prior.shape == (90, 120)
     assert found.map.sum() == pytest.approx(1)
     assert found.prior.sum() == pytest.approx(1)
@@ -303,7 +303,7 @@ def test_a_fine_grid_is_decoded_coarsely_and_drawn_finely():
 def test_tiny_grids_work(name, columns, rows):
     grid = Grid(columns, rows, screen(800, 600))
     strategy = make(name, replace(TASK, grid=grid))
-    found = strategy.decode(strategy.measure(strategy.kernel()(everywhere()), NoiseSource.seeded(1)))
+    found = strategy.decode(strategy._noised(strategy.kernel()(everywhere()), NoiseSource.seeded(1)))
     assert found.map.shape == (rows, columns)
     assert found.map.sum() == pytest.approx(1)
 

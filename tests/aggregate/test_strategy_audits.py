@@ -95,8 +95,8 @@ def test_a_full_and_an_empty_recording_are_as_far_apart_as_two_of_liu_maps_can_b
 def test_releases_in_rows_have_noise_of_their_own_and_are_decoded_one_by_one(name):
     strategy = strategy_of(name)
     total = np.zeros(strategy.kernel().size, dtype=np.int64)
-    rows = strategy.measure(np.tile(total, (500, 1)), NoiseSource.seeded(3))
-    one_by_one = np.array([strategy.measure(total, NoiseSource.seeded(seed)) for seed in range(500)])
+    rows = strategy._noised(np.tile(total, (500, 1)), NoiseSource.seeded(3))
+    one_by_one = np.array([strategy._noised(total, NoiseSource.seeded(seed)) for seed in range(500)])
     assert rows.shape == one_by_one.shape
     assert len(np.unique(rows[:, 0])) > 490
     spread = np.std(rows, axis=0).mean() / np.std(one_by_one, axis=0).mean()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole studies: bounds in exact integers, the promise, the forecast, bad input, one pass, one charge."""
+"""Whole studies: bounds in exact integers, the guarantee, the forecast, bad input, one pass, one charge."""
 
 from __future__ import annotations
 
@@ -17,24 +17,30 @@ from hypothesis import strategies as st
 from gazeveil import ApproxDP, Corpus, Ledger, NoiseSource, Recording, Unproven, screen
 from gazeveil.aggregate.sight import joint_sensitivity, sight_of
 from gazeveil.aggregate.study_plan import BOUND, LEAST_CARRIED, StudyPlan
-from gazeveil.aggregate.whole_study import PrivateStudy
+from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.engines.local import LocalEngine
-from gazeveil.errors import BudgetExceeded, GeometryError, InputError, OptionError
+from gazeveil.errors import BudgetExceeded, InputError, OptionError
 from gazeveil.privacy.calibrate import gaussian_delta
+from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
+from tests.releasing import planned, released
 
 PLANE = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quick
 NAMES = ("a", "b", "c")
 
 
-def study(**changes: Any) -> PrivateStudy:
+def study(**changes: Any) -> PrivateHeatmaps:
     options: dict[str, Any] = {"epsilon": 5.0, "delta": 1e-4, **changes}
-    return PrivateStudy(**options)
+    return PrivateHeatmaps(**options)
+
+
+def planned_for(names: tuple[str, ...], observers: int = 40, neighbours=Neighbours.REPLACE_ONE, **changes: Any):
+    return study(**changes).plan_for(PLANE, names, observers, neighbours, exact(1e-4))
 
 
 def plan(weights=(1.0, 1.0, 1.0), observers=40, **changes: Any) -> StudyPlan:
     named = dict(zip(NAMES, weights, strict=True))
-    return study(weights=named, **changes).plan(PLANE, observers, NAMES)
+    return planned_for(NAMES, observers, weights=named, **changes)
 
 
 def rows(*views):
@@ -121,11 +127,7 @@ def test_the_order_of_rows_and_sessions_does_not_matter():
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_sigma_is_enough_for_the_promise_and_hardly_more(neighbours):
-    chosen = (
-        plan((1.0, 2.0, 1.0), neighbours=neighbours, observers=40)
-        if neighbours is Neighbours.REPLACE_ONE
-        else (study(neighbours=neighbours, observers=40, weights={"b": 2.0}).plan(PLANE, 40, NAMES))
-    )
+    chosen = plan((1.0, 2.0, 1.0), neighbours=neighbours)
     far = joint_sensitivity(chosen.square, neighbours)
     exact = chosen.square * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
     assert exact < far**2 < exact * (1 + Fraction(1, 10**12))
@@ -136,7 +138,7 @@ def test_sigma_is_enough_for_the_promise_and_hardly_more(neighbours):
 
 def test_noise_grows_with_the_root_of_the_number_of_stimuli_not_with_the_number():
     def noise(count):
-        return study().plan(PLANE, 40, tuple(f"s{k}" for k in range(count))).sigma
+        return planned_for(tuple(f"s{k}" for k in range(count))).sigma
 
     assert noise(32) / noise(2) == pytest.approx(4, rel=1e-9)
 
@@ -149,20 +151,20 @@ def test_the_forecast_rises_with_people_and_budget_and_falls_with_stimuli():
     many = tuple(f"s{k}" for k in range(12))
 
     def carried(count, observers, epsilon):
-        return study(epsilon=epsilon).plan(PLANE, observers, many[:count]).carried()
+        return planned_for(many[:count], observers, epsilon=epsilon).carried()
 
     assert 0 < carried(12, 30, 1.0) < carried(12, 30, 3.0) < carried(12, 100, 3.0) < carried(3, 100, 3.0) < 1
 
 
 def test_the_forecast_says_what_would_be_enough():
     many = tuple(f"s{k}" for k in range(60))
-    chosen = study(epsilon=2.0).plan(PLANE, 60, many)
+    chosen = planned_for(many, 60, epsilon=2.0)
     assert chosen.carried() < LEAST_CARRIED
     fewer = chosen.most_stimuli_carried()
-    assert study(epsilon=2.0).plan(PLANE, 60, many[:fewer]).carried() >= LEAST_CARRIED
-    assert study(epsilon=2.0).plan(PLANE, 60, many[: fewer + 1]).carried() < LEAST_CARRIED
+    assert planned_for(many[:fewer], 60, epsilon=2.0).carried() >= LEAST_CARRIED
+    assert planned_for(many[: fewer + 1], 60, epsilon=2.0).carried() < LEAST_CARRIED
     more = chosen.epsilon_carried()
-    assert study(epsilon=more).plan(PLANE, 60, many).carried() >= LEAST_CARRIED
+    assert planned_for(many, 60, epsilon=more).carried() >= LEAST_CARRIED
 
 
 SPOTS = {"a": (200, 150), "b": (600, 450), "c": (600, 150), "d": (200, 450)}
@@ -181,7 +183,7 @@ def corpus() -> Corpus:
 
 
 def test_every_map_peaks_where_its_stimulus_was_looked_at(corpus):
-    release = study(epsilon=8.0).release(corpus, noise=NoiseSource.seeded(1))
+    release = released(study(epsilon=8.0), corpus, noise=NoiseSource.seeded(1))
     found = release.value
     assert list(found.maps) == list(SPOTS)
     for name, (x, y) in SPOTS.items():
@@ -199,32 +201,31 @@ def test_every_map_peaks_where_its_stimulus_was_looked_at(corpus):
 
 
 def test_more_weight_makes_a_better_map(corpus):
-    light = study(epsilon=3.0).plan(PLANE, 60, tuple(SPOTS))
-    heavy = study(epsilon=3.0, weights={"a": 4.0}).plan(PLANE, 60, tuple(SPOTS))
-    total_light = LocalEngine().sum_over_observers(corpus, light.kernel()).total
-    total_heavy = LocalEngine().sum_over_observers(corpus, heavy.kernel()).total
-    one = light.decode(light.measure(total_light, NoiseSource.seeded(3))).maps
-    other = heavy.decode(heavy.measure(total_heavy, NoiseSource.seeded(3))).maps
+    light = planned_for(tuple(SPOTS), 60, epsilon=3.0)
+    heavy = planned_for(tuple(SPOTS), 60, epsilon=3.0, weights={"a": 4.0})
+    one, other = (
+        chosen.decode(chosen.measure(corpus, NoiseSource.seeded(3), LocalEngine())).maps for chosen in (light, heavy)
+    )
     assert other["a"].data_share > one["a"].data_share
     assert other["b"].data_share < one["b"].data_share
 
 
 def test_the_mean_alone_has_the_whole_budget(corpus):
-    release = study(epsilon=1.0, mean_only=True).release(corpus, noise=NoiseSource.secure())
+    release = released(study(epsilon=1.0, mean_only=True), corpus)
     assert release.value.maps == {}
     assert release.value.mean.map.sum() == pytest.approx(1)
     assert release.guarantee <= ApproxDP(1.0, 1e-4)
 
 
 def test_a_hopeless_budget_is_refused_before_anything_is_spent(corpus, tmp_path):
-    hopeless = study(epsilon=0.05)
+    hopeless = planned(study(epsilon=0.05), corpus)
     with Ledger.open(str(tmp_path / "book.sqlite"), create=True) as ledger:
         ledger.grant("study", ApproxDP(1, "1e-3"))
-        with pytest.raises(OptionError, match=r"carries next to nothing.*Nothing was spent") as refused:
-            hopeless.release(corpus, noise=NoiseSource.secure(), ledger=ledger, dataset="study")
+        with pytest.raises(OptionError, match=r"hardly be better than none.*Nothing was spent") as refused:
+            hopeless.release(corpus, ledger=ledger, account="study")
         assert "mean-only" in refused.value.hint
         before = len(list(ledger.history("study")))
-        release = hopeless.release(corpus, noise=NoiseSource.secure(), ledger=ledger, dataset="study", anyway=True)
+        release = hopeless.release(corpus, ledger=ledger, account="study", anyway=True)
         assert before == 1  # the grant
         assert len(list(ledger.history("study"))) == 2
         assert release.receipt is not None
@@ -246,15 +247,12 @@ def test_one_pass_and_one_charge_for_all_stimuli(corpus, tmp_path):
     engine = _Counting()
     with Ledger.open(str(tmp_path / "book.sqlite"), create=True) as ledger:
         ledger.grant("study", ApproxDP(8, "1e-3"))
-        release = study(epsilon=5.0).release(
-            corpus, noise=NoiseSource.secure(), ledger=ledger, dataset="study", engine=engine
-        )
+        plan = planned(study(epsilon="5", delta="1e-4"), corpus)
+        release = plan.release(corpus, ledger=ledger, account="study", engine=engine)
         assert engine.passes == 1
-        assert release.guarantee == ApproxDP(5.0, 1e-4)
+        assert release.guarantee == ApproxDP(5, "1e-4")
         with pytest.raises(BudgetExceeded):
-            study(epsilon=5.0).release(
-                corpus, noise=NoiseSource.secure(), ledger=ledger, dataset="study", engine=engine
-            )
+            plan.release(corpus, ledger=ledger, account="study", engine=engine)
         assert engine.passes == 1  # gaze is not even read
 
 
@@ -272,10 +270,7 @@ def test_one_pass_and_one_charge_for_all_stimuli(corpus, tmp_path):
         ({"weights": {"a": 1e5}}, "differ by more than"),
         ({"strategy": "modes"}, "cannot be released together"),
         ({"most_stimuli": 0}, "most_stimuli"),
-        ({"observers": True}, "observers"),
-        ({"stimuli": ("a", "a")}, "named twice"),
         ({"mean_only": True, "weights": {"a": 2.0}}, "weighs all gaze alike"),
-        ({"neighbours": Neighbours.ADD_REMOVE}, "secret"),
         ({"blur_deg": 0.0}, "blur_deg"),
         ({"blur_deg": 1e9}, "blur_deg"),
     ],
@@ -290,16 +285,25 @@ def test_senseless_options_are_refused(options, words):
     [
         ({"stimuli": ("a",)}, OptionError, "at least two stimuli"),
         ({"stimuli": ("a", "z")}, InputError, "no stimulus 'z'"),
+        ({"stimuli": ("a", "a")}, OptionError, "named twice"),
         ({"weights": {"z": 2.0}}, OptionError, "weights for stimuli that are not released: 'z'"),
-        ({"delta": 0.5}, OptionError, "such a promise is empty"),
+        ({"delta": 0.5}, OptionError, "such a guarantee is empty"),
+        ({"secret": True}, OptionError, "number of participants is secret"),
     ],
 )
-def test_a_study_that_does_not_fit_the_corpus_is_refused(corpus, options, error, words):
+def test_what_does_not_fit_the_study_is_refused_at_planning(corpus, options, error, words):
+    facts = {name: options.pop(name) for name in ("stimuli", "secret") if name in options}
     with pytest.raises(error, match=words):
-        study(**options).release(corpus, noise=NoiseSource.secure())
+        planned(study(**options), corpus, **facts)
 
 
-def test_stimuli_on_different_planes_are_told_apart():
+def test_a_guess_at_a_secret_number_tunes_the_decoder(corpus):
+    plan = planned(study(), corpus, number=50, secret=True)
+    assert plan.measurement.plan.observers == 50
+    assert plan.guarantee == ApproxDP(5.0, 1e-4, neighbours=Neighbours.ADD_REMOVE)
+
+
+def test_stimuli_on_different_screens_are_told_apart():
     t = np.arange(5.0)
     both = Corpus.of(
         [
@@ -307,16 +311,16 @@ def test_stimuli_on_different_planes_are_told_apart():
             Recording(t, t, t, screen(1000, 800, 200, 160, 573), "p", "b"),
         ]
     )
-    with pytest.raises(GeometryError, match=r"2 planes.*'a'.*'b'"):
-        study().release(both, noise=NoiseSource.secure())
+    with pytest.raises(InputError, match=r"2 screens.*'a'.*'b'"):
+        planned(study(), both)
 
 
 def test_a_corpus_without_recordings_is_refused():
     with pytest.raises(InputError):
-        study().release(Corpus.of([]), noise=NoiseSource.secure())
+        planned(study(), Corpus.of([]))
 
 
 def test_what_is_too_large_for_memory_is_said_before_anything_is_read():
     size = sight_of("bumps", plan().grid).size
     with pytest.raises(OptionError, match="at once"):
-        study().plan(PLANE, 40, tuple(str(k) for k in range((1 << 24) // size + 1)))
+        planned_for(tuple(str(k) for k in range((1 << 24) // size + 1)))

@@ -15,7 +15,8 @@ import pytest
 from gazeveil import Corpus, Ledger, PureDP, Recording, screen, write_corpus
 from gazeveil.cli.main import run
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.privacy.release import read_sidecar
+from gazeveil.release.manifest import declared_file, write_study
+from gazeveil.release.study import Participants, Stimulus, Study
 
 PLANE = screen(1200, 800, 480, 320, 600)
 ASKED = ["aoi", "study", "--stimulus", "page", "--areas", "areas.json", "--epsilon", "1"]
@@ -49,73 +50,79 @@ def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return dict(json.loads(capsys.readouterr().out))
 
 
-def test_a_release_is_charged_and_written_with_its_promise(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*ASKED, "--out", "dwell.csv", *PAID]) == 0
+def test_a_release_is_charged_and_written_with_its_guarantee(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ASKED, "--out", "dwell", *PAID]) == 0
     out = capsys.readouterr().out
-    assert out.index("predicted error for 20 observers") < out.index("released") < out.index("wrote dwell.csv")
-    assert "everything that one person contributed" in out
-    table = pl.read_csv("dwell.csv")
+    assert out.index("what to expect") < out.index("wrote     dwell") < out.index("result    page, dwell, left:")
+    assert "everything that one participant contributed" in out
+    table = pl.read_csv("dwell/aoi.csv")
     assert table["areas"].to_list() == ["left", "middle"]
-    sidecar = read_sidecar("dwell.csv")
-    assert sidecar["guarantee"]["epsilon"] == "1"
-    assert sidecar["receipt"] is not None
-    assert sidecar["provenance"]["observers"] == 20
+    record = json.loads(Path("dwell/release.json").read_text())
+    assert record["guarantee"]["epsilon"] == "1"
+    assert record["receipt"] is not None
+    assert {fact["name"]: fact["value"] for fact in record["public_facts"]}["participants"] == 20
     assert spent() == 1
 
 
-@pytest.mark.parametrize("name", ["all.json", "all.parquet"])
-def test_programs_get_every_number(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_get_every_number(capsys: pytest.CaptureFixture[str]) -> None:
     many = ["--statistic", "dwell", "--statistic", "transitions", "--statistic", "first-fixation", "--within", "2"]
-    assert run([*ASKED, *many, "--delta", "1e-6", "--out", name, *PAID, "--json"]) == 0
+    assert run([*ASKED, *many, "--delta", "0", "--out", "all", *PAID, "--json"]) == 0
     values = told(capsys)
-    assert [row["statistic"] for row in values["predicted"]] == ["dwell", "transitions", "first-fixation"]
-    assert values["predicted"][2]["most"] == 2
-    assert len(values["rows"]) == 6
-    assert values["spent"] is True
-    written = pl.read_parquet(name) if name.endswith("parquet") else pl.read_json(name)
-    assert written["estimate"].to_list() == [row["estimate"] for row in values["rows"]]
+    assert values["charged"] is True
+    assert values["about_the_value"]["rows"] == 6
+    assert values["recipe"]["statistics"][2] == {"name": "first-fixation", "within": 2.0}
+    assert len(pl.read_parquet("all/aoi.parquet")) == len(pl.read_csv("all/aoi.csv")) == 6
 
 
 def test_a_dry_run_spends_and_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(Path().iterdir())
     assert run([*ASKED, "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "predicted error" in out
+    assert "what to expect" in out
     assert "Nothing was spent" in out
-    assert run([*ASKED, "--dry-run", "--out", "dwell.csv", *PAID, "--json"]) == 0
+    assert run([*ASKED, "--dry-run", "--out", "dwell", *PAID, "--json"]) == 0
     values = told(capsys)
     assert values["spent"] is False
-    assert values["predicted"][0]["noise_sd"] > 0
-    assert "rows" not in values
+    assert values["preview"][0]["noise_sd"] > 0
     assert (spent(), sorted(Path().iterdir())) == (0, before)
 
 
 def test_groups_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*ASKED, "--compare", "groups.csv", "--out", "groups.parquet", *PAID, "--json"]) == 0
-    values = told(capsys)
-    assert values["observers"] == {"novice": 10, "expert": 10}
-    assert {row["group"] for row in values["rows"]} == {"novice", "expert", "novice − expert"}
+    assert run([*ASKED, "--compare", "groups.csv", "--out", "groups", *PAID, "--json"]) == 0
+    assert told(capsys)["recipe"]["groups"] == {"novice": 10, "expert": 10}
+    table = pl.read_parquet("groups/aoi.parquet")
+    assert set(table["group"]) == {"novice", "expert", "novice − expert"}
     assert spent() == 1
 
 
+def test_a_declared_study_brings_its_own_areas(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Stimulus(name="page", screen=PLANE, areas=declared_file(Path("areas.json")))
+    write_study(Study(name="s", participants=Participants(number=20), stimuli=(page,)), Path("study.toml"))
+    command = ["aoi", "study", "--study", "study.toml", "--epsilon", "1", "--out", "dwell", "--no-ledger", "--json"]
+    assert run(command) == 0
+    values = told(capsys)
+    assert values["conditional_on"] == []
+    assert list(values["recipe"]["areas"]) == ["page"]
+
+
 def test_over_budget_nothing_leaves(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["aoi", "study", *ASKED[2:-1], "3", "--out", "dwell.csv", *PAID, "--json"]) == 5
+    assert run(["aoi", "study", *ASKED[2:-1], "3", "--out", "dwell", *PAID, "--json"]) == 5
     assert told(capsys)["error"] == "BudgetExceeded"
     assert not list(Path().glob("dwell*"))
 
 
-def test_weak_promises_are_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*ASKED[:-1], "20", "--out", "dwell.csv", "--no-ledger"]) == 0
+def test_weak_guarantees_are_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ASKED[:-1], "20", "--out", "dwell", "--no-ledger"]) == 0
     assert "warning: ε = 20 is weak" in capsys.readouterr().err
 
 
 def test_a_seed_makes_the_release_unproven(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("a.csv", "b.csv"):
+    for name in ("a", "b"):
         assert run([*ASKED, "--out", name, "--no-ledger", "--seed", "1", "--json"]) == 0
         assert told(capsys)["guarantee"]["kind"] == "unproven"
-    assert Path("a.csv").read_text() == Path("b.csv").read_text()
-    assert run([*ASKED, "--out", "c.csv", *PAID, "--seed", "1"]) == 5
-    assert not Path("c.csv").exists()
+    assert Path("a/aoi.csv").read_text() == Path("b/aoi.csv").read_text()
+    assert run([*ASKED, "--out", "c", *PAID, "--seed", "1"]) == 5
+    assert not Path("c").exists()
 
 
 @pytest.mark.parametrize(
@@ -124,21 +131,21 @@ def test_a_seed_makes_the_release_unproven(capsys: pytest.CaptureFixture[str]) -
         ({"--stimulus": "cover"}, 3, "no stimulus 'cover'"),
         ({"--epsilon": "0"}, 3, "epsilon must be greater than 0"),
         ({"--epsilon": "much"}, 3, "epsilon"),
-        ({"--delta": "0.05"}, 3, "it must be below 1/20"),
+        ({"--delta": "0.05"}, 3, "no smaller than one in 20"),
         ({"--areas": "none.json"}, 3, "cannot read"),
         ({"--areas": "broken.json"}, 3, "areas[0].right"),
         ({"--statistic": "dwel"}, 3, "did you mean 'dwell'"),
         ({"--statistic": "visit-order", "--order-length": "4"}, 3, "length must be 1, 2 or 3"),
         ({"--compare": "none.csv"}, 3, "cannot read"),
         ({"--detector": "guess"}, 3, "no event detector is called 'guess'"),
-        ({"--neighbours": "add-remove"}, 3, "number of observers is protected"),
+        ({"--neighbours": "add-remove"}, 3, "number of participants is secret"),
         ({"--ledger": "none.sqlite"}, 5, "there is no ledger"),
         ({"--ledger": "groups.csv"}, 5, "groups.csv"),
         ({"--dataset": "another"}, 5, "no account"),
         ({"--dataset": None, "--ledger": None}, 3, "say which ledger to charge"),
-        ({"--out": "dwell.png"}, 3, ".csv, .parquet or .json"),
+        ({"--out": "dwell.csv"}, 3, "a release is a folder"),
         ({"--out": None}, 3, "say where to write"),
-        ({"--out": "areas.json"}, 4, "exists already"),
+        ({"--out": "study"}, 4, "exists already"),
         ({"corpus": "nowhere"}, 3, "a corpus folder"),
     ],
     ids=str,
@@ -151,7 +158,7 @@ def test_what_is_wrong_is_told_and_nothing_is_spent(
     Path("broken.json").write_text(json.dumps(broken))
     before = {path: path.stat().st_size for path in Path().iterdir() if path.suffix != ".lock"}
     options: dict[str, str | None] = {
-        "--stimulus": "page", "--areas": "areas.json", "--epsilon": "1", "--out": "dwell.csv",
+        "--stimulus": "page", "--areas": "areas.json", "--epsilon": "1", "--out": "dwell",
         "--ledger": "ledger.sqlite", "--dataset": "study", **changed,
     }  # fmt: skip
     corpus = options.pop("corpus", "study") or ""
@@ -161,7 +168,7 @@ def test_what_is_wrong_is_told_and_nothing_is_spent(
     assert words in answer["message"] + answer["hint"]
     assert spent() == 0
     assert {path: path.stat().st_size for path in before} == before
-    assert not Path("dwell.csv").exists()
+    assert not Path("dwell").exists()
 
 
 def test_areas_and_stimuli_go_together(capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,4 +183,4 @@ def test_nobody_in_a_corpus_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     write_corpus([Recording(empty, empty, empty, PLANE, observer="p", stimulus="page")], Path("empty"))
     assert Corpus.open("empty").observers == []
     assert run(["aoi", "empty", *ASKED[2:], "--dry-run"]) == 3
-    assert "no observer" in capsys.readouterr().err
+    assert "no recordings" in capsys.readouterr().err

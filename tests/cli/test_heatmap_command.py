@@ -44,9 +44,12 @@ def test_everything_is_written_and_charged(study: Path, tmp_path: Path, capsys: 
         "heatmap.npz",
         "heatmap.parquet",
         "heatmap.png",
-        "errors.png",
+        "heatmap.errors.png",
         "statement.html",
         "statement.txt",
+        "methods.md",
+        "evidence.html",
+        "registry-entry.json",
         "release.json",
     }
     assert pl.read_parquet(out / "heatmap.parquet")["value"].sum() == pytest.approx(1)
@@ -67,7 +70,7 @@ def test_the_picture_can_lie_over_the_stimulus(study: Path, tmp_path: Path) -> N
     base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--no-ledger", *COARSE]
     out = tmp_path / "map"
     assert run([*base, "--out", str(out), "--overlay", str(tmp_path / "a.png")]) == 0
-    assert (out / "overlay.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "heatmap.overlay.png").read_bytes().startswith(b"\x89PNG")
     assert run([*base, "--out", str(tmp_path / "no"), "--overlay", str(tmp_path / "tall.png")]) == 3
     assert run([*base, "--out", str(tmp_path / "no"), "--overlay", str(tmp_path / "missing.png")]) == 3
     assert not (tmp_path / "no").exists()
@@ -79,13 +82,13 @@ def test_the_picture_can_lie_over_the_stimulus(study: Path, tmp_path: Path) -> N
         (["--epsilon", "1", "--stimulus", "b.png", "--no-ledger"], 3, "no stimulus 'b.png'"),
         (["--epsilon", "0", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
         (["--epsilon", "1", "--stimulus", "a.png"], 3, "--no-ledger"),
-        (["--epsilon", "1", "--stimulus", "a.png", "--ledger", "x.sqlite"], 3, "--dataset"),
+        (["--epsilon", "1", "--stimulus", "a.png", "--ledger", "x.sqlite"], 3, "--account"),
         (["--epsilon", "1", "--stimulus", "a.png", "--ledger", "x.sqlite", "--dataset", "d"], 5, "no ledger"),
         (["--epsilon", "1", "--delta", "0.1", "--stimulus", "a.png", "--no-ledger"], 3, "empty"),
         (["--epsilon", "1", "--strategy", "magic", "--stimulus", "a.png", "--no-ledger"], 3, "magic"),
         (["--epsilon", "-1", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
         (["--epsilon", "inf", "--stimulus", "a.png", "--no-ledger"], 3, "epsilon"),
-        (["--epsilon", "1", "--observers", "0", "--stimulus", "a.png", "--no-ledger"], 3, "observers"),
+        (["--epsilon", "1", "--observers", "0", "--stimulus", "a.png", "--no-ledger"], 3, "number of participants"),
         (["--epsilon", "1", "--delta", "0", "--strategy", "bumps", "--stimulus", "a.png", "--no-ledger"], 3, "modes"),
         (
             ["--epsilon", "1", "--stimulus", "a.png", "--ledger", "postgresql://127.0.0.1:9/none", "--dataset", "d"],
@@ -105,7 +108,7 @@ def test_mistakes_get_words_and_nothing_is_written(
 def test_a_large_epsilon_is_warned_about(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--stimulus", "a.png", "--epsilon", "20", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
     assert run(["heatmap", str(study), *arguments]) == 0
-    assert "next to nothing" in capsys.readouterr().out
+    assert "ε = 20 is weak" in capsys.readouterr().err
 
 
 def folder_of(tmp_path: Path, recordings: list[Recording]) -> str:
@@ -117,7 +120,7 @@ def test_one_observer_gets_a_map_and_a_warning(tmp_path: Path, capsys: pytest.Ca
     corpus = folder_of(tmp_path, [Recording(np.arange(3.0), np.full(3, 500.0), np.full(3, 400.0), DESK, "p", "a.png")])
     arguments = ["--stimulus", "a.png", "--epsilon", "1", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
     assert run(["heatmap", corpus, *arguments]) == 0
-    assert "nearly all prior" in capsys.readouterr().out
+    assert "nearly all prior" in capsys.readouterr().err
 
 
 def test_gaze_off_the_screen_is_no_gaze_and_no_error(tmp_path: Path) -> None:
@@ -127,12 +130,12 @@ def test_gaze_off_the_screen_is_no_gaze_and_no_error(tmp_path: Path) -> None:
     assert np.load(tmp_path / "map" / "heatmap.npz")["map"].sum() == pytest.approx(1)
 
 
-def test_recordings_without_samples_have_no_stimulus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_corpus_without_samples_needs_a_declared_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     none = np.zeros(0)
     corpus = folder_of(tmp_path, [Recording(none, none, none, DESK, f"p{k}", "a.png") for k in range(4)])
     arguments = ["--stimulus", "a.png", "--epsilon", "1", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
     assert run(["heatmap", corpus, *arguments]) == 3
-    assert "no stimulus" in capsys.readouterr().err
+    assert "no recordings" in capsys.readouterr().err
     assert not (tmp_path / "map").exists()
 
 
@@ -142,7 +145,8 @@ def test_an_unknown_number_of_people_is_counted_privately(
     arguments = ["--stimulus", "a.png", "--epsilon", "1", "--neighbours", "add-remove", "--no-ledger", "--json"]
     assert run(["heatmap", str(study), *arguments, "--out", str(tmp_path / "map"), *COARSE]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["observers"] >= 1
+    assert told["recipe"]["strategy"] == {"chosen": "after a private count"}
+    assert {fact["name"]: fact["value"] for fact in told["public_facts"]}["participants"] == "secret"
     assert told["guarantee"]["neighbours"] == "add-remove"
 
 
@@ -168,10 +172,10 @@ def test_the_stimulus_may_help_the_decoder(study: Path, tmp_path: Path, capsys: 
     base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--no-ledger", *COARSE]
     out = tmp_path / "map"
     assert run([*base, "--out", str(out), "--saliency", str(tmp_path / "a.png")]) == 0
-    assert "pixels of a.png" in capsys.readouterr().out
+    assert "of the prior follows the picture" in capsys.readouterr().out
     sidecar = json.loads((out / "release.json").read_text())
     assert len(sidecar["recipe"]["picture"]) == 64
-    assert 0 < sidecar["picture_share"] < 1
+    assert 0 < sidecar["about_the_value"]["picture_share"] < 1
     for more in (["--saliency", str(tmp_path / "tall.png")], ["--saliency", str(tmp_path / "missing.png")]):
         assert run([*base, "--out", str(tmp_path / "no"), *more]) == 3
     hierarchical = ["--strategy", "hierarchical", "--saliency", str(tmp_path / "a.png")]

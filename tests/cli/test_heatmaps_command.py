@@ -52,8 +52,8 @@ def test_all_stimuli_are_written_and_charged_once(
     assert run([*command, "--out", str(out), "--pictures", str(tmp_path / "pictures"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["charged"]
-    assert told["observers"] == 40
-    assert told["expected"] > 0.2
+    assert {fact["name"]: fact["value"] for fact in told["public_facts"]}["participants"] == 40
+    assert told["forecast"]["expected"] > 0.2
     names = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     assert names == {
         "heatmaps.npz",
@@ -69,7 +69,7 @@ def test_all_stimuli_are_written_and_charged_once(
         "stimuli/c.png.errors.png",
         "stimuli/c.png.overlay.png",
     }
-    assert {Path(name) for name in told["files"]} == {out / name for name in names}
+    assert set(told["files"]) == names - {"release.json"}
     table = pl.read_parquet(out / "heatmaps.parquet")
     assert table["stimulus"].unique().sort().to_list() == [None, "a/b.png", "c.png"]
     masses = table.group_by("stimulus").agg(pl.col("value").sum())["value"]
@@ -95,7 +95,7 @@ def test_a_hopeless_budget_asks_first_and_spends_nothing(
     assert "--mean-only" in error
     assert not (tmp_path / "maps").exists()
     assert run([*command, "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["enough"] is False
+    assert json.loads(capsys.readouterr().out)["forecast"]["worth_it"] is False
     assert run(["ledger", "history", "s", "--ledger", paying[1], "--json"]) == 0
     assert "charge" not in json.dumps([event["kind"] for event in json.loads(capsys.readouterr().out)["events"]])
     assert run([*command, "--mean-only"]) == 0
@@ -108,7 +108,7 @@ def test_a_hopeless_budget_asks_first_and_spends_nothing(
     [
         (["--epsilon", "0", "--no-ledger"], 3, "epsilon"),
         (["--epsilon", "3"], 3, "--no-ledger"),
-        (["--epsilon", "3", "--ledger", "x.sqlite"], 3, "--dataset"),
+        (["--epsilon", "3", "--ledger", "x.sqlite"], 3, "--account"),
         (["--epsilon", "3", "--no-ledger", "--stimulus", "c.png"], 3, "at least two"),
         (["--epsilon", "3", "--no-ledger", "--stimulus", "nope"], 3, "nope"),
         (["--epsilon", "3", "--no-ledger", "--weights", "nowhere.toml"], 3, "nowhere.toml"),
@@ -158,7 +158,8 @@ def test_a_movie_is_written_and_charged(study: Path, tmp_path: Path, capsys: pyt
     assert run([*command, "--out", str(out), "--overlay", str(tmp_path / "still.png"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["charged"]
-    assert told["bins"] == 3
+    assert len(told["about_the_value"]["data_share"]["bins"]) == 3
+    assert told["recipe"]["epsilon"] == "4"
     names = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     assert {"movie.gif", "movie.png", "movie.npz", "movie.parquet", "release.json", "frames/0002.overlay.png"} <= names
     table = pl.read_parquet(out / "movie.parquet")
@@ -176,7 +177,7 @@ def test_a_movie_is_written_and_charged(study: Path, tmp_path: Path, capsys: pyt
         (["--duration", "-1", "--no-ledger"], "duration"),
         (["--duration", "1e12", "--no-ledger"], "more than a day"),
         (["--duration", "3", "--bin", "5", "--no-ledger"], "one bin"),
-        (["--duration", "3", "--no-ledger", "--speed", "0"], "--speed"),
+        (["--duration", "3", "--no-ledger", "--speed", "0"], "the speed of a movie"),
         (["--duration", "3"], "--no-ledger"),
         (["--duration", "3", "--no-ledger", "--overlay", "nowhere.png"], "nowhere.png"),
     ],

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.strategy import STRATEGIES, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.experiments.usefulness import _heatmap_methods as methods
 from gazeveil.experiments.usefulness import _heatmap_report as report
@@ -33,8 +33,10 @@ from gazeveil.experiments.usefulness._heatmap_scenes import (
 )
 from gazeveil.experiments.usefulness.heatmaps import Found, Plan, Score, _noise_of_all, beyond, compare, refreshed
 from gazeveil.gaze.corpus_writer import write_corpus
-from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.unit import Neighbours
+from gazeveil.release.study import DELTA
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.utility.maps import correlation, residual_correlation
 
@@ -57,8 +59,12 @@ def gallery() -> Gallery:
     return Gallery("two spots", SMALL, scenes)
 
 
+def front_door(plane: Geometry, observers: int, epsilon: float = 1.0) -> Strategy:
+    return PrivateHeatmap(epsilon=epsilon).strategy_for(plane, observers, Neighbours.REPLACE_ONE, DELTA)
+
+
 def task_of(observers: int, epsilon: float = 1.0) -> Task:
-    return PrivateHeatmap(epsilon=epsilon).plan(SMALL, observers).task
+    return front_door(SMALL, observers, epsilon).task
 
 
 # --- whom it draws ---
@@ -169,9 +175,9 @@ def test_a_method_gets_the_same_numbers_whichever_others_are_measured(gallery: G
 
 def test_ours_is_what_the_front_door_releases(gallery: Gallery) -> None:
     people, task = gallery.scenes[0].drawn(15, 0, 0), task_of(15)
-    strategy = PrivateHeatmap(epsilon=1.0).plan(SMALL, 15)
+    strategy = front_door(SMALL, 15)
     total = np.sum([strategy.kernel()(rows) for rows in people], axis=0)
-    expected = strategy.decode(strategy.measure(total, NoiseSource.seeded(3))).map
+    expected = strategy.decode(strategy._noised(total, NoiseSource.seeded(3))).map
     assert np.array_equal(methods.METHODS["ours"].ways["auto"](people, task, NoiseSource.seeded(3)), expected)
 
 
@@ -191,7 +197,7 @@ def test_the_recipe_is_a_map_beyond_the_prior_where_there_is_signal(gallery: Gal
 
 
 def test_the_recipe_releases_as_many_numbers_as_it_was_described_with() -> None:
-    tasks = {count: PrivateHeatmap(epsilon=1.0).plan(PLANE, count).task for count in (15, 30, 50)}
+    tasks = {count: front_door(PLANE, count).task for count in (15, 30, 50)}
     assert [_few_modes(task).released.shape[1] for task in tasks.values()] == [4, 8, 10]
     assert _many_bumps(tasks[50]).released.shape == (768, 520)
 

@@ -42,7 +42,9 @@ def study() -> Study:
     )
 
 
-def plain(rng: Rng, observer: str, stimulus: str, seconds: float = SECONDS, **labels: str) -> Recording:
+def plain(
+    rng: Rng, observer: str, stimulus: str, seconds: float = SECONDS, *, session: str = "1", trial: str = "1"
+) -> Recording:
     """Return somebody who looked here and there."""
     count = max(int(seconds * RATE), 1)
     places = rng.uniform((100, 100), (700, 500), (max(count // 12, 1) + 1, 2))
@@ -57,7 +59,8 @@ def plain(rng: Rng, observer: str, stimulus: str, seconds: float = SECONDS, **la
         pupil=rng.uniform(2, 5, count),
         pupil_unit="mm",
         rate_hz=RATE,
-        **labels,
+        session=session,
+        trial=trial,
     )
 
 

@@ -51,7 +51,7 @@ def _constants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gazeveil.release.plan.new_id", lambda: "0" * 32)
     for module in ("gazeveil.release.plan", "gazeveil.privacy.ledger.ledger"):
         monkeypatch.setattr(f"{module}.now", lambda: "2026-01-01T00:00:00.000000+00:00")
-    for kind in _measurements(Measurement):
+    for kind in _measurements(Measurement):  # type: ignore[type-abstract]
         monkeypatch.setattr(kind, "measure", _constant(kind.measure, found))
 
 

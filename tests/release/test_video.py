@@ -12,7 +12,7 @@ from PIL import Image
 
 from gazeveil import screen
 from gazeveil.errors import InputError, MissingExtra, OptionError, OutputError
-from gazeveil.release.study_files import _file_name
+from gazeveil.release.study_files import file_name
 from gazeveil.release.video import BAR, WIDTH, Frames, write_mp4, write_videos
 
 PLANE = screen(800, 600)
@@ -124,7 +124,7 @@ def test_without_pillow_it_is_said_what_to_install(tmp_path, monkeypatch):
 
 def test_names_of_stimuli_become_names_of_files():
     names = ["a/b.png", "a%2Fb.png", "../x", "", "ü" * 300, "ü" * 299 + "v", "plain.png"]
-    files = [_file_name(name) for name in names]
+    files = [file_name(name) for name in names]
     assert len(set(files)) == len(names)
     assert not any("/" in name or name in {".", ".."} or len(name) > 240 for name in files)
     assert files[-1] == "plain.png"

@@ -16,7 +16,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.study_plan import StudyPlan
 from gazeveil.gaze.geometry import screen
-from gazeveil.noise import NoiseSource, add_gaussian
+from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.unit import Neighbours
@@ -39,9 +39,7 @@ class JointIntegers:
 
     def run(self, data: People, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy integers, one release a row."""
-        total = self._total(data)
-        many = add_gaussian(noise, np.tile(total, trials), self.plan.sigma)
-        return np.asarray(many.reshape(trials, -1), dtype=np.float64)
+        return self.plan._noised(np.tile(self._total(data), (trials, 1)), noise).astype(np.float64)
 
     def log_ratio(self, outputs: FloatArray, first: People, second: People) -> FloatArray:
         """Return the log ratio of the two densities."""

@@ -11,6 +11,9 @@ import numpy as np
 
 from gazeveil._compiled import kernel
 
+MOST_SAMPLES = (1 << 31) - 1
+"""How many samples of one observer count in a map of one length."""
+
 
 @kernel()
 def plane_of(extent: Any, columns: int, rows: int) -> Any:
@@ -88,13 +91,15 @@ def add_normalised(
 ) -> None:
     """Add, for each observer, the counts scaled to length ``bound`` and rounded toward zero to ``total``.
 
-    With fewer than 2^31 samples an observer and a bound below 2^31, squares and their sums stay below 2^63.
+    The first 2^31 - 1 samples of an observer count. With a bound below 2^31, too, squares and their sums stay below
+    2^63.
     """
     plane = plane_of(extent, columns, rows)
     count = np.zeros(total.size, dtype=np.int64)
     looked_at = np.empty(total.size, dtype=np.int64)
     for observer in range(len(starts) - 1):
-        cells = look(x, y, valid, starts[observer], starts[observer + 1], plane, count, looked_at)
+        last = min(starts[observer + 1], starts[observer] + MOST_SAMPLES)
+        cells = look(x, y, valid, starts[observer], last, plane, count, looked_at)
         squares = 0
         for i in range(cells):
             squares += count[looked_at[i]] ** 2
@@ -127,14 +132,15 @@ def shares_of(count: Any, looked_at: Any, shares: Any) -> None:
 def add_bounded(vector: Any, bound: int, only_clip: bool, integers: Any, total: Any) -> bool:
     """Add a vector to ``total`` as `maps.to_bounded_integers` puts it, and return whether that could be done.
 
-    It cannot for numbers that are not finite, or whose squares are beyond floating point.
+    It cannot for numbers that are not finite, or whose squares are beyond floating point. What is too small for
+    floating point is nothing.
     """
     squares = 0.0
     for value in vector:
         squares += value * value
-    if squares == 0.0:
+    if squares <= 1e-200:
         return True
-    if not 1e-200 < squares < 1e200:
+    if not squares < 1e200:
         return False
     scale = bound / math.sqrt(squares)
     if only_clip:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.errors import InputError, InternalError, OptionError
+from gazeveil.errors import InternalError, OptionError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.types import FloatArray, IntArray
 
@@ -123,8 +123,6 @@ class NormalisedMap:
         """Add the maps of several observers to ``total``, in one pass over the rows."""
         from gazeveil.aggregate import _map_kernels  # noqa: PLC0415  (compiles)
 
-        if len(starts) > 1 and int(np.diff(starts).max()) > LARGEST_BOUND:
-            raise InputError(f"an observer has more than {LARGEST_BOUND:,} samples", hint="use a lower sampling rate")
         _map_kernels.add_normalised(*_gaze(rows), starts, *_raster(self.grid), self.bound, total)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
+from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import Drawn, drawn
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import blur_matrix
@@ -30,6 +31,7 @@ from gazeveil.errors import InternalError, OptionError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray
@@ -128,10 +130,10 @@ class MovieEstimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoviePlan:
+class MoviePlan(NoisySum):
     """The public facts about one dynamic heatmap.
 
-    Promise: (ε, δ)-differential privacy for observers, for all bins together (docs/proofs/whole-studies.md).
+    Guarantee: (ε, δ)-differential privacy for observers, for all bins together (docs/proofs/whole-studies.md).
 
     Attributes:
         grid: The cells of the heatmaps.
@@ -147,8 +149,8 @@ class MoviePlan:
 
     grid: Grid
     observers: int
-    epsilon: float
-    delta: float
+    epsilon: Number
+    delta: Number
     bin_seconds: float
     duration: float
     neighbours: Neighbours
@@ -156,6 +158,8 @@ class MoviePlan:
     blur_cells: float
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", chance_of_failure(self.delta, "delta"))
         if self.size > MOST_NUMBERS:
             raise OptionError(
                 f"{self.bins:,} bins of {self.sight.size} numbers are more than {MOST_NUMBERS:,} at once",
@@ -199,16 +203,15 @@ class MoviePlan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What it promises, before it sees data."""
+        """What it guarantees, before it sees data."""
         return ApproxDP(self.epsilon, self.delta, neighbours=self.neighbours)
 
     def kernel(self) -> CourseKernel:
         """Return what turns one observer's rows into integers."""
         return CourseKernel(self.sight, self.edges, self.smoothing, self.bound)
 
-    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with exact noise: the only step that sees both."""
-        if total.shape != (self.size,) or total.dtype != np.int64:
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
+        if total.shape[-1:] != (self.size,) or total.dtype != np.int64:
             raise InternalError(f"expected {self.size} integers, found {total.dtype} of shape {total.shape}")
         return add_gaussian(noise, total, self.sigma)
 
@@ -243,8 +246,8 @@ class MoviePlan:
         return {
             "strategy": self.strategy,
             "observers": self.observers,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
+            "epsilon": as_text(exact(self.epsilon)),
+            "delta": as_text(exact(self.delta)),
             "bin_seconds": self.bin_seconds,
             "duration": self.duration,
             "neighbours": str(self.neighbours),

@@ -3,7 +3,7 @@
 """What a way of releasing one heatmap is: three steps, of which only the middle one touches both data and noise.
 
 1. ``kernel``: one observer's rows become integers whose norm is bounded (clipped in integers, rounded toward zero).
-2. ``measure``: the sum over observers gets exact lattice noise. From here on everything is private.
+2. ``measure``: the kernel's sum over observers gets exact lattice noise. From here on everything is private.
 3. ``decode``: the noisy integers become a heatmap, with error bars. Post-processing: it sees nothing but the noisy
    integers and public numbers.
 
@@ -12,15 +12,15 @@ Everything a strategy is made of is public and fixed before it sees data: grid, 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from gazeveil.aggregate.engine import Kernel
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number, above_zero, probability
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Neighbours
@@ -76,38 +76,28 @@ class Estimate:
     picture_share: float = 0.0
 
 
-@runtime_checkable
-class Strategy(Protocol):
-    """A sound way of releasing one heatmap: a frozen dataclass of public numbers."""
+class Strategy(NoisySum):
+    """A proven way of releasing one heatmap: a frozen dataclass of public numbers.
+
+    Attributes:
+        task: The public facts it was made for.
+    """
+
+    __slots__ = ()
+    task: Task
 
     @property
-    def task(self) -> Task:
-        """The public facts it was made for."""
-        ...
-
-    @property
+    @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What it promises, before it sees data."""
-        ...
+        """What it guarantees, before it sees data."""
 
-    def kernel(self) -> Kernel:
-        """Return what turns one observer's rows into integers."""
-        ...
-
-    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with exact noise: the only step that sees both.
-
-        Several sums, one a row, get independent noise each; that is several releases.
-        """
-        ...
-
+    @abstractmethod
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
-        ...
 
+    @abstractmethod
     def to_dict(self) -> Mapping[str, Any]:
         """Return the strategy and its parameters as plain values."""
-        ...
 
 
 STRATEGIES: Registry[type[Strategy]] = Registry("heatmap strategy", package="gazeveil.aggregate.strategies")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
+from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import drawn
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
@@ -23,6 +25,7 @@ from gazeveil.errors import InternalError, OptionError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import IntArray
@@ -34,7 +37,7 @@ LEAST_WEIGHT = 1e-3
 """The smallest weight, relative to the largest: below it the fixed point would be too coarse."""
 
 LEAST_CARRIED = 0.2
-"""The expected correlation beyond the study's mean below which a release is refused unless asked for again."""
+"""The expected correlation beyond the study's mean below which a release is not worth its budget."""
 
 TYPICAL = (0.6, 0.0, 0.25)
 """Gain, and amplitudes of sharp and wide hot spots: what the forecast takes for typical."""
@@ -128,10 +131,10 @@ class StudyEstimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyPlan:
+class StudyPlan(NoisySum):
     """The public facts about the release of a whole study.
 
-    Promise: (ε, δ)-differential privacy for observers, for all stimuli together (docs/proofs/whole-studies.md).
+    Guarantee: (ε, δ)-differential privacy for observers, for all stimuli together (docs/proofs/whole-studies.md).
 
     Attributes:
         grid: The cells of the heatmaps.
@@ -150,14 +153,16 @@ class StudyPlan:
     stimuli: tuple[str, ...]
     weights: tuple[float, ...]
     observers: int
-    epsilon: float
-    delta: float
+    epsilon: Number
+    delta: Number
     neighbours: Neighbours
     strategy: str
     most_stimuli: int
     blur_cells: float
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", chance_of_failure(self.delta, "delta"))
         if self.size > MOST_NUMBERS:
             raise OptionError(
                 f"{len(self.stimuli):,} stimuli of {self.sight.size} numbers are more than {MOST_NUMBERS:,} at once",
@@ -192,16 +197,15 @@ class StudyPlan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What it promises, before it sees data."""
+        """What it guarantees, before it sees data."""
         return ApproxDP(self.epsilon, self.delta, neighbours=self.neighbours)
 
     def kernel(self) -> StudyKernel:
         """Return what turns one observer's rows into integers."""
         return StudyKernel(self.sight, tuple(zip(self.stimuli, self.bounds, strict=True)), self.square)
 
-    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with exact noise: the only step that sees both."""
-        if total.shape != (self.size,) or total.dtype != np.int64:
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
+        if total.shape[-1:] != (self.size,) or total.dtype != np.int64:
             raise InternalError(f"expected {self.size} integers, found {total.dtype} of shape {total.shape}")
         return add_gaussian(noise, total, self.sigma)
 
@@ -235,7 +239,7 @@ class StudyPlan:
         It follows from public numbers alone: people, ε, δ, stimuli, weights. How it compares with what simulated
         studies had is in docs/how-to/publish-a-whole-study.md.
         """
-        return self._carried_at(self.sigma / (float(np.mean(self.bounds)) * self.viewers))
+        return _carried(self)
 
     def most_stimuli_carried(self) -> int:
         """Return how many stimuli of equal weight this budget carries, everybody seeing all of them; 0 for none."""
@@ -250,7 +254,7 @@ class StudyPlan:
 
     def epsilon_carried(self) -> float:
         """Return about which ε would carry these stimuli; infinite where none up to 1,000 does."""
-        low, high = self.epsilon, 1000.0
+        low, high = float(above_zero(self.epsilon, "epsilon")), 1000.0
         if replace(self, epsilon=high).carried() < LEAST_CARRIED:
             return math.inf
         while high / low > 1.02:
@@ -266,13 +270,6 @@ class StudyPlan:
             self, stimuli=self.stimuli[:count], weights=(1.0,) * count, most_stimuli=min(self.most_stimuli, count)
         )
 
-    def _carried_at(self, noise_a_head: float) -> float:
-        _, features, length = directions_of(self.sight)
-        working = self.sight.working
-        blur = self.blur_cells * working.rows / self.grid.rows, self.blur_cells * working.columns / self.grid.columns
-        known = forecast(prior_of(working), features, self.viewers, noise_a_head * length, blur, TYPICAL)
-        return math.pow(known, CAUTION)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""
         return {
@@ -280,8 +277,8 @@ class StudyPlan:
             "stimuli": dict(zip(self.stimuli, self.weights, strict=True)),
             "most_stimuli": self.most_stimuli,
             "observers": self.observers,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
+            "epsilon": as_text(exact(self.epsilon)),
+            "delta": as_text(exact(self.delta)),
             "neighbours": str(self.neighbours),
             "numbers": self.size,
             "bounds": list(self.bounds),
@@ -289,3 +286,12 @@ class StudyPlan:
             "grid": self.grid.to_dict(),
             "blur_cells": self.blur_cells,
         }
+
+
+@lru_cache(maxsize=64)
+def _carried(plan: StudyPlan) -> float:
+    _, features, length = directions_of(plan.sight)
+    working = plan.sight.working
+    blur = plan.blur_cells * working.rows / plan.grid.rows, plan.blur_cells * working.columns / plan.grid.columns
+    noise = plan.sigma / (float(np.mean(plan.bounds)) * plan.viewers) * length
+    return math.pow(forecast(prior_of(working), features, plan.viewers, noise, blur, TYPICAL), CAUTION)

@@ -4,7 +4,8 @@
 
 A command decorated with `releases` takes a parameter ``door`` (a `Door`) and gets it filled from the command line. It
 makes a mechanism of its own options and hands it to `Door.release`, which plans, shows the forecast, charges, releases
-and writes the record.
+and writes the record. A command that reads more than a corpus folder takes ``inputs`` instead of the corpus, and says
+with `Door.reading` how they are read.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import print_json, progress
+from gazeveil.cli._output import print_json, print_table, progress
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.plan import Plan
+from gazeveil.release.release import Release
+from gazeveil.release.source import Source
 from gazeveil.release.study import Study
 
 VARIABLE = "GAZEVEIL_LEDGER"
@@ -75,6 +78,12 @@ class Door:
     sign_with: Path | None
     overwrite: bool
     as_json: bool
+    source: Source | None = None
+    inputs: tuple[Path, ...] = ()
+
+    def reading(self, source: Source) -> Door:
+        """Return the door with recordings that come from another source than a corpus folder."""
+        return replace(self, source=source)
 
     def study(self, observed: Callable[..., Study] | None = None) -> Study:
         """Return the declared study; without a declaration, the facts as ``observed`` reads them off the data."""
@@ -86,25 +95,27 @@ class Door:
             return Study.open(self.study_file)
         if observed is not None:
             return observed(self.corpus, number=self.participants, secret=self.secret)
-        return Study.observed_in(Corpus.open(self.corpus), number=self.participants, secret=self.secret)
+        whole = Corpus.open(self.corpus) if self.source is None else self.source.open([])
+        return Study.observed_in(whole, number=self.participants, secret=self.secret)
 
-    def release(self, study: Study, mechanism: Any, **which: Any) -> None:
-        """Plan, show, charge, release and write; the walk is the same for every product."""
+    def release(self, study: Study, mechanism: Any, **which: Any) -> Release | None:
+        """Plan, show, charge, release and write; the walk is the same for every product. None for a dry run."""
         plan = study.plan(mechanism, **which)
         if not self.as_json:
             _show(plan)
         if self.dry_run:
             self._done({**plan.to_dict(), "spent": False}, "Nothing was spent: this was a dry run.")
-            return
+            return None
         if not self.anyway:
             plan.check_worth()
-        plan.measurement.accepts(self.corpus)
+        plan.measurement.accepts(self.source or self.corpus)
         out = self._place()
         ledger, account = self._payer(study)
-        check_apart(out, self.corpus, ledger)
+        for path in self.inputs or (self.corpus,):
+            check_apart(out, path, ledger)
         with opened(ledger) as book, progress("reading gaze", quiet=self.as_json) as tell:
             release = plan.release(
-                self.corpus,
+                self.source or self.corpus,
                 ledger=book,
                 account=account,
                 noise=noise_of(self.seed),
@@ -115,14 +126,16 @@ class Door:
         with progress("writing", quiet=self.as_json) as tell:
             release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
         self._report(release, plan, out)
+        return release
 
-    def _report(self, release: Any, plan: Plan, out: Path) -> None:
+    def _report(self, release: Release, plan: Plan, out: Path) -> None:
         from gazeveil.release.record import NAME, private_report_of  # noqa: PLC0415
 
         private = private_report_of(out)
         if self.as_json:
             record = json.loads((out / NAME).read_text(encoding="utf-8"))
-            print_json({"out": out, "private_report": private, "charged": release.receipt is not None, **record})
+            about = {"out": out, "private_report": private, "charged": release.receipt is not None}
+            print_json({**about, "warnings": plan.measurement.warnings(), **record})
             return
         print(f"wrote     {out}, with its record in {out / NAME}")
         print(f"guarantee {release.statement().paragraph()}")
@@ -141,7 +154,7 @@ class Door:
 
         if self.out is None:
             raise OptionError("say where to write with --out, or only look ahead with --dry-run")
-        if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".tsv"}:
+        if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".png", ".tsv"}:
             raise OptionError(
                 f"a release is a folder with its record, not a file such as {self.out.name!r}",
                 hint=f"write --out {self.out.with_suffix('')}; the values are files in that folder",
@@ -211,15 +224,18 @@ def noise_of(seed: int | None) -> NoiseSource:
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a release and hand it a `Door` as ``door``."""
     own = inspect.signature(command, eval_str=True)
-    extra = inspect.signature(_door, eval_str=True).parameters
+    extra = dict(inspect.signature(_door, eval_str=True).parameters)
+    corpus = [] if "inputs" in own.parameters else [extra["corpus"]]
+    del extra["corpus"]
 
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
-        door = _door(**{name: arguments.pop(name) for name in extra})
-        return command(**arguments, door=door)
+        inputs = tuple(arguments["inputs"]) if "inputs" in arguments else (arguments.pop("corpus"),)
+        door = _door(inputs[0], **{name: arguments.pop(name) for name in extra})
+        return command(**arguments, door=replace(door, inputs=inputs))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
-    first = [extra["corpus"], *parameters, *(item for name, item in extra.items() if name != "corpus")]
+    first = [*corpus, *parameters, *extra.values()]
     merged = sorted(first, key=lambda item: item.default is not inspect.Parameter.empty)
     keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
@@ -287,5 +303,7 @@ def _show(plan: Plan) -> None:
         print(
             f"facts     read from the data, not protected: {', '.join(read)} (declare them with `gazeveil study init`)"
         )
+    if (preview := plan.measurement.preview()) is not None:
+        print_table("what to expect", preview.columns, [list(row) for row in preview.iter_rows()])
     for warning in plan.measurement.warnings():
         print(f"warning: {warning}", file=sys.stderr)

@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.aggregate.heatmap import LARGE_EPSILON
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
@@ -42,27 +41,6 @@ def ledger_of(ledger: str | None, dataset: str, *, no_ledger: bool) -> str | Non
     return ledger
 
 
-def check_spending(
-    out: Path, corpus: Path, ledger: str | None, dataset: str, *, no_ledger: bool, overwrite: bool
-) -> str | None:
-    """Check that it is said who is charged, and that the folder may be written; return the ledger to charge.
-
-    Raises:
-        OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
-        OutputError: If the folder exists and may not be replaced, or is no earlier release, or holds what is needed.
-    """
-    ledger = ledger_of(ledger, dataset, no_ledger=no_ledger)
-    if out.exists() and not overwrite:
-        raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
-    check_apart(out, corpus, ledger)
-    if out.exists() and not _may_go(out):
-        raise OutputError(
-            f"{out} exists and is not an earlier release, so it is not replaced",
-            hint="choose another name; a release is a folder with a release.json",
-        )
-    return ledger
-
-
 def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
     """Check that what is written takes the place of nothing that is needed, and lies apart from raw gaze.
 
@@ -82,13 +60,6 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
             raise OutputError(f"{out} would take the place of {name}", hint="choose another name")
 
 
-def _may_go(folder: Path) -> bool:
-    """Return whether a folder is empty or an earlier release; what else somebody keeps is not ours to remove."""
-    if folder.is_symlink() or not folder.is_dir():
-        return False
-    return (folder / "release.json").is_file() or not any(folder.iterdir())
-
-
 @contextmanager
 def opened(ledger: str | None) -> Iterator[Ledger | None]:
     """Give the ledger at an address, or None where no account is kept."""
@@ -102,8 +73,3 @@ def opened(ledger: str | None) -> Iterator[Ledger | None]:
 def noise_of(seed: int | None) -> NoiseSource:
     """Return secure noise, or that of a seed."""
     return NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
-
-
-def warning_of(epsilon: float) -> str:
-    """Return what to say about an ε that promises next to nothing; nothing about others."""
-    return f"an ε of {epsilon:g} promises next to nothing" if epsilon > LARGE_EPSILON else ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import polars as pl
 import typer
 
 from gazeveil.aggregate.aoi import read_groups
+from gazeveil.aggregate.engine import engine_at
 from gazeveil.cli import _feature_release
 from gazeveil.cli._feature_release import Bins, PupilRange, Radius, Step, Window, low_and_high
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
@@ -48,6 +50,7 @@ def extract(
     groups: Annotated[
         Path | None, typer.Option("--groups", help="A CSV file with the columns observer and group.")
     ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -67,9 +70,8 @@ def extract(
         members = {**study.recordings.groups, **members}
     tasks = {stimulus.name: stimulus.task for stimulus in study.stimuli if stimulus.task}
     with progress("extracting features", quiet=as_json) as tell:
-        extracted = of_corpus(
-            whole, lambda recording: extract_one(recording, settings), tasks=tasks, groups=members, tell=tell
-        )
+        one = partial(extract_one, settings=settings)
+        extracted = of_corpus(whole, one, tasks=tasks, groups=members, tell=tell, engine=engine_at(engine))
     info = replace(extracted.table.info, declared_by="" if study_file is None else study.name)
     extracted = replace(extracted, table=FeatureTable(extracted.table.rows, info))
     table = extracted.table

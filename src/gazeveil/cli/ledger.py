@@ -250,7 +250,7 @@ def restore(
         for line in told:
             print(f"  {line}")
         if confirm:
-            print("recorded. What these accounts promised in total is void: lost charges are not counted any more")
+            print("recorded. These accounts have no guarantee in total any more: lost charges are not counted")
         else:
             print("To go on without them: gazeveil ledger restore --confirm --note REASON")
 

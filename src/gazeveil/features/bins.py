@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +30,7 @@ from gazeveil.features.table import BINS, FeatureTable, Info
 from gazeveil.features.windows import window_starts
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.gaze.recording import Recording
 from gazeveil.types import FloatArray
 
@@ -145,16 +147,16 @@ def extract_bin_corpus(
     tasks: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
     tell: Progress | None = None,
+    engine: MapsRecordings | None = None,
 ) -> Extracted:
     """Compute the bins of every recording of a corpus, by ``rules`` if given, else by the usual ones of this width.
 
-    Labels, progress and what is left out are as in `extract_corpus`.
+    Labels, progress, engine and what is left out are as in `extract_corpus`.
     """
     if rules is None:
         rules = usual_rules(degrees=all(part.label.geometry.knows_degrees for part in corpus.parts), width=width)
-    return of_corpus(
-        corpus, lambda recording: extract_bins(recording, rules=rules), tasks=tasks, groups=groups, tell=tell
-    )
+    one = partial(extract_bins, rules=rules)
+    return of_corpus(corpus, one, tasks=tasks, groups=groups, tell=tell, engine=engine)
 
 
 def rules_for(recording: Recording) -> BinRules:

@@ -86,7 +86,23 @@ class Corpus:
 
     @staticmethod
     def open(folder: Path | str) -> Corpus:
-        """Open a corpus folder without reading its samples."""
+        """Open a corpus folder without reading its samples.
+
+        Raises:
+            FileFormatError: If it is no corpus, or one of its files is damaged.
+        """
+        corpus, damaged = Corpus.open_readable(folder)
+        if damaged:
+            raise damaged[0]
+        return corpus
+
+    @staticmethod
+    def open_readable(folder: Path | str) -> tuple[Corpus, tuple[FileFormatError, ...]]:
+        """Open what can be opened of a corpus folder, and return what is wrong with the other files.
+
+        Raises:
+            FileFormatError: If it is no corpus.
+        """
         folder = Path(folder)
         if not is_corpus(folder):
             raise FileFormatError(
@@ -96,8 +112,13 @@ class Corpus:
                 hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
             )
         _check_manifest(folder / MANIFEST)
-        paths = sorted(folder.glob("stimulus=*/*.parquet"))
-        return Corpus(tuple(_open_part(folder, path) for path in paths), name=str(folder))
+        parts, damaged = [], []
+        for path in sorted(folder.glob("stimulus=*/*.parquet")):
+            try:
+                parts.append(_open_part(folder, path))
+            except FileFormatError as error:
+                damaged.append(error)
+        return Corpus(tuple(parts), name=str(folder)), tuple(damaged)
 
     @property
     def geometry(self) -> Geometry:
@@ -197,6 +218,26 @@ class Corpus:
                     for part in parts
                 )
         return replace(self, parts=parts)
+
+    def pieces(self) -> list[Corpus]:
+        """Cut the corpus into the smallest runs of parts that hold whole recordings.
+
+        One after the other, the recordings of the pieces are those of the corpus, in its order. Parts without a
+        recording are left out.
+        """
+        keys_of = [self._keys_of(part) for part in self.parts]
+        last_part_of = {key: index for index, keys in enumerate(keys_of) for key in keys}
+        found: list[Corpus] = []
+        run: list[Part] = []
+        until = -1
+        for index, (part, keys) in enumerate(zip(self.parts, keys_of, strict=True)):
+            if keys:
+                run.append(part)
+            until = max([until, *(last_part_of[key] for key in keys)])
+            if run and until <= index:
+                found.append(replace(self, parts=tuple(run)))
+                run = []
+        return found
 
     def recordings(self) -> Iterator[Recording]:
         """Yield the recordings one by one; one part and the recordings it begins are in memory at a time."""

@@ -15,6 +15,8 @@ from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.release import plots
+from gazeveil.release.manifest import checked_file
+from gazeveil.release.study import Stimulus
 from gazeveil.types import FloatArray
 
 CONFIDENCE_SDS = 2.58
@@ -24,7 +26,12 @@ CONFIDENCE_SDS = 2.58
 def write_map(
     estimate: Estimate, geometry: Geometry, folder: Path, name: str, picture: NDArray[np.uint8] | None, title: str
 ) -> None:
-    """Write the pictures of a map: itself, its noise, and over the stimulus where there is a picture of that."""
+    """Write the pictures of a map: itself, its noise, and over the stimulus where there is a picture of that.
+
+    Without the extra ``plots`` there are none: a release that was paid for does not fail for want of a picture.
+    """
+    if not plots.available():
+        return
     (folder / f"{name}.png").write_bytes(plots.map_picture(estimate.map, geometry, title))
     errors = plots.map_picture(estimate.noise_sd, geometry, f"{title}: standard deviation of the noise")
     (folder / f"{name}.errors.png").write_bytes(errors)
@@ -66,6 +73,16 @@ def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
                 hint="give the picture as it filled the screen",
             )
     return pixels
+
+
+def picture_of(stimulus: Stimulus) -> NDArray[np.uint8] | None:
+    """Read the picture that a study declares for a stimulus; None where it declares none.
+
+    Raises:
+        FileFormatError: If it is not the declared file.
+        InputError: If it is no picture, or of other proportions than the screen.
+    """
+    return None if stimulus.picture is None else read_picture(checked_file(stimulus.picture), stimulus.screen)
 
 
 def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:

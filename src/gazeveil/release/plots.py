@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,11 @@ from gazeveil.pictures import canvas, png
 from gazeveil.types import FloatArray
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
+
+
+def available() -> bool:
+    """Return whether pictures can be drawn."""
+    return find_spec("matplotlib") is not None
 
 
 def heat(x: FloatArray, y: FloatArray, width: int, height: int, blur: float) -> FloatArray:

@@ -16,6 +16,7 @@ from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Fact
+from gazeveil.release.words import stated_facts
 from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
@@ -60,10 +61,14 @@ class Release:
         """Return mechanism and parameters as plain values."""
         return self.measurement.recipe()
 
+    @property
+    def total(self) -> Guarantee | None:
+        """What this and all earlier releases from the same account guarantee together; None where no account says."""
+        return None if self.receipt is None else self.receipt.account.promise
+
     def statement(self) -> Statement:
         """Return what a participant should read."""
-        total = None if self.receipt is None else self.receipt.account.promise
-        return statement(self.guarantee, total=total)
+        return statement(self.guarantee, total=self.total, facts=stated_facts(self.facts))
 
     def post_processed(self, value: Any, how: str) -> Release:
         """Return a release of something computed from the released value alone, which costs nothing more."""

@@ -109,6 +109,9 @@ class Stimulus:
     picture: tuple[Path, str] | None = None
     areas: tuple[Path, str] | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", spelt(self.name))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the stimulus as plain values; files by their digests."""
         named = {"name": self.name, "screen": self.screen.to_dict(), "seconds": self.seconds, "task": self.task or None}
@@ -134,6 +137,10 @@ class Recordings:
     rate_hz: float | None = None
     pupil_unit: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sessions", tuple(spelt(label) for label in self.sessions))
+        object.__setattr__(self, "groups", {spelt(who): group for who, group in self.groups.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +220,7 @@ class Study:
         """
         stimuli: dict[str, Geometry] = {}
         for part in corpus.parts:
-            screen = stimuli.setdefault(part.stimulus, part.label.geometry)
+            screen = stimuli.setdefault(spelt(part.stimulus), part.label.geometry)
             if screen != part.label.geometry:
                 raise GeometryError(
                     f"recordings of {part.stimulus!r} lie on two screens ({screen}; {part.label.geometry})",
@@ -253,7 +260,7 @@ class Study:
             InputError: If the study declares none of that name.
         """
         for stimulus in self.stimuli:
-            if spelt(stimulus.name) == spelt(name):
+            if stimulus.name == spelt(name):
                 return stimulus
         declared = ", ".join(stimulus.name for stimulus in self.stimuli[:12])
         raise InputError(f"the study {self.name!r} has no stimulus {name!r}", hint=f"it has {declared}")
@@ -286,17 +293,28 @@ class Study:
         return next(iter(screens))
 
     def withdraw(self, participant: str) -> Study:
-        """Return the study without a participant: later releases leave them out; earlier ones stay as they are."""
+        """Return the study without a participant: later releases leave them out; earlier ones stay as they are.
+
+        Raises:
+            InputError: If they are not in the roster, or withdrew before.
+        """
         gone = spelt(participant)
         roster = self.participants.roster
+        if gone in self.participants.withdrawn:
+            raise InputError(f"{participant!r} withdrew from {self.name!r} before", hint="nothing is left to do")
+        if not gone.strip():
+            raise InputError("a participant's name is needed")
         if roster is not None and gone not in roster:
-            raise InputError(f"{participant!r} is not in the roster of {self.name!r}")
+            raise InputError(
+                f"{participant!r} is not in the roster of {self.name!r}", hint="write the name as the study declares it"
+            )
         number = self.participants.number
         fewer = None if roster is not None or number is None else number - 1
         participants = replace(
             self.participants, number=fewer, withdrawn=(*self.participants.withdrawn, gone), roster=roster
         )
-        return replace(self, participants=participants)
+        groups = {who: group for who, group in self.recordings.groups.items() if who != gone}
+        return replace(self, participants=participants, recordings=replace(self.recordings, groups=groups))
 
     def facts(self, stimuli: Collection[str] | None = None) -> tuple[Fact, ...]:
         """Return the public facts that a release rests on, with those about some stimuli."""

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Releases of AOI statistics: their noise, their promise, their bad inputs, and groups side by side."""
+"""Releases of AOI statistics: their noise, their guarantee, their bad inputs, and groups side by side."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -29,6 +28,7 @@ from gazeveil.aggregate.aoi import (
     read_groups,
 )
 from gazeveil.aggregate.aoi.noise import Law, share_out
+from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.engine import Kernel, Summed
 from gazeveil.errors import (
     BudgetExceeded,
@@ -44,7 +44,10 @@ from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.release.manifest import declared_file
+from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.types import Tell, silent
+from tests.releasing import planned, released
 
 PLANE = screen(1200, 800, 480, 320, 600)
 AREAS = AreasOfInterest((Rectangle("left", 0, 0, 400, 800), Rectangle("middle", 400, 0, 800, 800)), PLANE)
@@ -74,17 +77,22 @@ def study(observers: int = 20) -> Corpus:
 
 
 def mechanism(statistics: Any = ALL, **options: Any) -> AoiStatistics:
-    return AoiStatistics({"page": AREAS}, statistics, **{"epsilon": 1, **options})
+    return AoiStatistics({"page": AREAS}, statistics, **{"epsilon": 1, "delta": 0, **options})
 
 
-def released(asked: AoiStatistics | GroupComparison, corpus: Corpus, seed: int = 1) -> pl.DataFrame:
-    value = asked.release(corpus, noise=NoiseSource.seeded(seed), engine=Plain()).value
+def plan_of(statistics: Any = ALL, observers: int = 20, **options: Any) -> AoiPlan:
+    asked = mechanism(statistics, **options)
+    return asked.plan_for([("page", AREAS)], PLANE, observers, Neighbours.REPLACE_ONE, asked.delta or Fraction(0))
+
+
+def table_of(asked: AoiStatistics | GroupComparison, corpus: Corpus, seed: int = 1, **facts: Any) -> pl.DataFrame:
+    value = released(asked, corpus, noise=NoiseSource.seeded(seed), engine=Plain(), **facts).value
     assert isinstance(value, pl.DataFrame)
     return value
 
 
 def test_with_hardly_any_noise_the_truth_comes_out() -> None:
-    table = released(mechanism(epsilon=10**6), study())
+    table = table_of(mechanism(epsilon=10**6), study())
     told = {(row["statistic"], row["areas"]): row["estimate"] for row in table.to_dicts()}
     assert told["dwell", "left"] == pytest.approx(0.75 * 30 / 59, abs=1e-3)
     assert told["dwell", "middle"] == pytest.approx((0.75 * 29 + 0.25 * 30) / 59, abs=1e-3)
@@ -99,33 +107,39 @@ def test_with_hardly_any_noise_the_truth_comes_out() -> None:
 
 def test_the_local_engine_gives_the_same_integers() -> None:
     asked = mechanism(epsilon=10**6)
-    here = asked.release(study(), noise=NoiseSource.seeded(3)).value
-    assert here.equals(asked.release(study(), noise=NoiseSource.seeded(3), engine=Plain()).value)
+    here = released(asked, study(), noise=NoiseSource.seeded(3)).value
+    assert here.equals(table_of(asked, study(), seed=3))
 
 
 def test_several_stimuli_share_one_budget() -> None:
     corpus = Corpus.of([*study().recordings(), recording("p0", "l", "other"), recording("p1", "m", "other")])
-    asked = AoiStatistics({"page": AREAS, "other": AREAS}, epsilon=10**6)
-    table = released(asked, corpus).filter(pl.col("stimulus") == "other")
+    asked = AoiStatistics({"page": AREAS, "other": AREAS}, epsilon=10**6, delta=0)
+    table = table_of(asked, corpus).filter(pl.col("stimulus") == "other")
     assert table["estimate"].to_list() == pytest.approx([1 / 20, 1 / 20], abs=1e-3)
-    alone = AoiStatistics({"page": AREAS}, epsilon=10**6)
-    assert asked.noises()[0].scale == 2 * alone.noises()[0].scale
+    scales = [
+        asked.plan_for([(name, AREAS) for name in names], PLANE, 20, Neighbours.REPLACE_ONE, Fraction(0)).noises()[0]
+        for names in (("page", "other"), ("page",))
+    ]
+    assert scales[0].scale == 2 * scales[1].scale
 
 
-def test_the_promise_is_known_before_the_data() -> None:
-    assert mechanism(DwellShare()).guarantee == PureDP(1)
-    assert mechanism(DwellShare(), neighbours="add-remove", observers=9).guarantee == PureDP(1, neighbours="add-remove")
-    assert mechanism(ALL, delta="1e-6").guarantee == ApproxDP(1, "1e-6")
-    release = mechanism(DwellShare()).release(study(), engine=Plain())
-    assert release.guarantee == PureDP(1)
-    assert isinstance(mechanism().release(study(), noise=NoiseSource.seeded(1), engine=Plain()).guarantee, Unproven)
+def test_the_guarantee_is_known_before_the_data() -> None:
+    assert planned(mechanism(DwellShare()), study()).guarantee == PureDP(1)
+    secret = planned(mechanism(DwellShare()), study(), number=9, secret=True)
+    assert secret.guarantee == PureDP(1, neighbours="add-remove")
+    assert planned(mechanism(ALL, delta="1e-6"), study()).guarantee == ApproxDP(1, "1e-6")
+    assert planned(mechanism(ALL, delta=None), study()).guarantee == ApproxDP(1, "1e-5")  # the study's
+    release = released(mechanism(DwellShare(), epsilon="0.1"), study(), engine=Plain())
+    assert release.guarantee == PureDP("0.1")
+    assert release.recipe()["epsilon"] == "0.1"
+    assert isinstance(released(mechanism(), study(), noise=NoiseSource.seeded(1)).guarantee, Unproven)
 
 
 def test_delta_is_spent_only_where_it_buys_less_noise() -> None:
-    few = mechanism(DwellShare(), delta="1e-6")
+    few = plan_of(DwellShare(), delta="1e-6")
     assert few.guarantee == PureDP(1)
-    assert few.noises() == mechanism(DwellShare()).noises()
-    together, apart = mechanism(ALL, delta="1e-6").noises(), mechanism(ALL).noises()
+    assert few.noises() == plan_of(DwellShare()).noises()
+    together, apart = plan_of(ALL, delta="1e-6").noises(), plan_of(ALL).noises()
     assert {noise.law for noise in together} == {Law.GAUSSIAN}
     assert np.prod([a.sd / b.sd for a, b in zip(together, apart, strict=True)]) < 1
 
@@ -159,10 +173,10 @@ def test_pure_noise_of_all_statistics_spends_epsilon(neighbours: Neighbours) -> 
 
 def test_the_noise_has_the_stated_spread() -> None:
     """The variance of 4,000 draws of each statistic's noise is within 10 %: a false alarm below one in 10^5."""
-    for delta in (None, "1e-6"):
-        asked = mechanism(ALL, delta=delta)
+    for delta in (0, "1e-6"):
+        asked = plan_of(ALL, delta=delta)
         cells = sum(question.bounds.cells for question in asked.questions)
-        drawn = asked.measure(np.zeros((4000, cells), dtype=np.int64), NoiseSource.seeded(5))
+        drawn = asked._noised(np.zeros((4000, cells), dtype=np.int64), NoiseSource.seeded(5))
         start = 0
         for noise in asked.noises():
             block = drawn[:, start : start + noise.dimensions]
@@ -172,8 +186,9 @@ def test_the_noise_has_the_stated_spread() -> None:
 
 def test_the_prediction_is_what_the_release_tells() -> None:
     asked = mechanism((DwellShare(), TimeToFirstFixation()))
-    predicted = asked.predicted_error(20)
-    table = released(asked, study())
+    predicted = planned(asked, study()).measurement.preview()
+    assert predicted is not None
+    table = table_of(asked, study())
     for row in predicted.to_dicts():
         told = table.filter(pl.col("statistic") == row["statistic"])["noise_sd"]
         assert told.to_list() == pytest.approx([row["noise_sd"]] * len(told))
@@ -183,38 +198,32 @@ def test_the_prediction_is_what_the_release_tells() -> None:
 def test_a_charge_comes_before_the_release(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path / "ledger.sqlite", create=True)
     ledger.grant("study", PureDP(1))
-    release = mechanism(DwellShare()).release(study(), ledger=ledger, dataset="study", engine=Plain())
-    assert release.receipt is not None
+    plan = planned(mechanism(DwellShare()), study())
+    assert plan.release(study(), ledger=ledger, account="study", engine=Plain()).receipt is not None
     with pytest.raises(BudgetExceeded):
-        mechanism(DwellShare()).release(study(), ledger=ledger, dataset="study", engine=Plain())
+        plan.release(study(), ledger=ledger, account="study", engine=Plain())
     with pytest.raises(LedgerError):
-        mechanism(DwellShare()).release(study(), ledger=ledger, dataset="another", engine=Plain())
+        plan.release(study(), ledger=ledger, account="another", engine=Plain())
     ledger.close()
 
 
 def test_the_recipe_is_plain_and_names_nobody() -> None:
     groups = GroupComparison(mechanism(DwellShare()), {"a": ["p0", "p1"], "b": ["p2"]})
-    text = json.dumps(groups.to_dict())
+    text = json.dumps(planned(groups, study()).to_dict())
     assert '"groups": {"a": 2, "b": 1}' in text
     assert "p0" not in text
-    assert json.loads(json.dumps(mechanism(ALL).to_dict()))["statistics"][0]["name"] == ALL[0].name
+    assert (
+        json.loads(json.dumps(planned(mechanism(ALL), study()).to_dict()))["recipe"]["statistics"][0]["name"] == "dwell"
+    )
     assert mechanism(ALL) == mechanism(ALL)
     assert "epsilon=Fraction(1, 1)" in repr(mechanism(ALL))
 
 
-@pytest.mark.parametrize(
-    ("corpus", "words"),
-    [
-        (Corpus.of([recording("p", "")]), "no observer"),
-        (Corpus.of([]), "no observer"),
-        (study().select(stimulus="nothing"), "no observer"),
-        (Corpus.of([recording("p", "l", "other")]), "no stimulus 'page'"),
-    ],
-    ids=["zero samples", "no recordings", "nothing selected", "stimulus missing"],
-)
-def test_nothing_to_release_is_told(corpus: Corpus, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        released(mechanism(), corpus)
+def test_a_study_without_recordings_or_without_the_stimulus_is_refused_at_planning() -> None:
+    with pytest.raises(InputError, match="no recordings"):
+        planned(mechanism(), Corpus.of([]))
+    with pytest.raises(InputError, match="no stimulus 'page'"):
+        planned(mechanism(), Corpus.of([recording("p", "l", "other")]))
 
 
 def test_gaze_that_is_all_off_screen_is_released_like_any_other() -> None:
@@ -223,16 +232,16 @@ def test_gaze_that_is_all_off_screen_is_released_like_any_other() -> None:
         Recording(np.arange(60) / 60, np.full(60, -500.0), np.full(60, 9e9), PLANE, observer=name, stimulus="page")
         for name in ("a", "b")
     )
-    table = released(mechanism(epsilon=10**6), away)
+    table = table_of(mechanism(epsilon=10**6), away)
     assert table.filter(pl.col("statistic") == "dwell")["estimate"].to_list() == pytest.approx([0, 0], abs=1e-3)
 
 
 def test_one_observer_and_large_epsilon_are_warned_about() -> None:
-    told = mechanism(DwellShare(), epsilon=11).release(study(1), engine=Plain()).provenance["cautions"]
-    assert any("there is one observer" in text for text in told)
+    told = planned(mechanism(DwellShare(), epsilon=11), study(1)).measurement.warnings()
+    assert any("there is one participant" in text for text in told)
     assert any("ε = 11 is weak" in text for text in told)
-    assert any("hides all there is to see in: dwell" in text for text in mechanism(DwellShare()).cautions(5))
-    assert mechanism(DwellShare()).cautions(1000) == []
+    assert any("hides all there is to see in: dwell" in text for text in plan_of(DwellShare(), 5).cautions())
+    assert plan_of(DwellShare(), 1000).cautions() == ()
 
 
 @pytest.mark.parametrize(
@@ -243,70 +252,69 @@ def test_one_observer_and_large_epsilon_are_warned_about() -> None:
         ({"epsilon": float("nan")}, "epsilon"),
         ({"delta": 1}, "delta must lie between 0 and 1"),
         ({"delta": -0.1}, "delta must lie between 0 and 1"),
-        ({"delta": 0.05}, "it must be below 1/20"),
+        ({"delta": 0.05}, "no smaller than one in 20"),
         ({"confidence": 1}, "confidence must be"),
-        ({"neighbours": "cousins"}, "neighbours are replace-one or add-remove"),
-        ({"neighbours": "add-remove"}, "number of observers is protected"),
-        ({"observers": 19}, "19 observers are declared, but there are 20"),
+        ({"secret": True}, "number of participants is secret"),
         ({"statistics": (DwellShare(), DwellShare())}, "asked for twice"),
         ({"statistics": ()}, "say which statistics"),
     ],
     ids=str,
 )
 def test_bad_options_are_refused(options: dict[str, Any], words: str) -> None:
+    secret = options.pop("secret", False)
     with pytest.raises(InputError, match=words):
-        released(mechanism(**options), study())
+        planned(mechanism(**options), study(), secret=secret)
 
 
 def test_statistics_that_areas_cannot_have_are_refused() -> None:
     one = AreasOfInterest(AREAS.areas[:1], PLANE)
     with pytest.raises(OptionError, match="has 0 numbers for 1 areas"):
-        AoiStatistics({"page": one}, Transitions(), epsilon=1)
+        planned(AoiStatistics({"page": one}, Transitions(), epsilon=1), study())
     many = AreasOfInterest(tuple(Rectangle(str(at), at, 0, at + 1, 1) for at in range(30)), PLANE)
     with pytest.raises(OptionError, match=r"25,230 numbers"):
-        AoiStatistics({"page": many}, VisitOrder(), epsilon=1)
+        planned(AoiStatistics({"page": many}, VisitOrder(), epsilon=1), study())
 
 
 def test_planes_must_fit() -> None:
     other = Corpus.of([recording("p", "l", geometry=screen(1000, 800, 480, 320, 600))])
     with pytest.raises(GeometryError, match="drawn on 1200"):
-        released(mechanism(DwellShare()), other)
+        planned(mechanism(DwellShare()), other)
     unsized = Corpus.of([recording("p", "l", geometry=screen(1200, 800))])
     with pytest.raises(GeometryError, match="fixations need degrees"):
-        released(mechanism(FixationCount()), unsized)
-    assert len(released(mechanism(DwellShare()), unsized)) == 2
+        planned(mechanism(FixationCount()), unsized)
+    assert len(table_of(mechanism(DwellShare()), unsized)) == 2
 
 
 def test_add_remove_divides_by_what_is_declared_and_never_tells_the_number() -> None:
-    asked = mechanism(DwellShare(), neighbours="add-remove", observers=40, epsilon=10**6)
-    table = released(asked, study(20))
+    table = table_of(mechanism(DwellShare(), epsilon=10**6), study(20), number=40, secret=True)
     assert table["estimate"][0] == pytest.approx(0.75 * 30 / 59 / 2, abs=1e-3)
-    assert asked.release(study(20), engine=Plain()).provenance["observers"] == 40
 
 
 def test_groups_are_compared_side_by_side() -> None:
     corpus = Corpus.of([*(recording(f"e{k}", "l") for k in range(8)), *(recording(f"n{k}", "m") for k in range(4))])
     people = {"expert": [f"e{k}" for k in range(8)], "novice": [f"n{k}" for k in range(4)]}
     asked = GroupComparison(mechanism(DwellShare(), epsilon=10**6), people)
-    assert asked.guarantee == PureDP(10**6)
-    table = released(asked, corpus)
+    assert planned(asked, corpus).guarantee == PureDP(10**6)
+    table = table_of(asked, corpus)
     told = {(row["group"], row["areas"]): row for row in table.to_dicts()}
     assert told["expert", "left"]["estimate"] == pytest.approx(1, abs=1e-3)
     assert told["novice", "left"]["estimate"] == pytest.approx(0, abs=1e-3)
     assert told["expert − novice", "left"]["estimate"] == pytest.approx(1, abs=1e-3)
     assert told["expert − novice", "middle"]["estimate"] == pytest.approx(-1, abs=1e-3)
     assert told["expert − novice", "left"]["population_low"] < 0.9
-    assert asked.release(corpus, engine=Plain()).provenance["observers"] == {"expert": 8, "novice": 4}
+    facts = {fact.name: fact for fact in planned(asked, corpus).facts}
+    assert facts["groups"].value == {"expert": 8, "novice": 4}
+    assert facts["groups"].declared
 
 
-@pytest.mark.parametrize("engine", [Plain(), None])
-def test_a_group_that_never_saw_the_stimulus_gives_zeros_and_no_error(engine: Plain | None) -> None:
+@pytest.mark.parametrize("engine", [Plain(), "local"])
+def test_a_group_that_never_saw_the_stimulus_gives_zeros_and_no_error(engine: Plain | str) -> None:
     # whether one person saw it must not decide between a table and an error
     novices = [Recording(np.arange(3) / 10, np.ones(3), np.ones(3), PLANE, f"n{k}", "another.png") for k in range(4)]
     corpus = Corpus.of([*(recording(f"e{k}", "l") for k in range(4)), *novices])
     people = {name: [f"{name}{k}" for k in range(4)] for name in "en"}
     asked = GroupComparison(mechanism(DwellShare(), epsilon=10**6), people)
-    table = asked.release(corpus, noise=NoiseSource.seeded(1), engine=engine).value
+    table = released(asked, corpus, noise=NoiseSource.seeded(1), engine=engine).value
     told = {(row["group"], row["areas"]): row["estimate"] for row in table.to_dicts()}
     assert told["e", "left"] == pytest.approx(1, abs=1e-3)
     assert told["n", "left"] == pytest.approx(0, abs=1e-3)
@@ -315,7 +323,7 @@ def test_a_group_that_never_saw_the_stimulus_gives_zeros_and_no_error(engine: Pl
 def test_a_difference_of_times_is_told_in_seconds() -> None:
     corpus = Corpus.of([*(recording(f"e{k}", "l") for k in range(4)), *(recording(f"n{k}", "m") for k in range(4))])
     people = {name: [f"{name}{k}" for k in range(4)] for name in "en"}
-    table = released(GroupComparison(mechanism(TimeToFirstFixation(within=3), epsilon=10**6), people), corpus)
+    table = table_of(GroupComparison(mechanism(TimeToFirstFixation(within=3), epsilon=10**6), people), corpus)
     told = {(row["group"], row["areas"]): row for row in table.to_dicts()}
     assert told["e", "left"]["estimate"] == pytest.approx(0, abs=0.02)
     assert told["n", "left"]["estimate"] == pytest.approx(3, abs=0.02)
@@ -324,28 +332,51 @@ def test_a_difference_of_times_is_told_in_seconds() -> None:
     assert row["study_low"] <= row["estimate"] <= row["study_high"]
 
 
+def test_members_who_are_absent_count_as_absent() -> None:
+    corpus = Corpus.of([recording("e0", "l"), recording("n0", "m")])
+    asked = GroupComparison(mechanism(DwellShare(), epsilon=10**6), {"e": ["e0", "e1"], "n": ["n0", "nobody"]})
+    told = {(row["group"], row["areas"]): row["estimate"] for row in table_of(asked, corpus).to_dicts()}
+    assert told["e", "left"] == pytest.approx(0.5, abs=1e-3)  # of two who are declared, one is there
+    assert told["n", "middle"] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_the_study_may_declare_groups_and_areas(tmp_path: Path) -> None:
+    AREAS.to_json(tmp_path / "areas.json")
+    corpus = Corpus.of([*(recording(f"e{k}", "l") for k in range(3)), *(recording(f"n{k}", "m") for k in range(2))])
+    people = {"e0": "expert", "e1": "expert", "e2": "expert", "n0": "novice", "n1": "novice"}
+    declared = Study(
+        name="s",
+        participants=Participants(roster=tuple(people), withdrawn=("e2",)),
+        stimuli=(Stimulus(name="page", screen=PLANE, areas=declared_file(tmp_path / "areas.json")),),
+        recordings=Recordings(groups=people),
+    )
+    plan = declared.plan(GroupComparison(AoiStatistics(epsilon=10**6, delta=0)))
+    assert plan.measurement.groups == {"expert": {"e0", "e1"}, "novice": {"n0", "n1"}}  # type: ignore[attr-defined]
+    table = plan.release(corpus, noise=NoiseSource.seeded(1)).value
+    told = {(row["group"], row["areas"]): row["estimate"] for row in table.to_dicts()}
+    assert told["expert", "left"] == pytest.approx(1, abs=1e-3)
+    assert told["novice", "left"] == pytest.approx(0, abs=1e-3)
+    (tmp_path / "areas.json").write_text("{}")
+    with pytest.raises(FileFormatError, match="the file that the study declares"):
+        declared.plan(AoiStatistics(epsilon=1))
+    with pytest.raises(OptionError, match="no stimulus has areas"):
+        Study.observed_in(corpus).plan(AoiStatistics(epsilon=1))
+
+
 @pytest.mark.parametrize(
-    ("make", "error", "words"),
+    ("groups", "facts", "error", "words"),
     [
-        (lambda: GroupComparison(mechanism(), {"a": ["p1"]}), OptionError, "at least two groups"),
-        (lambda: GroupComparison(mechanism(), {"a": ["p1"], "b": []}), OptionError, "whose data"),
-        (lambda: GroupComparison(mechanism(), {"a": ["p1"], "b": ["p1"]}), CannotCompose, "more than one release"),
-        (
-            lambda: GroupComparison(mechanism(neighbours="add-remove", observers=5), {"a": ["p1"], "b": ["p2"]}),
-            OptionError,
-            "makes public who took part",
-        ),
-        (lambda: GroupComparison(mechanism(observers=5), {"a": ["p1"], "b": ["p2"]}), OptionError, "do not declare"),
-        (
-            lambda: released(GroupComparison(mechanism(), {"a": ["p1"], "b": ["nobody"]}), study()),
-            InputError,
-            "'nobody' of group 'b' is not in",
-        ),
+        ({"a": ["p1"]}, {}, OptionError, "at least two groups"),
+        (None, {}, OptionError, "at least two groups"),
+        ({"a": ["p1"], "b": []}, {}, OptionError, "whose data"),
+        ({"a": ["p1"], "b": ["p1"]}, {}, CannotCompose, "more than one release"),
+        ({"a": ["p\u00e9"], "b": ["pe\u0301"]}, {}, CannotCompose, "more than one release"),
+        ({"a": ["p1"], "b": ["p2"]}, {"number": 5, "secret": True}, OptionError, "makes public who takes part"),
     ],
 )
-def test_bad_groups_are_refused(make: Callable[[], object], error: type[GazeveilError], words: str) -> None:
+def test_bad_groups_are_refused(groups: Any, facts: Any, error: type[GazeveilError], words: str) -> None:
     with pytest.raises(error, match=words):
-        make()
+        planned(GroupComparison(mechanism(), groups), study(), **facts)
 
 
 def test_groups_are_read_from_a_table(tmp_path: Path) -> None:

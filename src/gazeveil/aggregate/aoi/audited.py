@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.statistics import STATISTICS, Bounds, Statistic
 from gazeveil.aggregate.engine import Columns
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
@@ -21,6 +22,8 @@ from gazeveil.privacy.audit.neighbours.observers import extreme_maps
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.compose import compose_disjoint
+from gazeveil.privacy.exact import exact
+from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import IntArray
 
 _STIMULUS = "picture"
@@ -40,12 +43,12 @@ class NoisySums:
         groups: How many groups there are.
     """
 
-    mechanism: AoiStatistics
+    mechanism: AoiPlan
     groups: int = 1
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> IntArray:
         """Return noisy sums; the data are the sums of each group."""
-        return np.hstack([self.mechanism.measure(np.tile(group, (trials, 1)), noise) for group in self._apart(data)])
+        return np.hstack([self.mechanism._noised(np.tile(group, (trials, 1)), noise) for group in self._apart(data)])
 
     def log_ratio(self, outputs: NDArray[np.float64], first: IntArray, second: IntArray) -> NDArray[np.float64]:
         """Return the log ratio of the densities around the sums of the two inputs."""
@@ -70,9 +73,9 @@ def one_gaze(path: str, seconds: float, rate_hz: float) -> Columns:
     return {**rows, "t": t, "x": x, "y": np.full(len(t), 400.0), "valid": np.ones(len(t), dtype=np.bool_)}
 
 
-def gaze_pairs(mechanism: AoiStatistics) -> Iterator[Pair]:
+def gaze_pairs(mechanism: AoiPlan) -> Iterator[Pair]:
     """Yield sums that differ in one person's gaze, each in another extreme way."""
-    kernel = mechanism.kernel(_PLANE)
+    kernel = mechanism.kernel()
     nothing = kernel(one_gaze("l", 0, 60))
     staring, elsewhere = kernel(one_gaze("l", 10, 60)), kernel(one_gaze("r", 10, 60))
     for_hours = kernel(one_gaze("l", 36_000, 10))
@@ -84,7 +87,7 @@ def gaze_pairs(mechanism: AoiStatistics) -> Iterator[Pair]:
     yield Pair(around, back, "one observer who looks at the areas in turn, or in the reverse order")
 
 
-def bound_pairs(mechanism: AoiStatistics) -> Iterator[Pair]:
+def bound_pairs(mechanism: AoiPlan) -> Iterator[Pair]:
     """Yield sums that differ in one person who goes to the bounds of every statistic at once."""
     fullest = [_fullest(question.bounds) for question in mechanism.questions]
     first = np.concatenate(fullest)
@@ -102,8 +105,13 @@ def _fullest(bounds: Bounds) -> IntArray:
     return shapes["fills cells to the cap"]
 
 
+def _plan(statistics: tuple[Statistic, ...], epsilon: float, delta: float) -> AoiPlan:
+    asked = AoiStatistics(None, statistics, epsilon=epsilon)
+    return asked.plan_for([(_STIMULUS, _AREAS)], _PLANE, 30, Neighbours.REPLACE_ONE, exact(delta))
+
+
 def _subject(statistics: tuple[Statistic, ...], epsilon: float, delta: float) -> Subject:
-    mechanism = AoiStatistics({_STIMULUS: _AREAS}, statistics, epsilon=epsilon, delta=delta)
+    mechanism = _plan(statistics, epsilon, delta)
     sums = NoisySums(mechanism)
     return Subject(sums.run, mechanism.guarantee, (*gaze_pairs(mechanism), *bound_pairs(mechanism)), sums.log_ratio)
 
@@ -153,7 +161,7 @@ def aoi_together(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
 @auditable("aoi-comparison")
 def aoi_comparison(epsilon: float = 1.0, delta: float = 1e-5) -> Subject:
     """Dwell shares of two groups of different people side by side; δ = 0 for the pure promise."""
-    mechanism = AoiStatistics({_STIMULUS: _AREAS}, epsilon=epsilon, delta=delta)
+    mechanism = _plan((STATISTICS["dwell"](),), epsilon, delta)
     sums = NoisySums(mechanism, groups=2)
     claim = compose_disjoint([(mechanism.guarantee, {"an expert"}), (mechanism.guarantee, {"a novice"})])
     pairs = []

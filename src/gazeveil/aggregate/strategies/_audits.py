@@ -40,7 +40,7 @@ class NoisyIntegers:
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> IntArray:
         """Return noisy integers, one release a row."""
-        return self.strategy.measure(np.tile(data, (trials, 1)), noise)
+        return self.strategy._noised(np.tile(data, (trials, 1)), noise)
 
     def log_ratio(self, outputs: IntArray, first: IntArray, second: IntArray) -> FloatArray:
         """Return the log ratio of the two densities."""

@@ -19,7 +19,7 @@ from gazeveil.aggregate.prior import Prior, prior_of, working_grid
 from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
@@ -71,7 +71,7 @@ class BumpMap:
 
 @STRATEGIES.register("bumps")
 @dataclass(frozen=True, slots=True)
-class Bumps:
+class Bumps(Strategy):
     """Release what overlapping bumps see of gaze and infer the map from it.
 
     Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -96,8 +96,7 @@ class Bumps:
         grid = working_grid(self.task.grid)
         return BumpMap(grid, *bumps_along(grid))
 
-    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with noise."""
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         return _normalised.noisy(self.task, check_size(total, self._size), noise)
 
     def decode(self, noisy: IntArray) -> Estimate:

@@ -29,7 +29,7 @@ from gazeveil.aggregate.prior import prior_of, working_grid
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, gaussian
@@ -91,7 +91,7 @@ class LevelMaps:
 
 @STRATEGIES.register("hierarchical")
 @dataclass(frozen=True, slots=True)
-class Hierarchical:
+class Hierarchical(Strategy):
     """Release distributions of gaze on grids from coarse to fine and keep the cells with most of it.
 
     Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -126,8 +126,7 @@ class Hierarchical:
         levels = _levels(self.task.grid)
         return LevelMaps(Grid(2**levels, 2**levels, self.task.grid.geometry), _weights(levels, self.kept, self.fade))
 
-    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with noise."""
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         return _normalised.noisy(self.task, check_size(total, self.kernel().size), noise)
 
     def decode(self, noisy: IntArray) -> Estimate:

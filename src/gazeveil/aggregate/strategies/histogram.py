@@ -18,7 +18,7 @@ from gazeveil.aggregate.maps import NormalisedMap
 from gazeveil.aggregate.prior import prior_of, working_grid
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.types import IntArray
@@ -30,7 +30,7 @@ COARSE, FINER = (8, 8), (16, 12)
 
 @STRATEGIES.register("histogram")
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Strategy):
     """Release a coarse histogram of gaze and infer the fine map from it.
 
     Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -59,8 +59,7 @@ class Histogram:
         """Return what turns one observer's rows into integers."""
         return NormalisedMap(self.coarse, BOUND)
 
-    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with noise."""
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         return _normalised.noisy(self.task, check_size(total, self.coarse.size), noise)
 
     def decode(self, noisy: IntArray) -> Estimate:

@@ -30,7 +30,7 @@ from gazeveil.aggregate.strategies._common import (
     estimate,
     features_of,
 )
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibrate import gaussian_sigma, radial_beats_gaussian, radial_scale
@@ -87,7 +87,7 @@ class ModeMap:
 
 @STRATEGIES.register("modes")
 @dataclass(frozen=True, slots=True)
-class Modes:
+class Modes(Strategy):
     """Release few coordinates of gaze along the modes that tell most and infer the map from them.
 
     Promise: ε-differential privacy for observers wherever radial noise is the smaller one, which it is for up to
@@ -117,8 +117,7 @@ class Modes:
         scaled = design.modes * (BOUND / design.radius)
         return ModeMap(design.grid, scaled, features_of(design.mean, scaled))
 
-    def measure(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        """Return the sum over observers with noise."""
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         total = check_size(total, self._size)
         if _is_radial(self.task, self._size):
             rows = total.reshape(-1, self._size)

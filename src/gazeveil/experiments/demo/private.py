@@ -17,6 +17,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.release import plots, report
 from gazeveil.release.heatmap_files import enlarged
+from gazeveil.release.study import Study
 from gazeveil.types import FloatArray
 from gazeveil.utility.maps import correlation
 
@@ -35,7 +36,7 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
     noise = NoiseSource.secure()
     published = _liu(corpus, stimulus, grid, noise)
     mechanism = PrivateHeatmap(epsilon=EPSILON, delta=DELTA, cell_deg=CELL_DEG, blur_deg=BLUR_DEG)
-    ours = mechanism.release(corpus, stimulus, noise=noise)
+    ours = Study.observed_in(corpus).plan(mechanism, stimulus=stimulus).release(corpus, noise=noise)
     share = ours.value.data_share
     shown = (
         ("raw gaze", truth, "no promise at all"),

@@ -8,10 +8,11 @@ import numpy as np
 
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
+from gazeveil.pictures import canvas, png
 from gazeveil.privacy.release import kept_promise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import report
-from gazeveil.release.plots import BLUE, GREY, ORANGE, canvas, png
+from gazeveil.release.plots import BLUE, GREY, ORANGE
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import space_of
 from gazeveil.simulate.study import SimulatedStudy

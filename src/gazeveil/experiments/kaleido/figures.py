@@ -29,7 +29,7 @@ from gazeveil.experiments.kaleido.contenders import CONTENDERS, Registered
 from gazeveil.experiments.stream_data import StreamSet, stream_sets
 from gazeveil.experiments.stream_grid import Point, Setting, measure, settings
 from gazeveil.files import replacing
-from gazeveil.release.plots import canvas
+from gazeveil.pictures import canvas
 from gazeveil.samples.space import space_of
 from gazeveil.types import Tell
 

@@ -41,9 +41,9 @@ from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource, gaussian, laplace
+from gazeveil.pictures import canvas
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.liu import LiuNoise
-from gazeveil.release.plots import canvas
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 from gazeveil.types import FloatArray, Tell

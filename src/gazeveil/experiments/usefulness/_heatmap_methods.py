@@ -69,7 +69,7 @@ def by_strategy(name: str) -> Way:
 
     def way(people: People, task: Task, noise: NoiseSource) -> FloatArray:
         strategy = STRATEGIES[choose(task) if name == "auto" else name](task)  # type: ignore[call-arg]
-        return strategy.decode(strategy.measure(_sum(strategy.kernel(), people), noise)).map
+        return strategy.decode(strategy._noised(_sum(strategy.kernel(), people), noise)).map
 
     return way
 
@@ -77,7 +77,7 @@ def by_strategy(name: str) -> Way:
 def _plain_histogram(people: People, task: Task, noise: NoiseSource) -> FloatArray:
     """Release a coarse histogram as `histogram` does, and show its noisy cells as they are."""
     strategy = Histogram(task)
-    noisy = strategy.measure(_sum(strategy.kernel(), people), noise) / (BOUND * len(people))
+    noisy = strategy._noised(_sum(strategy.kernel(), people), noise) / (BOUND * len(people))
     return _shown(noisy, strategy.coarse, task)
 
 

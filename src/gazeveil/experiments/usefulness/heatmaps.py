@@ -29,6 +29,8 @@ from gazeveil.experiments.usefulness._heatmap_methods import METHODS, MORE_METHO
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe_prior
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Scene
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import probability
+from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import correlation, hot_spot_hits
 
@@ -210,7 +212,9 @@ def compare(gallery: Gallery, plan: Plan, *, split: str = "", tell: Tell | None 
     done, rows = 0, []
     for epsilon in plan.epsilons:
         for count in plan.observers:
-            task = PrivateHeatmap(epsilon=epsilon, delta=plan.delta).plan(gallery.geometry, count).task
+            mechanism = PrivateHeatmap(epsilon=epsilon)
+            delta = probability(plan.delta, "delta")
+            task = mechanism.task_for(gallery.geometry, count, Neighbours.REPLACE_ONE, delta)
             scores: list[_Scores] = []
             for scene in gallery.scenes:  # inside, so that a decoder is set up once for all scenes
                 scores.append(_measured(scene, task, methods, plan))
@@ -274,7 +278,14 @@ def _row(name: str, method: Method, task: Task, scores: Sequence[_Scores]) -> Ro
     cc, residual, hits = (Score.of(measure(best, which)) for which in range(len(MEASURES)))
     variant = best if method.oracle else ""
     return Row(
-        name, task.epsilon, task.observers, variant, cc, residual, hits, tuple(scene[name, best] for scene in scores)
+        name,
+        float(task.epsilon),
+        task.observers,
+        variant,
+        cc,
+        residual,
+        hits,
+        tuple(scene[name, best] for scene in scores),
     )
 
 

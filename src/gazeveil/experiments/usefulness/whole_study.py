@@ -25,10 +25,11 @@ from gazeveil.aggregate.render import render
 from gazeveil.aggregate.sight import joint_sensitivity
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import BOUND
-from gazeveil.aggregate.whole_study import PrivateStudy
+from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_epsilon
+from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import scene
@@ -169,9 +170,10 @@ def measure_study(viewed: Viewed, stimuli: int, observers: int, epsilon: float, 
     people = viewed.some(observers, seed)
     which = _scrambled(viewed.counts.shape[1], stimuli, seed)
     names = tuple(f"s{number}" for number in range(stimuli))
-    plan = PrivateStudy(epsilon=epsilon, delta=DELTA).plan(viewed.grid.geometry, observers, names)
+    mechanism = PrivateHeatmaps(epsilon=epsilon)
+    plan = mechanism.plan_for(viewed.grid.geometry, names, observers, Neighbours.REPLACE_ONE, exact(DELTA))
     noise = NoiseSource.seeded(1_000_000 * seed + 1000 * stimuli + observers)
-    found = plan.decode(plan.measure(_total(plan.kernel(), viewed, people, which), noise))
+    found = plan.decode(plan._noised(_total(plan.kernel(), viewed, people, which), noise))
     truth = viewed.truth(plan.blur_cells)[which]
     mean = truth.mean(axis=0)
 
@@ -195,7 +197,7 @@ def measure_study(viewed: Viewed, stimuli: int, observers: int, epsilon: float, 
 
 
 def _release(strategy: Strategy, viewed: Viewed, people: list[int], at: int, noise: NoiseSource) -> FloatArray:
-    return strategy.decode(strategy.measure(_total(strategy.kernel(), viewed, people, [at]), noise)).map
+    return strategy.decode(strategy._noised(_total(strategy.kernel(), viewed, people, [at]), noise)).map
 
 
 def _total(kernel: Kernel, viewed: Viewed, people: list[int], which: list[int]) -> IntArray:
@@ -225,8 +227,9 @@ class MovieRow:
 def measure_movie(viewed: Viewed, observers: int, epsilon: float, seed: int = 0) -> MovieRow:
     """Release the time course of some of the people."""
     bins = viewed.counts.shape[1]
-    mechanism = DynamicHeatmap(epsilon=epsilon, delta=DELTA, bin_seconds=BIN_S, duration=bins * BIN_S)
-    plan = mechanism.plan(viewed.grid.geometry, observers)
+    mechanism = DynamicHeatmap(epsilon=epsilon, bin_seconds=BIN_S)
+    screen, seconds = viewed.grid.geometry, bins * BIN_S
+    plan = mechanism.plan_for(screen, seconds, observers, Neighbours.REPLACE_ONE, exact(DELTA))
     kernel = plan.kernel()
     course = list(range(bins))
     start: Columns = {  # somebody is there from the beginning, off the screen, so that bins are counted from it
@@ -242,7 +245,7 @@ def measure_movie(viewed: Viewed, observers: int, epsilon: float, seed: int = 0)
     for person in viewed.some(observers, seed):
         rows = viewed.rows(person, course)
         total += kernel({name: np.concatenate([start[name], column]) for name, column in rows.items()})
-    frames = plan.decode(plan.measure(total, NoiseSource.seeded(1000 * seed + observers))).frames
+    frames = plan.decode(plan._noised(total, NoiseSource.seeded(1000 * seed + observers))).frames
     truth = viewed.truth(plan.blur_cells)
     mean = truth.mean(axis=0)
     return MovieRow(

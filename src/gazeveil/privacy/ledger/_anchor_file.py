@@ -13,14 +13,14 @@ events that a ledger which lost nothing must hold.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 import sys
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import FileIO
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,8 +34,9 @@ STATE = "GAZEVEIL_STATE"
 """The environment variable that names the folder for what gazeveil remembers."""
 
 _PLACE = 128
-_HALF = struct.Struct(">QQQ32s8s")  # turn, account, number, digest, checksum
-_EMPTY = bytes(_HALF.size)
+_HALF = struct.Struct(">QQQ32sQ")  # turn, account, number, digest, checksum
+_BODY = _HALF.size - 8
+_BINARY: int = getattr(os, "O_BINARY", 0)
 _TITLE = b"gazeveil ledger anchor 1\n"
 _FLUSH_S = 1.0
 """How long a written place may wait to be flushed: power loss alone can take it, and then the anchor is behind."""
@@ -58,6 +59,7 @@ class AnchorFile:
         self._name = str(self.path)
         self._identity = identity
         self._title = (_TITLE + identity.encode()).ljust(_PLACE, b"\n")
+        self._seed = zlib.crc32(self._title)
         self._flushed = 0.0
         self._waiting = False
 
@@ -72,16 +74,16 @@ class AnchorFile:
 
     def known(self, accounts: Iterable[int]) -> list[Known]:
         """Return what is known of some accounts, and of account 0: the newest event of all."""
-        with self._open("r") as file:
+        with self._open(os.O_RDONLY) as file:
             self._check_title(file)
             places = (self._read(file, account)[1] for account in accounts)
             return [place for place in places if place is not None]
 
     def everything(self) -> list[Known]:
         """Return what is known of every account, and the newest event of all."""
-        with self._open("r") as file:
+        with self._open(os.O_RDONLY) as file:
             self._check_title(file)
-            count = (file.seek(0, os.SEEK_END) + _PLACE - 1) // _PLACE - 1
+            count = (os.lseek(file, 0, os.SEEK_END) + _PLACE - 1) // _PLACE - 1
             places = (self._read(file, account)[1] for account in range(count))
             return [place for place in places if place is not None]
 
@@ -89,7 +91,7 @@ class AnchorFile:
         """Write down events that are on disk in the ledger, the newest last; what is known never goes back."""
         if not self.is_there():
             self._make()
-        with self._open("r+") as file:
+        with self._open(os.O_RDWR) as file:
             self._check_title(file)
             newest = None
             for event in events:
@@ -113,26 +115,27 @@ class AnchorFile:
     def close(self) -> None:
         """Flush what was written lately, if that is possible; who cannot leaves an anchor that may be behind."""
         if self._waiting:
-            with suppress(LedgerError), self._open("r+") as file:
+            with suppress(LedgerError), self._open(os.O_RDWR) as file:
                 self._flush(file)
 
-    def _flush(self, file: FileIO) -> None:
-        os.fsync(file.fileno())
+    def _flush(self, file: int) -> None:
+        os.fsync(file)
         self._flushed, self._waiting = time.monotonic(), False
 
     @contextmanager
-    def _open(self, mode: str) -> Iterator[FileIO]:
+    def _open(self, mode: int) -> Iterator[int]:
         try:
-            with FileIO(self._name, mode) as file:
+            file = os.open(self._name, mode | _BINARY)
+            try:
                 if sys.platform != "win32":
-                    fcntl.flock(file, fcntl.LOCK_SH if mode == "r" else fcntl.LOCK_EX)
-                try:
-                    yield file
-                finally:
-                    if sys.platform != "win32":
-                        fcntl.flock(file, fcntl.LOCK_UN)  # closing alone would not, if a child has inherited the file
+                    fcntl.flock(file, fcntl.LOCK_SH if mode == os.O_RDONLY else fcntl.LOCK_EX)
+                yield file
+            finally:
+                if sys.platform != "win32":
+                    fcntl.flock(file, fcntl.LOCK_UN)  # closing alone would not, if a child has inherited the file
+                os.close(file)
         except OSError as error:
-            raise self._trouble("read" if mode == "r" else "written", error) from error
+            raise self._trouble("read" if mode == os.O_RDONLY else "written", error) from error
 
     def _make(self) -> None:
         try:
@@ -140,35 +143,29 @@ class AnchorFile:
             self.path.touch(mode=0o600)
         except OSError as error:
             raise self._trouble("written", error) from error
-        with self._open("r+") as file:
-            if not file.seek(0, os.SEEK_END):
-                file.write(self._title)
+        with self._open(os.O_RDWR) as file:
+            if not os.lseek(file, 0, os.SEEK_END):
+                os.write(file, self._title)
 
-    def _check_title(self, file: FileIO) -> None:
-        file.seek(0)
-        if file.read(_PLACE) != self._title:
+    def _check_title(self, file: int) -> None:
+        os.lseek(file, 0, os.SEEK_SET)
+        if os.read(file, _PLACE) != self._title:
             raise self._damaged()
 
-    def _read(self, file: FileIO, account: int) -> tuple[int, Known | None]:
+    def _read(self, file: int, account: int) -> tuple[int, Known | None]:
         """Return how often a place was written, and what it says."""
-        file.seek(_PLACE * (1 + account))
-        halves = file.read(_PLACE).ljust(_PLACE, b"\0")
-        parts = [halves[: _HALF.size], halves[_HALF.size :]]
-        whole = [part for part in parts if part != _EMPTY and part[-8:] == self._checksum(part[:-8], account)]
-        if not whole:
-            if parts != [_EMPTY, _EMPTY]:
-                raise self._damaged()
-            return 0, None
-        turn, owner, number, digest, _ = max(_HALF.unpack(part) for part in whole)
-        return turn, Known(owner, number, digest.hex())
+        os.lseek(file, _PLACE * (1 + account), os.SEEK_SET)
+        place = os.read(file, _PLACE).ljust(_PLACE, b"\0")
+        read = _parsed(place, zlib.crc32(b"%d" % account, self._seed))
+        if read is None:
+            raise self._damaged()
+        return read
 
-    def _write(self, file: FileIO, account: int, turn: int, event: Known) -> None:
-        body = _HALF.pack(turn + 1, event.account, event.number, bytes_of(event.digest), b"")[:-8]
-        file.seek(_PLACE * (1 + account) + _HALF.size * (turn % 2))
-        file.write(body + self._checksum(body, account))
-
-    def _checksum(self, body: bytes, account: int) -> bytes:
-        return hashlib.sha256(f"{self._identity} {account} ".encode() + body).digest()[:8]
+    def _write(self, file: int, account: int, turn: int, event: Known) -> None:
+        half = (turn + 1, event.account, event.number, bytes_of(event.digest))
+        checksum = _checksum(_HALF.pack(*half, 0)[:_BODY], zlib.crc32(b"%d" % account, self._seed))
+        os.lseek(file, _PLACE * (1 + account) + _HALF.size * (turn % 2), os.SEEK_SET)
+        os.write(file, _HALF.pack(*half, checksum))
 
     def _damaged(self) -> LedgerError:
         return LedgerError(
@@ -182,6 +179,24 @@ class AnchorFile:
             f"the ledger's anchor {self.path} cannot be {done}: {error.strerror or error}",
             hint=f"let it be read and written, or name another folder with the environment variable {STATE}",
         )
+
+
+@lru_cache(maxsize=64)
+def _parsed(place: bytes, seed: int) -> tuple[int, Known | None] | None:
+    """Return how often a place was written, and what it says; None if it is damaged."""
+    if not any(place):
+        return 0, None
+    halves = ((_HALF.unpack_from(place, at), place[at : at + _BODY]) for at in (0, _HALF.size))
+    whole = [half for half, body in halves if half[-1] == _checksum(body, seed)]
+    if not whole:
+        return None
+    turn, owner, number, digest, _ = max(whole)
+    return turn, Known(owner, number, digest.hex())
+
+
+def _checksum(body: bytes, seed: int) -> int:
+    """Return a number that damage changes; that of a half which was never written is not 0."""
+    return 1 + zlib.crc32(body, seed)
 
 
 def bytes_of(digest: str) -> bytes:

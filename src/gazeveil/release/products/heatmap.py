@@ -12,19 +12,21 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
-from gazeveil.aggregate.strategy import Estimate, Strategy
-from gazeveil.errors import OptionError
+from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import exact
+from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.heatmap_files import read_picture, table_of, write_map
-from gazeveil.release.manifest import checked_file
+from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
+from gazeveil.release.forecast import Forecast
+from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta
+from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, strategy_method, weak
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
@@ -41,6 +43,7 @@ class HeatmapMeasurement(Measurement):
 
     product: ClassVar[str] = "heatmap"
     files: ClassVar[str] = "heatmap.npz and heatmap.parquet: the map, the noise in it, the prior"
+    proof: ClassVar[str] = "heatmap-strategies"
 
     study: Study
     mechanism: PrivateHeatmap
@@ -49,7 +52,7 @@ class HeatmapMeasurement(Measurement):
     @property
     def delta(self) -> Fraction:
         """The δ that may be spent."""
-        return self.study.delta if self.mechanism.delta is None else exact(self.mechanism.delta)
+        return delta_of(self.mechanism.delta, self.study)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -75,16 +78,50 @@ class HeatmapMeasurement(Measurement):
         """Return mechanism and parameters as plain values."""
         strategy = self.strategy
         chosen = {"chosen": "after a private count"} if strategy is None else dict(strategy.to_dict())
-        return {**self.mechanism.to_dict(), "stimulus": self.stimulus, "strategy": chosen}
+        spent = {"delta": as_text(self.delta), "stimulus": self.stimulus}
+        return {**self.mechanism.to_dict(), **spent, "strategy": chosen}
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warn of an ε that guarantees little."""
+        return weak(self.mechanism.epsilon)
+
+    def forecast(self) -> Forecast | None:
+        """Return the correlation to expect; None where participants are counted privately first.
+
+        It was measured for the strategy that ``auto`` takes.
+        """
+        number = self.study.participants.number
+        if number is None or self.mechanism.strategy != "auto":
+            return None
+        screen = self.study.stimulus(self.stimulus).screen
+        return heatmap_forecast(self.mechanism.task_for(screen, number, self.study.neighbours, self.delta))
+
+    def method(self) -> Method:
+        """Return how the map protects."""
+        maps = (
+            f"The gaze of each participant on the stimulus “{self.stimulus}”, all recordings together, became one "
+            "gaze map."
+        )
+        after = (
+            "The heatmap was estimated from the noisy sum and a public prior of gaze maps, in cells of "
+            f"{self.mechanism.cell_deg:g}°, and blurred with a Gaussian of {self.mechanism.blur_deg:g}° standard "
+            "deviation."
+        )
+        strategy = self.strategy
+        if strategy is None:
+            counted = (
+                f"A part of {COUNT_SHARE} of ε paid for counting the participants with Laplace noise; the bound and "
+                "noise of the map follow from that count."
+            )
+            return Method(sentence=f"{maps} {counted} {after}", sources=("dwork2014", "liu2019"))
+        return strategy_method(strategy.to_dict(), self.study.neighbours, before=maps, after=after)
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> tuple[int, IntArray]:
         """Return how many participants the decoder should assume, and the noisy sum."""
         number = self.study.participants.number
         if number is None:
             number = self.mechanism.counted(len(data.corpus.observers), noise)
-        strategy = self._strategy(number)
-        total = engine.sum_over_observers(data.on(self.stimulus), strategy.kernel(), tell).total
-        return number, strategy.measure(total, noise)
+        return number, self._strategy(number).measure(data.on(self.stimulus), noise, engine, tell)
 
     def decode(self, noisy: tuple[int, IntArray]) -> Estimate:
         """Return the heatmap."""
@@ -96,8 +133,7 @@ class HeatmapMeasurement(Measurement):
         np.savez_compressed(folder / "heatmap.npz", map=value.map, noise_sd=value.noise_sd, prior=value.prior)
         self.frame(value).write_parquet(folder / "heatmap.parquet")
         stimulus = self.study.stimulus(self.stimulus)
-        under = None if stimulus.picture is None else read_picture(checked_file(stimulus.picture), stimulus.screen)
-        write_map(value, stimulus.screen, folder, "heatmap", under, "private heatmap")
+        write_map(value, stimulus.screen, folder, "heatmap", picture_of(stimulus), "private heatmap")
         return {"data_share": value.data_share, "picture_share": value.picture_share}
 
     def frame(self, value: Estimate) -> pl.DataFrame:
@@ -121,17 +157,19 @@ class HeatmapMeasurement(Measurement):
         return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta, share=share)
 
 
+def heatmap_forecast(task: Task) -> Forecast:
+    """Return how good the map of a task will be: a matter of public facts."""
+    if exact(task.delta) == 0:
+        return PURE_HEATMAP.forecast(task.observers * float(task.epsilon))
+    return HEATMAP.forecast(effective_observers(task))
+
+
 @PRODUCTS.register(PrivateHeatmap.product)
 def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
     """Plan the heatmap of one stimulus of a study."""
-    if stimulus is None:
-        if len(study.stimuli) != 1:
-            raise OptionError(
-                f"a heatmap is of one stimulus, and the study has {len(study.stimuli)}",
-                hint=f"say which, for example stimulus={study.stimuli[0].name!r}",
-            )
-        stimulus = study.stimuli[0].name
-    found = HeatmapMeasurement(study, mechanism, study.stimulus(stimulus).name)
+    found = HeatmapMeasurement(study, mechanism, one_stimulus(study, stimulus, "heatmap"))
     check_delta(found.delta, study)
-    found.recipe()  # refuses a strategy that cannot be
+    if mechanism.strategy != "auto":
+        found.recipe()  # refuses a strategy that cannot be
+    picture_of(study.stimulus(found.stimulus))  # refuses a picture that cannot be drawn over
     return found

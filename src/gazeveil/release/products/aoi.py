@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Private statistics of areas of interest: of everybody, or of groups side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from gazeveil.aggregate.aoi.compare import GroupComparison, comparison_table
+from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+from gazeveil.aggregate.aoi.plan import AoiPlan
+from gazeveil.aggregate.aoi.table import means_table
+from gazeveil.aggregate.engine import Engine
+from gazeveil.errors import OptionError
+from gazeveil.gaze.aoi import AreasOfInterest
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.compose import compose_disjoint
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.manifest import checked_file
+from gazeveil.release.plan import PRODUCTS, Domain, Measurement
+from gazeveil.release.products._common import check_delta, delta_of, number_of, weak
+from gazeveil.release.study import Fact, Study, spelt
+from gazeveil.types import IntArray, Tell
+
+_SHOWN = 12
+"""How many of the released numbers are shown in words."""
+
+Areas = tuple[tuple[str, AreasOfInterest], ...]
+Groups = dict[str, frozenset[str]]
+NoisySums = dict[str, IntArray]
+"""The noisy sums of each group; the group of everybody has no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class AoiMeasurement(Measurement):
+    """Statistics of areas of interest on some stimuli of a study.
+
+    Attributes:
+        study: The declared study.
+        mechanism: What is asked, and what may be spent on it.
+        areas: The areas on each stimulus.
+        groups: Who is in which group, if groups are compared; otherwise empty.
+    """
+
+    product: ClassVar[str] = "aoi"
+    files: ClassVar[str] = "aoi.csv and aoi.parquet: a row a number, with its error bars"
+
+    study: Study
+    mechanism: AoiStatistics
+    areas: Areas
+    groups: Groups
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is guaranteed; between groups of different participants, to each that of their own group."""
+        if not self.groups:
+            return self._plan("").guarantee
+        return compose_disjoint((self._plan(name).guarantee, people) for name, people in self.groups.items())
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the stimuli that have areas."""
+        return Domain(self.study, tuple(name for name, _ in self.areas))
+
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values; of groups only how large they are, not who is in them."""
+        sizes = {name: len(people) for name, people in self.groups.items()}
+        compared = {"mechanism": "aoi-group-comparison", "groups": sizes} if sizes else {}
+        return {**self.mechanism.to_dict(), **compared, **self._plan(next(iter(sizes), "")).to_dict()}
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the study's facts, the areas, and how large groups are."""
+        drawn = {name: list(areas.names) for name, areas in self.areas}
+        facts = [*self.study.facts(self.domain.stimuli), Fact("areas", drawn)]
+        if self.groups:
+            facts.append(Fact("groups", {name: len(people) for name, people in self.groups.items()}))
+        return tuple(facts)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warn of an ε that guarantees little, and of numbers that the noise hides."""
+        told = [f"{name}: {text}" if name else text for name in self._names for text in self._plan(name).cautions()]
+        return (*weak(self.mechanism.epsilon), *told)
+
+    def preview(self) -> pl.DataFrame:
+        """Return how far off the numbers will be."""
+        tables = [self._plan(name).predicted_error().with_columns(group=pl.lit(name)) for name in self._names]
+        table = pl.concat(tables)
+        return table.select("group", pl.exclude("group")) if self.groups else table.drop("group")
+
+    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> NoisySums:
+        """Return the noisy sums of each group; whoever is in no group is left out, whoever is absent adds nothing."""
+        there = data.on(*self.domain.stimuli)
+        found = {}
+        for name in self._names:
+            chosen = there.select(observer=self.groups[name]) if self.groups else there
+            found[name] = self._plan(name).measure(chosen, noise, engine, tell)
+        return found
+
+    def decode(self, noisy: NoisySums) -> pl.DataFrame:
+        """Return the means with their error bars, and the differences between groups."""
+        means = {name: self._plan(name).means(sums) for name, sums in noisy.items()}
+        questions, confidence = self._plan(self._names[0]).questions, self.mechanism.confidence
+        if self.groups:
+            return comparison_table(questions, means, confidence)
+        return means_table(questions, means[""], confidence)
+
+    def write(self, value: pl.DataFrame, folder: Path, tell: Tell) -> dict[str, Any]:
+        """Write the table."""
+        value.write_csv(folder / "aoi.csv")
+        value.write_parquet(folder / "aoi.parquet")
+        return {"rows": len(value), "columns": value.columns}
+
+    def frame(self, value: pl.DataFrame) -> pl.DataFrame:
+        """Return the table."""
+        return value
+
+    def summary(self, value: pl.DataFrame) -> tuple[str, ...]:
+        """Show the first numbers, with the intervals for the participants of this study."""
+        lines = [
+            f"{row['stimulus']}, {row['statistic']}, {row['areas']}{', ' + row['group'] if row['group'] else ''}: "
+            f"{row['estimate']:.3g} ({row['study_low']:.3g} to {row['study_high']:.3g})"
+            for row in value.head(_SHOWN).iter_rows(named=True)
+        ]
+        more = len(value) - len(lines)
+        return (*lines, f"and {more:,} more in aoi.csv") if more else tuple(lines)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self.groups) or ("",)
+
+    def _plan(self, group: str) -> AoiPlan:
+        number = len(self.groups[group]) if self.groups else number_of(self.study)
+        screen = self.study.one_screen(self.domain.stimuli)
+        delta = delta_of(self.mechanism.delta, self.study)
+        return self.mechanism.plan_for(self.areas, screen, number, self.study.neighbours, delta)
+
+
+@PRODUCTS.register(AoiStatistics.product)
+def prepare(
+    study: Study, mechanism: AoiStatistics | GroupComparison, stimuli: Iterable[str] | None = None
+) -> AoiMeasurement:
+    """Plan statistics of the areas that the mechanism or the study declares, by default on all stimuli that have some.
+
+    Raises:
+        OptionError: If there are no areas, or groups that cannot be compared.
+    """
+    asked = mechanism.statistics if isinstance(mechanism, GroupComparison) else mechanism
+    groups = _groups(study, mechanism) if isinstance(mechanism, GroupComparison) else {}
+    found = AoiMeasurement(study, asked, _areas(study, asked, stimuli), groups)
+    check_delta(delta_of(asked.delta, study), study)
+    _ = found.guarantee  # refuses areas that do not fit, and groups that are empty or share participants
+    return found
+
+
+def _areas(study: Study, mechanism: AoiStatistics, stimuli: Iterable[str] | None) -> Areas:
+    if mechanism.areas is not None:
+        drawn = {study.stimulus(name).name: areas for name, areas in mechanism.areas}
+    else:
+        drawn = {
+            stimulus.name: AreasOfInterest.from_json(checked_file(stimulus.areas))
+            for stimulus in study.stimuli
+            if stimulus.areas is not None
+        }
+    wanted = list(drawn) if stimuli is None else [study.stimulus(name).name for name in stimuli]
+    if missing := [name for name in wanted if name not in drawn]:
+        raise OptionError(f"there are no areas on {missing[0]!r}", hint="give them, or declare them in the study")
+    if not wanted:
+        raise OptionError(
+            "no stimulus has areas of interest", hint="give areas, or declare them in the study: areas = FILE.json"
+        )
+    return tuple((name, drawn[name]) for name in dict.fromkeys(wanted))
+
+
+def _groups(study: Study, comparison: GroupComparison) -> Groups:
+    """Return the declared groups, without those who withdrew.
+
+    Raises:
+        OptionError: If there are fewer than two, or the number of participants is secret.
+    """
+    if study.participants.secret:
+        raise OptionError(
+            "a list of who is in which group makes public who takes part, but their number is declared a secret",
+            hint="compare groups in a study whose participants are public",
+        )
+    gone = set(study.participants.withdrawn)
+    if comparison.groups is not None:
+        groups = {name: set(map(spelt, people)) for name, people in comparison.groups}
+    else:
+        groups = {name: set() for name in sorted(set(study.recordings.groups.values()))}
+        for person, name in study.recordings.groups.items():
+            groups[name].add(spelt(person))
+    if len(groups) < 2:
+        raise OptionError(f"a comparison needs at least two groups, not {len(groups)}")
+    return {name: frozenset(people - gone) for name, people in groups.items()}

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The private heatmaps of many stimuli, released together under one guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.strategy import Estimate, Strategy
+from gazeveil.aggregate.study_plan import LEAST_CARRIED, StudyEstimate, StudyPlan
+from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import as_text, exact
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.release import plots
+from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.forecast import Forecast
+from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.plan import PRODUCTS, Domain, Measurement
+from gazeveil.release.products._common import check_delta, delta_of, number_of, weak
+from gazeveil.release.study import Study, spelt
+from gazeveil.release.study_files import file_name
+from gazeveil.types import IntArray, Tell
+
+_SPREAD = 0.1
+"""How far from the forecast the maps of simulated studies were; see docs/how-to/publish-a-whole-study.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatmapsMeasurement(Measurement):
+    """The heatmaps of some stimuli of a study.
+
+    Attributes:
+        study: The declared study.
+        mechanism: What may be spent, and how.
+        stimuli: The names of the stimuli.
+    """
+
+    product: ClassVar[str] = "heatmaps"
+    files: ClassVar[str] = "heatmaps.npz and heatmaps.parquet: the maps, the noise in them, their mean, the prior"
+
+    study: Study
+    mechanism: PrivateHeatmaps
+    stimuli: tuple[str, ...]
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that may be spent."""
+        return delta_of(self.mechanism.delta, self.study)
+
+    @property
+    def plan(self) -> StudyPlan | Strategy:
+        """How kernel, noise and decoder go together; one heatmap of everything where the mean alone is asked for."""
+        screen, number = self.study.one_screen(self.stimuli), number_of(self.study)
+        if self.mechanism.mean_only:
+            return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta)
+        return self.mechanism.plan_for(screen, self.stimuli, number, self.study.neighbours, self.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is guaranteed for all maps together."""
+        return self.plan.guarantee
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the stimuli."""
+        return Domain(self.study, self.stimuli)
+
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values."""
+        spent = {"epsilon": as_text(exact(self.mechanism.epsilon)), "delta": as_text(self.delta)}
+        named = {"mechanism": "private-heatmaps", "mean_only": self.mechanism.mean_only, "stimuli": list(self.stimuli)}
+        return {**named, **spent, **self.plan.to_dict()}
+
+    def forecast(self) -> Forecast | None:
+        """Return how much maps are expected to show beyond the study's mean; nothing is known of the mean alone."""
+        plan = self.plan
+        if not isinstance(plan, StudyPlan):
+            return None
+        expected = plan.carried()
+        return Forecast(
+            measure="cc",
+            expected=expected,
+            low=max(expected - _SPREAD, 0.0),
+            high=min(expected + _SPREAD, 1.0),
+            without_data=0.0,
+            floor=LEAST_CARRIED,
+            basis="correlation beyond the study's mean, fitted to simulated studies of 12 and 60 stimuli",
+        )
+
+    def advice(self) -> str:
+        """Say how many stimuli, or which ε, would be enough."""
+        plan = self.plan
+        if not isinstance(plan, StudyPlan):
+            return ""
+        fewer, options = plan.most_stimuli_carried(), ["the mean alone (--mean-only)"]
+        options.insert(0, f"an ε of about {plan.epsilon_carried():.3g}")
+        if fewer >= 2:
+            options.insert(0, f"at most {fewer} stimuli")
+        return f"take {', or '.join(options)}; --anyway goes on regardless"
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warn of an ε that guarantees little."""
+        return weak(self.mechanism.epsilon)
+
+    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
+        """Return the noisy sum."""
+        return self.plan.measure(data.on(*self.stimuli), noise, engine, tell)
+
+    def decode(self, noisy: IntArray) -> StudyEstimate:
+        """Return the heatmaps and their mean."""
+        decoded = self.plan.decode(noisy)
+        return StudyEstimate({}, decoded) if isinstance(decoded, Estimate) else decoded
+
+    def write(self, value: StudyEstimate, folder: Path, tell: Tell) -> dict[str, Any]:
+        """Write the maps and their pictures."""
+        mean = value.mean
+        arrays: dict[str, Any] = {"mean": mean.map, "mean_noise_sd": mean.noise_sd, "prior": mean.prior}
+        if value.maps:
+            (folder / "stimuli").mkdir()
+            arrays["stimuli"] = np.array(list(value.maps))
+            arrays["maps"] = np.stack([estimate.map for estimate in value.maps.values()])
+            arrays["noise_sd"] = np.stack([estimate.noise_sd for estimate in value.maps.values()])
+        np.savez_compressed(folder / "heatmaps.npz", **arrays)
+        self.frame(value).write_parquet(folder / "heatmaps.parquet")
+        screen = self.study.one_screen(self.stimuli)
+        write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli")
+        for done, (name, estimate) in enumerate(value.maps.items()):
+            tell(done, len(value.maps))
+            under = picture_of(self.study.stimulus(name))
+            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name)
+        return {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
+
+    def frame(self, value: StudyEstimate) -> pl.DataFrame:
+        """Return the maps as a table, a row a cell; the stimulus of the mean is null."""
+        maps = [table_of(estimate, stimulus=name) for name, estimate in value.maps.items()]
+        return pl.concat([table_of(value.mean, stimulus=None), *maps])
+
+    def picture(self, value: StudyEstimate) -> bytes:
+        """Return the mean as a picture."""
+        screen = self.study.one_screen(self.stimuli)
+        return plots.map_picture(value.mean.map, screen, "private heatmap, mean over all stimuli")
+
+    def summary(self, value: StudyEstimate) -> tuple[str, ...]:
+        """Say how much of the maps is data."""
+        mean = f"{value.mean.data_share:.0%} of the mean over stimuli comes from your data, the rest from the prior"
+        apart = (f"{name}: {share:.0%} of what sets it apart is data" for name, share in _shares(value).items())
+        return (mean, *apart)
+
+
+def _shares(value: StudyEstimate) -> dict[str, float]:
+    return {name: estimate.data_share for name, estimate in value.maps.items()}
+
+
+@PRODUCTS.register(PrivateHeatmaps.product)
+def prepare(study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | None = None) -> HeatmapsMeasurement:
+    """Plan the heatmaps of some stimuli of a study; by default of all."""
+    wanted = [stimulus.name for stimulus in study.stimuli] if stimuli is None else list(stimuli)
+    names = tuple(study.stimulus(name).name for name in wanted)
+    if len(set(names)) < len(names):
+        raise OptionError("a stimulus is named twice")
+    weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
+    found = HeatmapsMeasurement(study, replace(mechanism, weights=weights), names)
+    check_delta(found.delta, study)
+    found.recipe()  # refuses a plan that cannot be
+    for name in names:
+        picture_of(study.stimulus(name))  # refuses a picture that cannot be drawn over
+    return found

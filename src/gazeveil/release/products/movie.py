@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""A private heatmap that moves: one map for each stretch of a stimulus's time, and videos."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from gazeveil.aggregate.dynamic import DynamicHeatmap
+from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.movie_plan import MovieEstimate, MoviePlan
+from gazeveil.errors import OptionError
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.release import plots
+from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.plan import PRODUCTS, Domain, Measurement
+from gazeveil.release.products._common import check_delta, delta_of, number_of, one_stimulus, weak
+from gazeveil.release.study import Study
+from gazeveil.release.video import Frames, write_videos
+from gazeveil.types import IntArray, Tell
+
+
+@dataclass(frozen=True, slots=True)
+class MovieMeasurement(Measurement):
+    """The dynamic heatmap of one stimulus.
+
+    Attributes:
+        study: The declared study.
+        mechanism: What may be spent, and how.
+        stimulus: The name of the stimulus.
+        speed: How fast videos run; 1 is real time.
+    """
+
+    product: ClassVar[str] = "movie"
+    files: ClassVar[str] = "movie.npz and movie.parquet: a map for each bin of time, the noise in it, the mean"
+
+    study: Study
+    mechanism: DynamicHeatmap
+    stimulus: str
+    speed: float = 1.0
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that may be spent."""
+        return delta_of(self.mechanism.delta, self.study)
+
+    @property
+    def plan(self) -> MoviePlan:
+        """How kernel, noise and decoder go together."""
+        shown, number = self.study.stimulus(self.stimulus), number_of(self.study)
+        return self.mechanism.plan_for(shown.screen, shown.seconds, number, self.study.neighbours, self.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is guaranteed for the whole course."""
+        return self.plan.guarantee
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the stimulus."""
+        return Domain(self.study, (self.stimulus,))
+
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values."""
+        return {"mechanism": "dynamic-heatmap", "stimulus": self.stimulus, **self.plan.to_dict()}
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warn of an ε that guarantees little."""
+        return weak(self.mechanism.epsilon)
+
+    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
+        """Return the noisy sum."""
+        return self.plan.measure(data.on(self.stimulus), noise, engine, tell)
+
+    def decode(self, noisy: IntArray) -> MovieEstimate:
+        """Return the heatmap of each bin."""
+        return self.plan.decode(noisy)
+
+    def write(self, value: MovieEstimate, folder: Path, tell: Tell) -> dict[str, Any]:
+        """Write the maps, a picture for each bin, and videos."""
+        shown, drawn = self.study.stimulus(self.stimulus), value.frames
+        np.savez_compressed(
+            folder / "movie.npz",
+            maps=drawn.maps,
+            noise_sd=drawn.noise_sd,
+            edges=value.edges,
+            mean=drawn.mean.map,
+            prior=drawn.mean.prior,
+        )
+        self.frame(value).write_parquet(folder / "movie.parquet")
+        if plots.available():
+            picture = picture_of(shown)
+            write_map(drawn.mean, shown.screen, folder, "mean", picture, "private heatmap, mean over time")
+            (folder / "frames").mkdir()
+            for number, (start, stop) in enumerate(_bins(value)):
+                tell(number, len(drawn.maps))
+                title = f"{start:g} to {stop:g} s"
+                write_map(drawn.estimate(number), shown.screen, folder / "frames", f"{number:04d}", picture, title)
+            write_videos(Frames.of(drawn.maps, value.edges, shown.screen, picture), folder, speed=self.speed)
+        return {"data_share": {"mean": drawn.mean.data_share, "bins": drawn.data_share.tolist()}}
+
+    def frame(self, value: MovieEstimate) -> pl.DataFrame:
+        """Return the maps as a table, a row a cell, with the bin and its time."""
+        tables = []
+        for number, (start, stop) in enumerate(_bins(value)):
+            times = {"bin": pl.lit(number), "start": pl.lit(start), "stop": pl.lit(stop)}
+            table = table_of(value.frames.estimate(number))
+            tables.append(table.with_columns(**times).select(*times, pl.exclude(*times)))
+        return pl.concat(tables)
+
+    def picture(self, value: MovieEstimate) -> bytes:
+        """Return the mean over time as a picture."""
+        screen = self.study.stimulus(self.stimulus).screen
+        return plots.map_picture(value.frames.mean.map, screen, f"private heatmap, mean over time: {self.stimulus}")
+
+    def summary(self, value: MovieEstimate) -> tuple[str, ...]:
+        """Say how much of the course is data."""
+        share = float(value.frames.data_share.mean())
+        return (f"{share:.0%} of what sets a moment apart from the mean is data, the rest is likely course",)
+
+
+def _bins(value: MovieEstimate) -> list[tuple[float, float]]:
+    return list(zip(value.edges[:-1].tolist(), value.edges[1:].tolist(), strict=True))
+
+
+@PRODUCTS.register(DynamicHeatmap.product)
+def prepare(
+    study: Study, mechanism: DynamicHeatmap, stimulus: str | None = None, speed: float = 1.0
+) -> MovieMeasurement:
+    """Plan the dynamic heatmap of one stimulus of a study."""
+    if not (math.isfinite(speed) and speed > 0):
+        raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
+    found = MovieMeasurement(study, mechanism, one_stimulus(study, stimulus, "movie"), speed)
+    check_delta(found.delta, study)
+    found.recipe()  # refuses a plan that cannot be
+    picture_of(study.stimulus(found.stimulus))  # refuses a picture that cannot be drawn over
+    return found
