@@ -27,11 +27,11 @@ from gazeveil.privacy.unit import Observer
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
-from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
+from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import check_delta, error_forecast
-from gazeveil.release.products._series import DeclaredSeries, declared_series
+from gazeveil.release.products._series import DeclaredSeries, SeriesProduct, declared_series
 from gazeveil.release.study import Fact, Study, spelt
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.types import FloatArray, Tell
 
 Noisy = tuple[FloatArray, list[int] | None]
 
@@ -53,7 +53,7 @@ AUDITED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesMeasurement(Measurement):
+class SeriesMeasurement(SeriesProduct):
     """Everybody's own series.
 
     Attributes:
@@ -75,15 +75,9 @@ class SeriesMeasurement(Measurement):
         """What is guaranteed to a participant, for all of their series together."""
         return self.mechanism.guarantee(self.series.each)
 
-    @property
-    def domain(self) -> Domain:
-        """The recordings of the task's stimuli."""
-        return self.series.domain
-
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
-        stimuli = [stimulus.name for stimulus in self.series.stimuli]
-        return {**self.mechanism.to_dict(self.series.each), "stimuli": stimuli, "group": self.series.group}
+        return {**self.mechanism.to_dict(self.series.each), **self.which()}
 
     def method(self) -> Method:
         """Return how the series protect."""
@@ -105,7 +99,7 @@ class SeriesMeasurement(Measurement):
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts that the release rests on."""
         roster = Fact("roster", list(self.series.members or ()), "participants" not in self.study.observed)
-        return (*self.study.facts(self.domain.stimuli), roster, *self.series.facts())
+        return (*SeriesProduct.facts(self), roster)
 
     def warnings(self) -> tuple[str, ...]:
         """Say what the guarantee is not about."""
@@ -115,14 +109,6 @@ class SeriesMeasurement(Measurement):
         if isinstance(mechanism, OwnSeries) and isinstance(self.guarantee.unit, Observer):
             return ("a participant's own series at the level of participants says little up to an ε of 3",)
         return ()
-
-    def accepts(self, source: Data) -> None:
-        """Refuse a source that does not fit, before anything is spent."""
-        self.series.accepts(source)
-
-    def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
-        """Open a corpus or a table of features."""
-        return self.series.open(source)
 
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> Noisy:
         """Return noisy series, and noisy lengths if those are paid for; whoever is absent has public values."""
