@@ -95,8 +95,8 @@ class HeatmapsMeasurement(Measurement):
             high=min(expected + _MARGIN, 1.0),
             without_data=0.0,
             floor=LEAST_CARRIED,
-            basis="correlation beyond the study's mean; fitted to simulated studies of 12 and 60 stimuli, with a margin "
-            f"of {_MARGIN:g}",
+            basis="correlation beyond the study's mean, fitted to simulated studies of 12 and 60 stimuli; "
+            f"the interval is a margin of {_MARGIN:g}",
         )
 
     def advice(self) -> str:
