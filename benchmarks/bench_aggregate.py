@@ -32,7 +32,6 @@ from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel
 from gazeveil.gaze.corpus import MANIFEST
-from gazeveil.noise import NoiseSource
 from gazeveil.release.study import Study
 
 OBSERVERS = 50_000
@@ -86,8 +85,7 @@ def heatmap_release(corpus: Corpus, strategy: str = "auto") -> Any:
 
 def liu_release(corpus: Corpus) -> Any:
     """Release Liu's map, sound: the sum with cap 1, exact Gaussian noise in each of 1.76 million cells."""
-    summed = engine_at().sum_over_observers(corpus, CountMap(PIXELS, 1))
-    return GaussianMap(OBSERVERS, PIXELS.size, 1, cap=1).release(summed, NoiseSource.secure())
+    return GaussianMap(OBSERVERS, PIXELS.size, 1, cap=1, grid=PIXELS).release(corpus)
 
 
 RELEASES: dict[str, Callable[[Corpus], Any]] = {

@@ -28,11 +28,9 @@ from gazeveil import Corpus, Recording, screen, write_corpus
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu.counts import FirstSamples
 from gazeveil.aggregate.liu.noisy import LaplaceMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
-from gazeveil.noise import NoiseSource
 from gazeveil.release.study import Study
 
 PEOPLE, SAMPLES, EPSILON, DELTA = 200, 300, 1.0, 1e-5
@@ -99,9 +97,8 @@ def study(seed: int = 3) -> list[Recording]:
 
 def count_release(corpus: Corpus) -> Maps:
     """Count each person's first 300 samples per cell, pure ε for a person: what the peers do."""
-    summed = engine_at().sum_over_observers(corpus, FirstSamples(GRID, SAMPLES, SAMPLES))
-    mechanism = LaplaceMap(PEOPLE, GRID.size, 1, cap=SAMPLES, samples=SAMPLES)
-    return np.asarray(mechanism.release(summed, NoiseSource.secure()).value).reshape(GRID.shape)
+    mechanism = LaplaceMap(PEOPLE, GRID.size, 1, cap=SAMPLES, samples=SAMPLES, grid=GRID)
+    return np.asarray(mechanism.release(corpus).value)
 
 
 def heatmap_release(corpus: Corpus) -> Maps:

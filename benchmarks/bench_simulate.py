@@ -7,7 +7,7 @@ from __future__ import annotations
 import statistics
 
 from benchmarks.harness import Row, seconds
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 
 _FLOOR_PER_S = 1_000_000.0
 _NOTE = "after one warm-up run, so without compiling; whole recordings with pupil and true events, one thread"
@@ -15,16 +15,16 @@ _NOTE = "after one warm-up run, so without compiling; whole recordings with pupi
 
 def run() -> list[Row]:
     studies = {
-        "simulate, 100 recordings of 10 s": Study(observers=5, stimuli=10, sessions=2, seconds=10, seed=7),
-        "simulate, 4 recordings of 250 s": Study(observers=2, stimuli=2, sessions=1, seconds=250, seed=7),
-        "simulate, 50 binocular recordings of 10 s": Study(
+        "simulate, 100 recordings of 10 s": SimulatedStudy(observers=5, stimuli=10, sessions=2, seconds=10, seed=7),
+        "simulate, 4 recordings of 250 s": SimulatedStudy(observers=2, stimuli=2, sessions=1, seconds=250, seed=7),
+        "simulate, 50 binocular recordings of 10 s": SimulatedStudy(
             observers=5, stimuli=5, sessions=2, seconds=10, seed=7, binocular=True
         ),
     }
     return [_row(name, study) for name, study in studies.items()]
 
 
-def _row(name: str, study: Study) -> Row:
+def _row(name: str, study: SimulatedStudy) -> Row:
     samples = sum(len(recording) for recording in study.recordings())
     ours = statistics.median(seconds(lambda: _drain(study)) for _ in range(5))
     return Row(
@@ -32,6 +32,6 @@ def _row(name: str, study: Study) -> Row:
     )
 
 
-def _drain(study: Study) -> None:
+def _drain(study: SimulatedStudy) -> None:
     for _ in study.recordings():
         pass

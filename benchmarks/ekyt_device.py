@@ -25,15 +25,15 @@ import torch
 from benchmarks import ekyt_veiled_people as veils
 from benchmarks.ekyt_judging import embeddings, judged
 from benchmarks.ekyt_people import RATE_HZ, SEED, read
-from gazeveil.attacks.ekyt.batches import epoch_batches
-from gazeveil.attacks.ekyt.checkpoint import Fold, Model, load_model
-from gazeveil.attacks.ekyt.dataset import Windows
-from gazeveil.attacks.ekyt.ensemble import train_ensemble
-from gazeveil.attacks.ekyt.fused import FusedBlock
-from gazeveil.attacks.ekyt.fused_step import GraphStep
-from gazeveil.attacks.ekyt.network import Classifier, DenseBlock, Embedder
-from gazeveil.attacks.ekyt.preprocess import pooled_scale
-from gazeveil.attacks.ekyt.training import HIGHEST_RATE, PlainStep, Recipe, train
+from gazeveil.attacks.ekyt.fused.block import FusedBlock
+from gazeveil.attacks.ekyt.fused.step import GraphStep
+from gazeveil.attacks.ekyt.network.checkpoint import Fold, Model, load_model
+from gazeveil.attacks.ekyt.network.layers import Classifier, DenseBlock, Embedder
+from gazeveil.attacks.ekyt.network.preprocess import pooled_scale
+from gazeveil.attacks.ekyt.training.batches import epoch_batches
+from gazeveil.attacks.ekyt.training.dataset import Windows
+from gazeveil.attacks.ekyt.training.ensemble import train_ensemble
+from gazeveil.attacks.ekyt.training.loop import HIGHEST_RATE, PlainStep, Recipe, train
 
 BATCH, SAMPLES = 256, 625
 TRAINING_PEOPLE = 500

@@ -13,12 +13,13 @@ import time
 
 import torch
 
-from gazeveil.attacks.ekyt import fused_gpu, fused_reference
-from gazeveil.attacks.ekyt.fused import FusedBlock
-from gazeveil.attacks.ekyt.fused_layout import Packed, pack
-from gazeveil.attacks.ekyt.fused_step import GraphStep
-from gazeveil.attacks.ekyt.network import Classifier, DenseBlock, Embedder
-from gazeveil.attacks.ekyt.training import PlainStep
+from gazeveil.attacks.ekyt.fused import gpu as fused_gpu
+from gazeveil.attacks.ekyt.fused import reference as fused_reference
+from gazeveil.attacks.ekyt.fused.block import FusedBlock
+from gazeveil.attacks.ekyt.fused.layout import Packed, pack
+from gazeveil.attacks.ekyt.fused.step import GraphStep
+from gazeveil.attacks.ekyt.network.layers import Classifier, DenseBlock, Embedder
+from gazeveil.attacks.ekyt.training.loop import PlainStep
 
 BATCH, SAMPLES = 256, 625
 

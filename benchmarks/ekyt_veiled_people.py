@@ -28,8 +28,8 @@ _SAMPLES: Final = round(60 * RATE_HZ)
 
 def write(folder: Path) -> None:
     """Simulate everybody, veil them, and write one file a veil."""
-    from gazeveil.attacks.ekyt.population import SCENES, varied_tracker
-    from gazeveil.attacks.ekyt.preprocess import velocities
+    from gazeveil.attacks.ekyt.network.preprocess import velocities
+    from gazeveil.attacks.ekyt.training.population import SCENES, varied_tracker
     from gazeveil.gaze.geometry import headset
     from gazeveil.noise import NoiseSource
     from gazeveil.samples.presets import preset

@@ -50,7 +50,18 @@ ARROWS = {
     },
 }
 ARROWS["cli"] = set(ARROWS)
-SHARED = {"errors", "registry", "files", "types", "__init__", "__main__"}
+SHARED = {
+    "errors",
+    "registry",
+    "files",
+    "types",
+    "toml_lines",
+    "pictures",
+    "toml_table",
+    "_compiled",
+    "__init__",
+    "__main__",
+}
 """Modules beside the rooms that anybody may import."""
 
 OPTIONAL = {"matplotlib", "dp_accounting", "psycopg", "torch", "pyspark", "cv2", "zmq", "pylsl", "starlette", "scipy"}

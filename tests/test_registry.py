@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,37 @@ def test_a_broken_module_is_told_every_time(tmp_path: Path, monkeypatch: pytest.
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             things.names()
+
+
+def test_a_second_thread_waits_until_everything_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = (
+        "from things_shared import THINGS, STARTED, GO_ON\n"
+        "STARTED.set()\n"
+        "GO_ON.wait(0.2)\n"  # a thread that does not wait has ample time to find nothing
+        "THINGS.register('one')(1)\n"
+    )
+    name = a_package(tmp_path, "things_shared", {"one": slow})
+    monkeypatch.syspath_prepend(tmp_path)
+    package = importlib.import_module(name)
+    started, go_on = threading.Event(), threading.Event()
+    vars(package).update(STARTED=started, GO_ON=go_on)
+
+    def a_look_up() -> int:
+        started.wait(10)
+        try:
+            return int(package.THINGS["one"])
+        finally:
+            go_on.set()
+
+    with ThreadPoolExecutor(4) as threads:
+        others = [threads.submit(a_look_up) for _ in range(3)]
+        first = threads.submit(package.THINGS.names)
+        assert first.result() == ["one"]
+        assert [other.result() for other in others] == [1, 1, 1]
+
+
+def test_a_module_may_ask_for_what_was_found_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = "from things_asked import THINGS\nTHINGS.register('{0}')(THINGS.names())\n"
+    name = a_package(tmp_path, "things_asked", {"a": entry.format("a"), "b": entry.format("b")})
+    monkeypatch.syspath_prepend(tmp_path)
+    assert importlib.import_module(name).THINGS["b"] == ["a"]

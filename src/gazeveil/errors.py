@@ -15,6 +15,7 @@
     │   ├── CannotCompose              promises about different things do not add up
     │   ├── BudgetExceeded             a charge does not fit into what is left of a budget
     │   ├── LedgerError                the ledger cannot be read or written, so nothing may be spent
+    │   │   └── LedgerRolledBack       it is an old copy, another file, or gone: it has forgotten what was spent
     │   ├── StateError                 the kept state of a stream is damaged or of another veil; the stream stays shut
     │   └── VeilShut                   a veil met an error and lets nothing through any more
     ├── ReleaseFailed                  a release was charged and could not be made; names no participant
@@ -147,6 +148,10 @@ class BudgetExceeded(PrivacyError):  # noqa: N818
 
 class LedgerError(PrivacyError):
     """The ledger cannot be read or written, so nothing may be spent."""
+
+
+class LedgerRolledBack(LedgerError):  # noqa: N818
+    """The ledger is not the one that was there: an old copy, another file, or gone. It has forgotten what was spent."""
 
 
 class StateError(PrivacyError):

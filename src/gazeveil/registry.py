@@ -11,12 +11,17 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+import threading
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from gazeveil.errors import InternalError, UnknownName
 
 T = TypeVar("T")
+
+# One lock for all registries: a module that is being imported may ask another registry, and two locks taken in
+# two orders would wait for each other. The importing thread may ask again (it sees what was found so far).
+_DISCOVERY = threading.RLock()
 
 
 class Registry(Generic[T]):
@@ -68,6 +73,11 @@ class Registry(Generic[T]):
         return sorted(self._entries)
 
     def _discover(self) -> None:
+        if self._package is not None:
+            with _DISCOVERY:
+                self._import_modules()
+
+    def _import_modules(self) -> None:
         if self._package is None or self._searching:
             return
         self._searching = True

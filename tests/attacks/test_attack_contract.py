@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gazeveil.attacks
+import gazeveil.attacks.restoring
 from gazeveil.attacks import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
@@ -225,8 +225,8 @@ def test_looking_attacks_up_and_making_them_needs_no_extra() -> None:
 @pytest.mark.parametrize(("name", "package"), [("wavelet", "skimage.restoration"), ("exemplars", "torch")])
 def test_an_extra_that_is_missing_is_named(name: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "gazeveil.attacks._network", raising=False)
-    monkeypatch.delattr(gazeveil.attacks, "_network", raising=False)
+    monkeypatch.delitem(sys.modules, "gazeveil.attacks.restoring.network", raising=False)
+    monkeypatch.delattr(gazeveil.attacks.restoring, "network", raising=False)
     with pytest.raises(MissingExtra, match="attacks"):
         attack_of(name).prepare(everything(name)).query(people()[0])
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.attacks.ekyt.checkpoint import load_model
-from gazeveil.attacks.ekyt.population import Crowd
+from gazeveil.attacks.ekyt.network.checkpoint import load_model
+from gazeveil.attacks.ekyt.training.population import Crowd
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, EXIT_OUTPUT, EXIT_USAGE, run
 
 torch = pytest.importorskip("torch")
@@ -53,8 +53,8 @@ def test_a_stopped_training_goes_on(
     assert run([*command, "--out", str(whole)]) == EXIT_OK
     expected = json.loads(capsys.readouterr().out)["curves"]
 
-    from gazeveil.attacks.ekyt import ensemble
-    from gazeveil.attacks.ekyt.training import train
+    from gazeveil.attacks.ekyt.training import ensemble
+    from gazeveil.attacks.ekyt.training.loop import train
 
     def one_only(*arguments, **options):
         if options["checkpoint"].name.endswith("fold1"):

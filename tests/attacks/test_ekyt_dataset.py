@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.attacks.ekyt.dataset import QUANTUM, Velocities, Windows, load, packed, unpacked
-from gazeveil.attacks.ekyt.gather import velocities_of
-from gazeveil.attacks.ekyt.population import Crowd, varied_tracker
+from gazeveil.attacks.ekyt.training.dataset import QUANTUM, Velocities, Windows, load, packed, unpacked
+from gazeveil.attacks.ekyt.training.gather import velocities_of
+from gazeveil.attacks.ekyt.training.population import Crowd, varied_tracker
 from gazeveil.errors import FileFormatError, InputError, OptionError, UnknownName
 from gazeveil.simulate.seeds import Purpose, generator
 

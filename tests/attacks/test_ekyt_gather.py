@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.attacks.ekyt.gather import gathered
+from gazeveil.attacks.ekyt.training.gather import gathered
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus_writer import write_corpus
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 
 
 def test_a_corpus_and_files_of_velocities_are_found_by_path(tmp_path: Path) -> None:
-    study = Study(observers=2, stimuli=1, sessions=2, tracker="headset", seconds=2.0)
+    study = SimulatedStudy(observers=2, stimuli=1, sessions=2, tracker="headset", seconds=2.0)
     write_corpus(study.recordings(), tmp_path / "corpus")
     found = gathered([tmp_path / "corpus"], 62.5)
     assert len(found) == 4

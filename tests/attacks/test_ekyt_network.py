@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gazeveil.attacks.ekyt.network import (  # noqa: E402
+from gazeveil.attacks.ekyt.network.layers import (  # noqa: E402
     CHANNELS_OUT,
     DILATIONS,
     RECEPTIVE_FIELD,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazeveil.attacks.ekyt.preprocess import (
+from gazeveil.attacks.ekyt.network.preprocess import (
     Scale,
     derivative,
     pooled_scale,
@@ -21,7 +21,7 @@ from gazeveil.attacks.ekyt.preprocess import (
     window_samples,
     windows,
 )
-from gazeveil.attacks.ekyt.resample import at_rate, bridged, decimated, interpolated
+from gazeveil.attacks.ekyt.network.resample import at_rate, bridged, decimated, interpolated
 from gazeveil.errors import InputError, OptionError
 
 
@@ -201,6 +201,6 @@ def test_it_needs_nothing_but_numpy() -> None:
     code = (
         "import sys\n"
         "for name in ('polars', 'torch', 'rich', 'typer', 'cryptography', 'numba', 'scipy'): sys.modules[name] = None\n"
-        "import gazeveil.attacks.ekyt.preprocess"
+        "import gazeveil.attacks.ekyt.network.preprocess"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import RECOGNISERS, Trial
-from gazeveil.attacks.ekyt.checkpoint import Fold, Model, load_model, save_arrays
-from gazeveil.attacks.ekyt.preprocess import Scale
+from gazeveil.attacks.ekyt.network.checkpoint import Fold, Model, load_model, save_arrays
+from gazeveil.attacks.ekyt.network.preprocess import Scale
 from gazeveil.attacks.recognisers import ekyt
 from gazeveil.attacks.recognisers.ekyt import Ekyt
 from gazeveil.errors import FileFormatError, InputError, OptionError
@@ -31,7 +31,7 @@ def trial(person: str, seed: int, seconds: float = 8.0, session: str = "1") -> T
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch")
-    from gazeveil.attacks.ekyt.network import Embedder
+    from gazeveil.attacks.ekyt.network.layers import Embedder
 
     folds = tuple(
         Fold({name: values.numpy() for name, values in Embedder(seed=seed).state_dict().items()}, Scale(0.5, 40.0))
@@ -52,7 +52,7 @@ def test_a_model_comes_back_as_it_was(model: Path) -> None:
 
 
 def test_half_a_model_takes_half_the_room_and_embeds_nearly_the_same(model: Path, tmp_path: Path) -> None:
-    from gazeveil.attacks.ekyt.embed import Ensemble
+    from gazeveil.attacks.ekyt.network.embed import Ensemble
 
     whole = load_model(model)
     whole.save(tmp_path / "half.npz", half=True)
@@ -90,7 +90,7 @@ def test_a_file_that_is_no_model_is_told(model: Path, tmp_path: Path) -> None:
 
 def test_parameters_that_do_not_fit_are_told() -> None:
     pytest.importorskip("torch")
-    from gazeveil.attacks.ekyt.embed import Ensemble
+    from gazeveil.attacks.ekyt.network.embed import Ensemble
 
     with pytest.raises(InputError, match="do not fit"):
         Ensemble(Model((Fold({"embed.weight": np.zeros((3, 3))}, Scale(0, 1)),), RATE, 5.0, {}))

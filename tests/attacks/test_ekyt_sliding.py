@@ -9,11 +9,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from gazeveil.attacks.ekyt.checkpoint import Fold, Model  # noqa: E402
-from gazeveil.attacks.ekyt.embed import Ensemble  # noqa: E402
-from gazeveil.attacks.ekyt.network import RECEPTIVE_FIELD, Embedder  # noqa: E402
-from gazeveil.attacks.ekyt.preprocess import Scale, windows  # noqa: E402
-from gazeveil.attacks.ekyt.sliding import REACH, SHORTEST, sliding_averages  # noqa: E402
+from gazeveil.attacks.ekyt.network.checkpoint import Fold, Model  # noqa: E402
+from gazeveil.attacks.ekyt.network.embed import Ensemble  # noqa: E402
+from gazeveil.attacks.ekyt.network.layers import RECEPTIVE_FIELD, Embedder  # noqa: E402
+from gazeveil.attacks.ekyt.network.preprocess import Scale, windows  # noqa: E402
+from gazeveil.attacks.ekyt.network.sliding import REACH, SHORTEST, sliding_averages  # noqa: E402
 
 
 def worn(seed: int):

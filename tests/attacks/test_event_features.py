@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.attacks.description import GROUPS, Description
-from gazeveil.attacks.event_features import FIXATION, SACCADE, events, find_events
-from gazeveil.attacks.motion_features import ALLOWED, LAGS, quantiles, steps
-from gazeveil.attacks.movement import Movement
+from gazeveil.attacks.features.description import GROUPS, Description
+from gazeveil.attacks.features.event_features import FIXATION, SACCADE, events, find_events
+from gazeveil.attacks.features.motion_features import ALLOWED, LAGS, quantiles, steps
+from gazeveil.attacks.features.movement import Movement
 from gazeveil.errors import OptionError
 
 RATE = 250.0

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.attacks.judge import Judge, judge
-from gazeveil.attacks.judgement import Answer, Facts, summed
-from gazeveil.attacks.matching import EmbeddedGallery, vote
-from gazeveil.attacks.windows import windows
+from gazeveil.attacks.judging.judge import Judge, judge
+from gazeveil.attacks.judging.judgement import Answer, Facts, summed
+from gazeveil.attacks.judging.matching import EmbeddedGallery, vote
 from gazeveil.errors import InputError, OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Sphere
 from gazeveil.samples.mechanism import SampleMechanism
+from tests.attacks.windows import windows
 
 RATE = 50.0
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.attacks import Trial
-from gazeveil.attacks.matching import EmbeddedGallery, nearest_by_person, vote
-from gazeveil.attacks.windows import evenly, windows
-from gazeveil.errors import InputError, InternalError, OptionError
+from gazeveil.attacks.judging.matching import EmbeddedGallery, nearest_by_person, vote
+from gazeveil.errors import InputError, InternalError
 
 PEOPLE = ("anna", "ben", "cleo")
 
@@ -84,32 +83,3 @@ def test_a_gallery_enrols_whoever_has_a_window() -> None:
     assert gallery.windows(trial("", [])).shape == (0, 2)
     with pytest.raises(InputError, match="no reference trial has a usable window"):
         EmbeddedGallery(embed, [trial("c", [])])
-
-
-def test_gaze_at_an_even_rate_lies_on_straight_lines_and_gaps_stay_gaps() -> None:
-    uneven = Trial("", "1", "a", np.array([0.0, 0.1, 0.3, 0.4]), np.array([0.0, 1.0, 3.0, np.nan]), np.zeros(4), 10)
-    x, _ = evenly(uneven, 10)
-    assert np.allclose(x[:3], [0, 1, 2])
-    assert np.isnan(x[4])
-    assert evenly(trial("", []), 10).shape == (2, 0)
-    with pytest.raises(OptionError, match="above 0 Hz"):
-        evenly(uneven, 0)
-
-
-def test_windows_slide_by_their_step_and_are_all_full() -> None:
-    cut = windows(trial("", list(range(90))), seconds=5, step=1, rate_hz=10)
-    assert cut.shape == (5, 2, 50)  # 9 seconds
-    assert cut[:, 0, 0].tolist() == [0, 10, 20, 30, 40]
-    assert windows(trial("", list(range(49))), 5, 1, 10).shape == (0, 2, 50)
-    with pytest.raises(OptionError, match="holds no sample"):
-        windows(trial("", [1.0]), 0.01, 1, 10)
-
-
-def test_a_ninety_second_trial_has_as_many_windows_as_the_paper_says() -> None:
-    assert len(windows(trial("", [0.0] * (90 * 72), 72.0))) == 86
-
-
-def test_windows_with_too_little_gaze_are_left_out() -> None:
-    gaze = [0.0] * 50 + [np.nan] * 40
-    assert len(windows(trial("", gaze), 5, 1, 10, tracked=0.9)) == 1
-    assert len(windows(trial("", gaze), 5, 1, 10)) == 5

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks.contract import RECOGNISERS, Trial
-from gazeveil.attacks.discriminant import Discriminant, Scale
-from gazeveil.attacks.galleries import Rows
+from gazeveil.attacks.recognisers._discriminant import Discriminant, Scale
+from gazeveil.attacks.recognisers._galleries import Rows
 from gazeveil.errors import InputError, MissingExtra, OptionError
 
 NAMES = ("lda", "fisher", "committee", "forest", "rbf")

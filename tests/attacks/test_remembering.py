@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.attacks import Trial, remembering
-from gazeveil.attacks.remembering import remembered
+from gazeveil.attacks import Trial
+from gazeveil.attacks.features import remembering
+from gazeveil.attacks.features.remembering import remembered
 
 
 def trial(value: float, person: str = "p", pupil: bool = False) -> Trial:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import interp1d
 from scipy.optimize import brentq
 
-from gazeveil.attacks.scores import Pairs, cumulative_matches, interval, resampled_people, roc
+from gazeveil.attacks.judging.scores import Pairs, cumulative_matches, interval, resampled_people, roc
 from gazeveil.errors import InputError, OptionError
 
 some_scores = st.lists(st.integers(-20, 20), min_size=1, max_size=30).map(lambda values: np.array(values, float))

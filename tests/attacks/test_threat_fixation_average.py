@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Knowledge
-from gazeveil.attacks._stretch_kernels import stretches
+from gazeveil.attacks.restoring._stretch_kernels import stretches
 from gazeveil.attacks.threats.fixation_average import noise_of
 from gazeveil.errors import OptionError
 from tests.attacks.veiled_people import attack_of, error, fixations, people, veil, veil_of

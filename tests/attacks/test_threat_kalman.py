@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Knowledge
-from gazeveil.attacks._releases import Releases, releases_of
-from gazeveil.attacks._wander_kernels import likelihood, smoothed
+from gazeveil.attacks.restoring._wander_kernels import likelihood, smoothed
+from gazeveil.attacks.restoring.releases import Releases, releases_of
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism

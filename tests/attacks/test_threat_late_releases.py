@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import ATTACKS, Knowledge, Trial
-from gazeveil.attacks.judge import Judge
+from gazeveil.attacks.judging.judge import Judge
 from gazeveil.attacks.recognisers.lda import Lda
 from gazeveil.attacks.threats.late_releases import lost_of
 from gazeveil.errors import OptionError

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Gallery, Knowledge, Recogniser, Trial
-from gazeveil.attacks._adapted import adapted
-from gazeveil.attacks.matching import EmbeddedGallery
+from gazeveil.attacks.judging.matching import EmbeddedGallery
+from gazeveil.attacks.threats._adapted import adapted
 from gazeveil.errors import InputError, OptionError
 from tests.attacks.veiled_people import attack_of, people, veil, veil_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Knowledge
-from gazeveil.attacks import _saccade_kernels as kernels
+from gazeveil.attacks.restoring import _saccade_kernels as kernels
 from gazeveil.errors import OptionError
 from tests.attacks.veiled_people import attack_of, error, people, veil, veil_of
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gazeveil.attacks import Gallery, Knowledge, Recogniser, Trial
-from gazeveil.attacks.galleries import ScoredGallery
+from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.types import FloatArray
 from tests.attacks.veiled_people import attack_of, people, veil, veil_of
 

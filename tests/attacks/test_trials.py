@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.attacks.data import (
-    EYETRIBE_FILE,
-    VR_FILE,
+from gazeveil.attacks.features.movement import Movement, stretches
+from gazeveil.attacks.trials import (
     cut,
     eyetribe_trials,
     simulated_trials,
@@ -20,12 +19,13 @@ from gazeveil.attacks.data import (
     vr_trials,
     without_pupil,
 )
-from gazeveil.attacks.movement import Movement, stretches
-from gazeveil.errors import FileFormatError, OptionError
+from gazeveil.datasets.eyetribe import EYETRIBE_FILE
+from gazeveil.datasets.vr_objects import VR_FILE, VR_FOLDER
+from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 
 
 def a_trial(seconds: float, rate: float = 50.0) -> Trial:
@@ -58,13 +58,13 @@ def test_a_recording_becomes_degrees_without_what_has_no_time_of_its_own() -> No
 
 
 def test_simulated_people_come_once_for_each_thing_they_look_at() -> None:
-    trials = simulated_trials(Study(observers=2, stimuli=2, sessions=2, seconds=1, tracker="headset"))
+    trials = simulated_trials(SimulatedStudy(observers=2, stimuli=2, sessions=2, seconds=1, tracker="headset"))
     assert len({(trial.person, trial.session, trial.name) for trial in trials}) == len(trials) == 8
     assert np.nanmax(np.abs(trials[0].x)) < 60
 
 
 def test_headset_trials_lose_what_the_log_holds_as_zero(tmp_path: Path) -> None:
-    path = tmp_path / VR_FILE
+    path = tmp_path / VR_FOLDER / VR_FILE
     path.parent.mkdir()
     pl.DataFrame(
         {
@@ -111,7 +111,7 @@ def test_runs_are_cut_into_minutes(tmp_path: Path) -> None:
 
 
 def test_a_data_set_that_is_not_there_or_lacks_a_column_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match="nothing there"):
+    with pytest.raises(InputError, match="is not there"):
         vr_trials(tmp_path)
     path = tmp_path / EYETRIBE_FILE
     path.parent.mkdir()

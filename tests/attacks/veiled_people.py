@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Trial
-from gazeveil.attacks.data import simulated_trials
+from gazeveil.attacks.trials import simulated_trials
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Space, Sphere
-from gazeveil.simulate import TRACKERS, Study
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.types import FloatArray
 
 SPACE = Sphere(100, 80)
@@ -26,7 +26,7 @@ RATE = 72.0
 def people(count: int = 4, seconds: float = 20.0, seed: int = 3, sessions: int = 1) -> tuple[Trial, ...]:
     """Simulated people in a headset, one trial a session, blinks and losses missing."""
     tracker = replace(TRACKERS["headset"], rate_hz=RATE)
-    study = Study(observers=count, stimuli=1, sessions=sessions, tracker=tracker, seconds=seconds, seed=seed)
+    study = SimulatedStudy(observers=count, stimuli=1, sessions=sessions, tracker=tracker, seconds=seconds, seed=seed)
     return tuple(trial.with_gaze(trial.x, trial.y) for trial in simulated_trials(study))
 
 

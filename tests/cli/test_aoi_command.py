@@ -54,7 +54,7 @@ def test_a_release_is_charged_and_written_with_its_guarantee(capsys: pytest.Capt
     assert run([*ASKED, "--out", "dwell", *PAID]) == 0
     out = capsys.readouterr().out
     assert out.index("what to expect") < out.index("wrote     dwell") < out.index("result    page, dwell, left:")
-    assert "everything that one person contributed" in out
+    assert "everything that one participant contributed" in out
     table = pl.read_csv("dwell/aoi.csv")
     assert table["areas"].to_list() == ["left", "middle"]
     record = json.loads(Path("dwell/release.json").read_text())

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Gallery, Recogniser, Trial
-from gazeveil.attacks.matching import EmbeddedGallery
-from gazeveil.attacks.windows import windows
+from gazeveil.attacks.judging.matching import EmbeddedGallery
 from gazeveil.cli import _attack_run
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from tests.attacks.windows import windows
 
 
 @dataclass(frozen=True)

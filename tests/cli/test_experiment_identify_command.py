@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil.attacks.data import VR_FILE
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
+from gazeveil.datasets.vr_objects import VR_FILE, VR_FOLDER
 
 COMMAND = ["experiment", "identify", "--experiment", "vr", "--recognisers", "lda", "--allow", "nothing"]
 
@@ -32,8 +32,8 @@ def folder(tmp_path: Path) -> Path:
                 pupil_r=pl.lit(300),
             )
         )
-    (tmp_path / VR_FILE).parent.mkdir()
-    pl.concat(parts).write_parquet(tmp_path / VR_FILE)
+    (tmp_path / VR_FOLDER / VR_FILE).parent.mkdir()
+    pl.concat(parts).write_parquet(tmp_path / VR_FOLDER / VR_FILE)
     return tmp_path
 
 

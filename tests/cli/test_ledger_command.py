@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,9 @@ from typing import Any
 import pytest
 
 from gazeveil.cli.main import run
+from gazeveil.privacy.guarantee import PureDP
+from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.release import Release
 
 
 @pytest.fixture(autouse=True)
@@ -172,3 +176,121 @@ def test_bytes_that_are_no_letters_get_words(capsys: pytest.CaptureFixture[str])
     told(capsys, "init", "study", "--epsilon", "1")
     for words in (["show", "\udcff"], ["history", "\udcff"]):
         assert told(capsys, *words, code=3)["error"] == "OptionError"
+
+
+# Old copies
+
+
+@pytest.fixture
+def rolled_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger whose last charge is forgotten, and the release that it paid for."""
+    monkeypatch.setenv("GAZEVEIL_STATE", str(tmp_path / "state"))
+    with Ledger.open("ledger.sqlite", create=True) as ledger:
+        ledger.grant("study-7", PureDP(3))
+    shutil.copy("ledger.sqlite", "old.sqlite")
+    with Ledger.open("ledger.sqlite") as ledger:
+        (tmp_path / "maps").mkdir()
+        Release([1], PureDP(1), {"mechanism": "map"}).save("maps/map.json", ledger=ledger, dataset="study-7")
+    shutil.copy("ledger.sqlite", "new.sqlite")
+    shutil.copy("old.sqlite", "ledger.sqlite")
+    return tmp_path / "maps"
+
+
+def test_an_old_copy_is_refused_until_it_is_restored_on_purpose(
+    capsys: pytest.CaptureFixture[str], rolled_back: Path
+) -> None:
+    refused = told(capsys, "charge", "study-7", "--epsilon", "1", code=5)
+    assert refused["error"] == "LedgerRolledBack"
+    assert "gazeveil ledger restore" in refused["hint"]
+    (fault,) = told(capsys, "verify", code=1)["faults"]
+    assert "it has 1 events and had 2" in fault
+    assert told(capsys, "restore")["restored"] is False
+    assert run(["ledger", "restore", "ledger.sqlite"]) == 0
+    assert "would be lost" in capsys.readouterr().out
+    assert told(capsys, "restore", "--confirm", code=3)["error"] == "OptionError"
+    told(capsys, "charge", "study-7", "--epsilon", "1", code=5)
+    assert told(capsys, "restore", "--confirm", "--note", "the disk failed")["restored"]
+    told(capsys, "charge", "study-7", "--epsilon", "1")
+    assert told(capsys, "verify")["sound"]
+    assert [event["kind"] for event in told(capsys, "history")["events"]] == ["budget-granted", "restored", "charged"]
+    assert run(["ledger", "history"]) == run(["ledger", "show"]) == run(["ledger", "restore"]) == 0
+    out = capsys.readouterr().out
+    assert "the disk failed" in out
+    assert "charges were lost" in out
+    assert "nothing to restore" in out
+
+
+def test_a_release_shows_that_a_ledger_is_an_old_copy(
+    capsys: pytest.CaptureFixture[str], rolled_back: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZEVEIL_STATE", "another-machine")
+    assert told(capsys, "verify")["sound"]
+    for release in ("maps", "maps/map.json", "maps/map.json.release.json"):
+        found = told(capsys, "verify", "--release", release, code=1)
+        assert "does not hold event 2" in found["faults"][0]
+        assert told(capsys, "verify", "new.sqlite", "--release", release)["sound"]
+
+
+@pytest.mark.parametrize("kind", ["digest", "no anchor", "receipts"])
+def test_releases_of_earlier_versions_show_it_as_well(
+    capsys: pytest.CaptureFixture[str], rolled_back: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZEVEIL_STATE", "another-machine")
+    with Ledger.open("new.sqlite") as ledger:
+        digest = ledger.account("study-7").head
+    receipts = {
+        "digest": {"receipt": digest},
+        "no anchor": {"receipt": {"digest": digest}},
+        "receipts": {"receipts": [{"digest": digest}]},
+    }
+    Path("earlier").mkdir()
+    Path("earlier/release.json").write_text(json.dumps(receipts[kind]))
+    assert "is gone" in told(capsys, "verify", "--release", "earlier", code=1)["faults"][0]
+    assert told(capsys, "verify", "--ledger", "new.sqlite", "--release", "earlier")["sound"]
+
+
+def test_what_is_no_release_cannot_be_compared(capsys: pytest.CaptureFixture[str], rolled_back: Path) -> None:
+    Path("empty").mkdir()
+    Path("uncharged").mkdir()
+    Path("uncharged/release.json").write_text('{"receipt": null}')
+    Path("list").mkdir()
+    Path("list/release.json").write_text("[]")
+    for release in ("empty", "nowhere", "uncharged", "list"):
+        assert told(capsys, "verify", "--release", release, code=3)["error"] == "FileFormatError"
+
+
+def test_a_tenth_fits_into_a_tenth(capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "init", "pure", "--epsilon", "0.1")
+    assert told(capsys, "charge", "pure", "--epsilon", "0.1")["account"]["remaining"] == {"epsilon": "0"}
+    told(capsys, "init", "approx", "--epsilon", "0.3", "--delta", "3e-7")
+    for _ in range(3):
+        paid = told(capsys, "charge", "approx", "--epsilon", "0.1", "--delta", "1e-7")
+    assert paid["account"]["remaining"] == {"epsilon": "0", "delta": "0"}
+    told(capsys, "init", "concentrated", "--rho", "0.1")
+    told(capsys, "charge", "concentrated", "--rho", "0.1")
+    told(capsys, "charge", "concentrated", "--rho", "1e-30", code=5)
+    told(capsys, "grant", "concentrated", "--rho", "1e-30")
+    told(capsys, "charge", "concentrated", "--rho", "1e-30")
+
+
+def test_every_command_finds_the_ledger_of_the_environment(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZEVEIL_LEDGER", "elsewhere.sqlite")
+    told(capsys, "init", "study", "--epsilon", "2")
+    told(capsys, "grant", "study", "--epsilon", "1")
+    told(capsys, "charge", "study", "--epsilon", "1")
+    for command in ("show", "history", "export", "verify", "restore"):
+        assert Path(told(capsys, command)["ledger"]).name == "elsewhere.sqlite"
+    assert not Path("ledger.sqlite").exists()
+    told(capsys, "init", "study", "--epsilon", "2", "--ledger", "other.sqlite")
+    assert Path(told(capsys, "verify", "--ledger", "other.sqlite")["ledger"]).name == "other.sqlite"
+
+
+@pytest.mark.parametrize("command", ["show", "history", "export", "verify", "restore"])
+def test_commands_that_read_take_a_ledger_by_its_name(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    told(capsys, "init", "study", "--epsilon", "2", "--ledger", "other.sqlite")
+    Path("study").write_text("a file that is called like the data set")
+    assert Path(told(capsys, command, "other.sqlite")["ledger"]).name == "other.sqlite"
+    if command in ("show", "history", "export"):
+        assert told(capsys, command, "study", "--ledger", "other.sqlite")

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gazeveil.datasets.lund2013 import FILE, STIMULI, load
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.experiments.detector_agreement import FILE, PUBLISHED, STIMULI, compare, load
+from gazeveil.experiments.detector_agreement import PUBLISHED, compare
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "lund2013"
 needs_data = pytest.mark.skipif(not (DATA / FILE).is_file(), reason="the hand-labelled data are not here")

@@ -37,7 +37,7 @@ from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.study import DELTA
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.utility.maps import correlation, residual_correlation
 
 OSIE = Path(__file__).resolve().parents[3] / "shared" / "data" / "osie" / "fixations.parquet"
@@ -129,7 +129,7 @@ def test_a_fixation_counts_by_its_duration(tmp_path: Path) -> None:
 
 
 def test_a_corpus_of_your_own_can_be_studied(tmp_path: Path) -> None:
-    study = Study(observers=4, stimuli=2, sessions=2, seconds=1.0, geometry=PLANE, seed=5)
+    study = SimulatedStudy(observers=4, stimuli=2, sessions=2, seconds=1.0, geometry=PLANE, seed=5)
     write_corpus(study.recordings(), tmp_path / "mine")
     found = of_corpus(tmp_path / "mine", 5)
     assert len(found.scenes) == 2

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gazeveil.datasets.vr_objects import VR_FOLDER, VrSession, vr_sessions
 from gazeveil.errors import OptionError
-from gazeveil.experiments.stream_data import VR_FOLDER, VrSession, vr_sessions
 from gazeveil.experiments.stream_grid import Run
 from gazeveil.experiments.wilson.figures import SWEEPS, Sweep, held_out, reproduce, retention
 from gazeveil.experiments.wilson.object_hits import (

@@ -8,15 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gazeveil.datasets.folder import find_data
+from gazeveil.datasets.lund2013 import LUND_FOLDER
+from gazeveil.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.experiments.stream_data import (
-    LUND_FOLDER,
-    VR_FOLDER,
-    find_data,
-    simulated_recordings,
-    stream_sets,
-    vr_sessions,
-)
+from gazeveil.experiments.stream_data import simulated_recordings, stream_sets
 from gazeveil.experiments.stream_grid import references
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

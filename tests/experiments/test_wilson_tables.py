@@ -15,12 +15,11 @@ import pytest
 
 from gazeveil.attacks import Attack, Gallery, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.contract import ATTACKS
-from gazeveil.attacks.matching import EmbeddedGallery
-from gazeveil.attacks.windows import windows
+from gazeveil.attacks.judging.matching import EmbeddedGallery
 from gazeveil.cli.main import EXIT_OK, run
+from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError, MissingExtra, OptionError, UnknownName
 from gazeveil.experiments.identity_data import simulated_people, vr_people
-from gazeveil.experiments.stream_data import VR_FOLDER
 from gazeveil.experiments.wilson import tables as wilson_tables
 from gazeveil.experiments.wilson._cells import Cells, code_of
 from gazeveil.experiments.wilson._veils import VEILS, veil
@@ -31,6 +30,7 @@ from gazeveil.experiments.wilson.tables import Plan, people_of, table_2, table_3
 from gazeveil.gaze.geometry import headset
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import SampleMechanism
+from tests.attacks.windows import windows
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / VR_FOLDER
 ALLOWING = wilson_tables.recogniser_of

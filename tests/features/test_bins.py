@@ -17,14 +17,14 @@ from gazeveil import Recording, headset, normalised
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.bins import CHANNELS, BinRules, bin_ranges, extract_bins, windows_from_bins
 from gazeveil.features.extract import extract
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 
 TRACKERS = ("eyelink", "headset", "remote")
 
 
 @cache
 def recorded(tracker: str) -> Recording:
-    return Study(1, 1, 1, tracker=tracker, seconds=30, seed=3).recording(0, 0)
+    return SimulatedStudy(1, 1, 1, tracker=tracker, seconds=30, seed=3).recording(0, 0)
 
 
 def changed_bins(recording: Recording, other: Recording, rules: BinRules) -> np.ndarray:

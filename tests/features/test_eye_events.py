@@ -17,7 +17,7 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.features.eye_events import EventRules, find_events
 from gazeveil.gaze.events import find_gaps
 from gazeveil.gaze.geometry import Unit
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 
 DEGREES = EventRules.in_degrees()
 
@@ -105,7 +105,7 @@ def test_a_pupil_that_was_never_seen_makes_no_blinks_and_no_pupil_features() -> 
 
 
 def test_true_saccades_of_a_simulated_observer_are_mostly_found() -> None:
-    recording = Study(1, 1, 1, tracker="eyelink", seconds=60).recording(0, 0)
+    recording = SimulatedStudy(1, 1, 1, tracker="eyelink", seconds=60).recording(0, 0)
     true = recording.events.filter((pl.col("kind") == "saccade") & (pl.col("amplitude") > 2))
     found = find_events(recording, DEGREES).saccades
     near = [np.abs(found[0] - onset).min() < 0.03 for onset in true["onset"].to_list()]

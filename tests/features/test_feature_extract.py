@@ -16,13 +16,13 @@ from gazeveil.features.extract import extract, extract_corpus
 from gazeveil.features.eye_events import EventRules, EyeEvents, find_events
 from gazeveil.features.names import FEATURES, NAMES, NEARLY_CONSTANT
 from gazeveil.features.windows import QualityRules, window_features, window_starts
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 
 LENIENT = QualityRules(0, np.inf, 2, 0, 1)
 
 
 def simulated(tracker: str = "remote", seconds: float = 40.0) -> Recording:
-    return Study(1, 1, 1, tracker=tracker, seconds=seconds).recording(0, 0)
+    return SimulatedStudy(1, 1, 1, tracker=tracker, seconds=seconds).recording(0, 0)
 
 
 def random_events(seed: int, saccades: int, letters: int) -> EyeEvents:
@@ -165,8 +165,8 @@ def test_a_window_that_cannot_be_is_refused(window: float, step: float) -> None:
 
 
 def test_a_corpus_tells_what_it_left_out_and_carries_labels() -> None:
-    study = Study(2, 2, 1, tracker="remote", seconds=31)
-    short = Study(3, 1, 1, tracker="remote", seconds=5).recording(2, 0)
+    study = SimulatedStudy(2, 2, 1, tracker="remote", seconds=31)
+    short = SimulatedStudy(3, 1, 1, tracker="remote", seconds=5).recording(2, 0)
     told: list[tuple[float, float | None]] = []
     extracted = extract_corpus(
         Corpus.of([*study.recordings(), short]),
@@ -191,7 +191,7 @@ def test_one_person_only_is_fine_and_a_corpus_without_usable_recordings_is_not()
 def test_pupils_in_different_units_are_not_mixed() -> None:
     with pytest.raises(InputError, match="different units"):
         extract_corpus(
-            Corpus.of([simulated("remote", 31), Study(2, 1, 1, tracker="headset", seconds=31).recording(1, 0)])
+            Corpus.of([simulated("remote", 31), SimulatedStudy(2, 1, 1, tracker="headset", seconds=31).recording(1, 0)])
         )
 
 

@@ -5,27 +5,36 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
+from gazeveil.features.bins import BinRules
+from gazeveil.features.design import Design
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.c_fpa import ChunkFourierPerturbation
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
-from gazeveil.features.panel import mean_per_person, noisy_lengths, panel_of
-from gazeveil.features.publish import OwnRelease, about_raw_gaze, group_table, release_group, table_of
+from gazeveil.features.own import OwnSeries, RawGaze
+from gazeveil.features.panel import noisy_lengths, panel_of
+from gazeveil.features.publish import OwnRelease, about_raw_gaze
 from gazeveil.features.ranges import Range, Ranges
-from gazeveil.features.table import BINS, WINDOWS, FeatureTable, Info
+from gazeveil.features.settings import Settings
+from gazeveil.features.table import BINS, FeatureTable, Info
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import FeatureSeries, Observer
+from gazeveil.release.feature_facts import observed_facts, with_series
+from gazeveil.release.release import Release
 
-RANGES = Ranges.of({"rate": Range(0, 4, "test"), "size": Range(1, 100, "test", log=True)})
-INFO = Info(WINDOWS, RANGES.names, 30.0, 0.5, "deg")
+RANGES = Ranges.of({"saccades_per_s": Range(0, 4, "test"), "amplitude_mean": Range(1, 100, "test", log=True)})
+SETTINGS = Settings.windows(degrees=True)
+INFO = Info("windows", RANGES.names, 30.0, 0.5, "deg", settings=SETTINGS.info.settings)
 
 
 def table(lengths: dict[str, int], seed: int = 0, session: str = "1") -> FeatureTable:
@@ -39,11 +48,24 @@ def table(lengths: dict[str, int], seed: int = 0, session: str = "1") -> Feature
                     "task": "reading", "group": "", "start": np.arange(length) * 0.5,
                     "end": np.arange(length) * 0.5 + 30, "samples": np.full(length, 900), "covered": 1.0,
                     "errors": 0.0, "repeats": 0.0, "usable": True,
-                    "rate": rng.uniform(0, 4, length), "size": rng.uniform(1, 100, length),
+                    "saccades_per_s": rng.uniform(0, 4, length), "amplitude_mean": rng.uniform(1, 100, length),
                 }
             )
         )  # fmt: skip
     return FeatureTable(pl.concat(frames), INFO)
+
+
+def design() -> Design:
+    public = [
+        np.clip(np.random.default_rng(s).normal(0.5, 0.1, (20, 1, 2)) + np.zeros((1, 20, 1)), 0, 1) for s in (1, 2)
+    ]
+    return learn(public, RANGES, "made up")
+
+
+def released(mechanism: Any, given: FeatureTable, *, series: int = 1, **options: Any) -> Release:
+    ranges = {} if hasattr(mechanism, "design") else {"ranges": RANGES}
+    plan = with_series(observed_facts(given), series).plan(mechanism, settings=SETTINGS, **ranges)
+    return plan.release(given, anyway=True, **options)
 
 
 class TestPanels:
@@ -57,9 +79,10 @@ class TestPanels:
 
     def test_what_is_missing_is_filled_where_it_is_and_nowhere_else(self) -> None:
         whole = table({"a": 20})
+        name = RANGES.names[0]
         holes = FeatureTable(
             whole.rows.with_columns(
-                rate=pl.when(pl.int_range(pl.len()) == 3).then(float("nan")).otherwise(pl.col("rate")),
+                pl.when(pl.int_range(pl.len()) == 3).then(float("nan")).otherwise(pl.col(name)).alias(name),
                 usable=pl.int_range(pl.len()) != 7,
             ),
             INFO,
@@ -70,10 +93,11 @@ class TestPanels:
         assert np.all(after.values[0, 7] == 0.5)
 
     def test_values_outside_their_ranges_are_clipped_and_counted(self) -> None:
-        narrow = Ranges.of({"rate": Range(0, 1, "too narrow"), "size": RANGES["size"]})
+        first, second = RANGES.names
+        narrow = Ranges.of({first: Range(0, 1, "too narrow"), second: RANGES[second]})
         panel = panel_of(table({"a": 400}), narrow, 400)
         assert panel.values.max() <= 1
-        assert panel.clipped.counts["rate"] == pytest.approx(300, abs=60)
+        assert panel.clipped.counts[first] == pytest.approx(300, abs=60)
         assert "lay outside the declared ranges and were clipped" in panel.told()
 
     def test_an_empty_table_is_refused(self) -> None:
@@ -84,27 +108,19 @@ class TestPanels:
     def test_a_table_without_any_usable_value_is_refused_and_an_absent_feature_is_told(self) -> None:
         given = table({"a": 20, "b": 20})
         frozen = FeatureTable(given.rows.with_columns(usable=pl.lit(value=False)), INFO)
-        with pytest.raises(InputError, match="no usable value of rate, size"):
+        with pytest.raises(InputError, match="no usable value of saccades_per_s, amplitude_mean"):
             panel_of(frozen, RANGES, 20)
-        blind = FeatureTable(given.rows.with_columns(size=pl.lit(float("nan"))), INFO)
+        blind = FeatureTable(given.rows.with_columns(amplitude_mean=pl.lit(float("nan"))), INFO)
         panel = panel_of(blind, RANGES, 20)
-        assert panel.absent == ("size",)
-        assert "size: in no series" in panel.told()
+        assert panel.absent == ("amplitude_mean",)
+        assert "amplitude_mean: in no series" in panel.told()
         assert np.all(panel.values[..., 1] == 0.5)
-
-    def test_people_with_many_series_count_once_in_a_group(self) -> None:
-        both = FeatureTable.concat([table({"a": 20, "b": 20}), table({"a": 20}, seed=1, session="2")])
-        names, values = mean_per_person(panel_of(both, RANGES, 20))
-        assert names == ["a", "b"]
-        assert values.shape == (2, 20, 2)
 
 
 class TestOwnReleases:
     def test_nothing_beside_the_noisy_features_leaves(self) -> None:
         given = table({"a": 40, "b": 7})
-        panel = panel_of(given, RANGES, 40)
-        mechanism = FourierPerturbation(epsilon=1, steps=40, features=2)
-        release = OwnRelease(mechanism=mechanism).release(panel, RANGES, INFO, noise=NoiseSource.secure())
+        release = released(FourierPerturbation(epsilon=1, steps=40, features=2), given)
         out = release.value
         assert isinstance(out, FeatureTable)
         assert release.guarantee == PureDP(1)
@@ -113,26 +129,53 @@ class TestOwnReleases:
         for column in ("samples", "covered", "errors", "repeats", "usable"):
             assert out.rows[column].n_unique() == 1
 
-    def test_more_series_than_the_promise_covers_are_refused(self) -> None:
-        both = FeatureTable.concat([table({"a": 20}), table({"a": 20}, seed=1, session="2")])
-        panel = panel_of(both, RANGES, 20)
-        mechanism = FourierPerturbation(epsilon=1, steps=20, features=2)
-        with pytest.raises(InputError, match="a has 2 series, and the promise covers 1"):
-            OwnRelease(mechanism=mechanism).release(panel, RANGES, INFO, noise=NoiseSource.secure())
-        release = OwnRelease(mechanism=mechanism, series=2).release(panel, RANGES, INFO, noise=NoiseSource.secure())
-        assert release.guarantee == PureDP(1)
+    def test_series_beyond_the_declared_number_are_cut_and_those_that_are_missing_are_there(self) -> None:
+        twice = FeatureTable.concat([table({"a": 20, "b": 20}), table({"a": 20}, seed=1, session="2")])
+        mechanism = FourierPerturbation(epsilon=10**6, steps=20, features=2, kept=11)
+        once = released(mechanism, twice)
+        assert len(once.value) == 2 * 20
+        assert np.allclose(
+            once.value.values[:20], twice.values[:20], rtol=1e-2, atol=1e-2
+        )  # the first session, hardly noised
+        assert once.private is not None
+        assert any("1 recordings beyond the declared number were cut" in remark for remark in once.private.remarks)
+        both = released(mechanism, twice, series=2)
+        assert both.guarantee == PureDP(10**6)
+        assert both.value.rows["trial"].unique().sort().to_list() == ["1", "2"]
+        middle = np.array([2.0, 10.0])
+        assert np.allclose(both.value.values[60:], middle, rtol=1e-2, atol=1e-2)  # b's second series: public values
 
     def test_a_person_splits_epsilon_among_series_and_a_stretch_does_not(self) -> None:
-        whole = OwnRelease(mechanism=FourierPerturbation(epsilon=1, delta="1e-5", steps=20), series=4)
-        assert whole.each.guarantee == ApproxDP("0.25", "0.0000025")
-        stretch = OwnRelease(mechanism=ChunkFourierPerturbation(epsilon=1, steps=64, stretch=8), series=4)
-        assert stretch.each.guarantee == PureDP(1, unit=FeatureSeries(8))
+        whole = OwnRelease(mechanism=FourierPerturbation(epsilon=1, delta="1e-5", steps=20))
+        assert whole.each(4).guarantee == ApproxDP("0.25", "0.0000025")
+        assert whole.guarantee(4) == ApproxDP(1, "1e-5")
+        stretch = OwnRelease(mechanism=ChunkFourierPerturbation(epsilon=1, steps=64, stretch=8))
+        assert stretch.each(4).guarantee == stretch.guarantee(4) == PureDP(1, unit=FeatureSeries(8))
+
+    def test_what_is_stated_is_what_every_series_really_gets(self) -> None:
+        """S7: unsplit, radial noise is the smaller one and ε is pure; split among series, Gaussian noise is."""
+        made_up = learn([np.random.default_rng(1).uniform(size=(20, 20, 2))], RANGES, "made up")
+        whole = OwnSeries(epsilon=1, delta="0.01", design=made_up)
+        job = OwnRelease(mechanism=whole)
+        assert whole.guarantee == job.guarantee(1) == PureDP(1)
+        assert job.each(4).guarantee == ApproxDP("0.25", "0.0025")
+        assert job.guarantee(4) == ApproxDP(1, "0.01")
+        assert job.to_dict(4)["noise"] == "gaussian"
+        assert OwnRelease(mechanism=whole, length_epsilon="0.25").guarantee(4) == ApproxDP(2, "0.01")
+
+    def test_a_delta_that_lets_one_participant_out_is_refused(self) -> None:
+        """S7: δ is checked against the number of participants."""
+        many = table({f"p{i}": 20 for i in range(12)})
+        with pytest.raises(OptionError, match="no smaller than one in 12 participants"):
+            released(FourierPerturbation(epsilon=1, delta="0.1", steps=20, features=2), many)
+        with pytest.raises(OptionError, match="no smaller than one in 12 participants"):
+            released(GroupSeries(epsilon=1, delta="0.1", design=design()), many)
 
     def test_lengths_cost_more(self) -> None:
         paid = OwnRelease(mechanism=FourierPerturbation(epsilon=1, steps=40, features=2), length_epsilon="0.5")
-        assert paid.guarantee == PureDP("1.5")
-        panel = panel_of(table({"a": 40, "b": 7}), RANGES, 40)
-        release = paid.release(panel, RANGES, INFO, noise=NoiseSource.seeded(3))
+        assert paid.guarantee(1) == PureDP("1.5")
+        assert paid.guarantee(3) == PureDP("2.5")
+        release = released(paid, table({"a": 40, "b": 7}), noise=NoiseSource.seeded(3))
         assert len(release.value) <= 80
         with pytest.raises(OptionError, match="observer-level"):
             OwnRelease(mechanism=FourierPerturbation(epsilon=1, steps=40, stretch=4), length_epsilon=1)
@@ -142,47 +185,61 @@ class TestOwnReleases:
         assert all(0 <= length <= 100 for length in lengths)
         assert noisy_lengths([60], 100, 10**6, NoiseSource.seeded(1)) == [60]
 
-    def test_the_ledger_is_charged_before_noise_is_drawn_and_can_say_no(
-        self, tmp_path_factory: pytest.TempPathFactory
-    ) -> None:
-        path = tmp_path_factory.mktemp("ledger") / "book.db"
-        panel = panel_of(table({"a": 20}), RANGES, 20)
-        with Ledger.open(path, create=True) as book:
-            book.grant("study", PureDP(2))
-            job = OwnRelease(mechanism=FourierPerturbation(epsilon=1.5, steps=20, features=2))
-            first = job.release(panel, RANGES, INFO, noise=NoiseSource.secure(), ledger=book, dataset="study")
-            assert first.receipt is not None
+    def test_exact_amounts_fit_an_exact_budget_and_no_more(self, tmp_path: Path) -> None:
+        given = table({"a": 20})
+        job = FourierPerturbation(epsilon="0.1", steps=20, features=2)
+        with Ledger.open(tmp_path / "book.db", create=True) as book:
+            book.grant("study", PureDP("0.3"))
+            for _ in range(3):
+                assert released(job, given, ledger=book, account="study").receipt is not None
             with pytest.raises(BudgetExceeded):
-                job.release(panel, RANGES, INFO, noise=NoiseSource.secure(), ledger=book, dataset="study")
+                released(job, given, ledger=book, account="study")
 
     def test_seeded_noise_promises_nothing(self) -> None:
-        panel = panel_of(table({"a": 20}), RANGES, 20)
         mechanism = FourierPerturbation(epsilon=1, steps=20, features=2)
-        release = OwnRelease(mechanism=mechanism).release(panel, RANGES, INFO, noise=NoiseSource.seeded(1))
+        release = released(mechanism, table({"a": 20}), noise=NoiseSource.seeded(1))
         assert isinstance(release.guarantee, Unproven)
 
-    def test_a_table_goes_out_as_a_table(self) -> None:
-        panel = panel_of(table({"a": 20, "b": 20}), RANGES, 20)
-        out = table_of(RANGES.from_unit(panel.values), panel, INFO)
-        assert np.allclose(out.values, table({"a": 20, "b": 20}).values)
+    def test_own_series_need_a_roster(self) -> None:
+        given = table({"a": 20, "b": 20})
+        study = observed_facts(given, number=2)
+        with pytest.raises(OptionError, match="declare a roster"):
+            study.plan(FourierPerturbation(epsilon=1, steps=20, features=2), settings=SETTINGS, ranges=RANGES)
+
+    def test_raw_gaze_is_hidden_through_the_bins_that_are_released_or_not_at_all(self) -> None:
+        given = table({"a": 20, "b": 20})
+        hidden = OwnSeries(epsilon=1, design=design(), raw=RawGaze(1.0, BinRules()))
+        with pytest.raises(OptionError, match="other bins"):
+            observed_facts(given).plan(hidden, settings=SETTINGS)
+
+    def test_a_table_made_in_another_way_is_refused_before_anything_is_spent(self) -> None:
+        given = table({"a": 20, "b": 20})
+        mechanism = FourierPerturbation(epsilon=1, steps=20, features=2)
+        plan = observed_facts(given).plan(mechanism, settings=Settings.windows(degrees=True, window=20), ranges=RANGES)
+        with pytest.raises(OptionError, match="other settings"):
+            plan.release(given)
 
 
 class TestGroupReleases:
     def test_the_mean_of_a_group_comes_with_a_band(self) -> None:
-        public = [
-            np.clip(np.random.default_rng(s).normal(0.5, 0.1, (20, 1, 2)) + np.zeros((1, 20, 1)), 0, 1) for s in (1, 2)
-        ]
-        design = learn(public, RANGES, "made up")
-        panel = panel_of(table({f"p{i}": 20 for i in range(30)}), RANGES, 20, design.mean)
-        mechanism = GroupSeries(epsilon=3, people=30, design=design)
-        release = release_group(mechanism, panel, noise=NoiseSource.secure())
+        release = released(GroupSeries(epsilon=3, design=design()), table({f"p{i}": 20 for i in range(30)}))
         assert release.guarantee.unit == Observer()
-        rows = group_table(release.value, RANGES, 0.5)
+        rows = release.to_frame()
         assert rows.columns == ["start", "feature", "mean", "low", "high", "public"]
         assert (rows["low"] <= rows["mean"]).all()
         assert (rows["mean"] <= rows["high"]).all()
-        with pytest.raises(InputError, match="29 were declared"):
-            release_group(GroupSeries(epsilon=3, people=29, design=design), panel, noise=NoiseSource.secure())
+
+    def test_people_with_many_series_count_once_with_their_mean(self) -> None:
+        both = FeatureTable.concat([table({"a": 20, "b": 20}), table({"a": 20}, seed=1, session="2")])
+        release = released(GroupSeries(epsilon=3, design=design()), both, series=2)
+        assert release.recipe()["participants"] == 2
+
+    def test_a_group_may_be_declared_by_number(self) -> None:
+        plan = observed_facts(table({"a": 20, "b": 20}), number=7).plan(
+            GroupSeries(epsilon=3, design=design()), settings=SETTINGS
+        )
+        assert plan.to_dict()["recipe"]["participants"] == 7
+        assert [fact.name for fact in plan.facts if not fact.declared] == ["stimuli", "recordings", "extraction"]
 
 
 @pytest.mark.parametrize(("stretch", "words"), [(1, "hide nothing"), (32, "hide nothing"), (64, "less than 2 s")])

@@ -292,6 +292,44 @@ def test_a_lone_app_turns_its_veil_without_a_break() -> None:
     assert len(bench.seen["game"].shown) == shown + 20
 
 
+TICKS = {"mechanism": "held-ticks", "epsilon": 1, "window": 1, "radius": 90}
+
+
+@pytest.mark.parametrize(
+    "veil",
+    [
+        TICKS,
+        {"mechanism": "clock", "epsilon": 1, "window": 1, "radius": 90},
+        {"mechanism": "kaleido", "epsilon": 1, "window": 1, "radius": 90},
+        {"mechanism": "chain", "members": [{"mechanism": "edge"}, TICKS]},
+    ],
+    ids=["held-ticks", "clock", "kaleido", "chain"],
+)
+def test_every_veil_with_a_knob_is_turned_live(veil: dict[str, Any]) -> None:
+    bench = Bench(policy(app(veil=veil, epsilon_at_most=Fraction(2), window_at_least=Fraction(1))))
+    bench.gaze(12)
+    (group,) = bench.hub._desks["desk"].groups
+    assert group._live is not None
+    before = group._live.veil
+    bench.hub.turn("game", now=bench.now, epsilon=2, window="1.25")
+    assert group._live.veil is before
+    assert guarantee(bench) == before.guarantee == GazeStreamDP(2, "1.25", 90)
+    bench.gaze(1)
+    assert bench.state("game") == "flowing"
+    with pytest.raises(OptionError, match=r"window"):  # whichever veil: a gateway that starts is quiet no longer
+        bench.hub.turn("game", now=bench.now, window=11)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("kaleido-as-published", "K4"), ("gaussian", "no epsilon, window and radius")]
+)
+def test_a_veil_without_a_knob_says_why_it_cannot_be_turned(name: str, why: str) -> None:
+    numbers = {"sigma": 2} if name == "gaussian" else {"epsilon": 1, "window": 1, "radius": 90}
+    bench = Bench(policy(app(veil={"mechanism": name, **numbers}, epsilon_at_most=Fraction(2), unproven=True)))
+    with pytest.raises(OptionError, match=why):
+        bench.hub.turn("game", now=bench.now, epsilon=2)
+
+
 def test_numbers_between_presets_may_be_chosen_within_the_policys_bounds() -> None:
     assert guarantee(turned(epsilon=2, window=1)) == GazeStreamDP(2, 1, 90)
     assert guarantee(turned(preset="hplu", epsilon="0.7")) == GazeStreamDP("0.7", 2, 450)
@@ -605,7 +643,7 @@ def test_no_log_no_status_and_no_repr_holds_gaze(tmp_path: Path) -> None:
 def test_everything_told_is_plain_json() -> None:
     bench = Bench(policy(app(), budget()), Ledger.__new__(Ledger))
     told = json.loads(json.dumps(bench.hub.status().to_dict()))
-    assert told.keys() == {"trackers", "groups", "apps", "budgets"}
+    assert told.keys() == {"trackers", "groups", "apps", "budgets", "latched"}
     assert told["budgets"][0]["epsilon_per_day"] == 5000
 
 

@@ -329,7 +329,7 @@ def test_times_is_repeated_plus(promise: Guarantee, times: int) -> None:
 
 def test_words_name_the_odds_the_unit_and_the_chance_of_failure() -> None:
     words = ApproxDP(1, "1e-6").in_words()
-    assert "everything that one person contributed" in words
+    assert "everything that one participant contributed" in words
     assert "e^1 = 2.72" in words
     assert "1 in 1,000,000" in words
     assert "adding or removing" in PureDP(1, neighbours="add-remove").in_words()
@@ -338,7 +338,7 @@ def test_words_name_the_odds_the_unit_and_the_chance_of_failure() -> None:
     assert ApproxDP(1, 1).in_words() == "Nothing is promised: the chance of failure is 1."
     assert "0.5 seconds, up to 60 px away" in GazeStreamDP(3, "0.5", 60).in_words()
     assert "ρ = 0.5" in ZeroConcentratedDP("0.5").in_words()
-    assert str(PureDP("0.1")) == "ε=0.1 for everything that one person contributed (replace-one)"
+    assert str(PureDP("0.1")) == "ε=0.1 for everything that one participant contributed (replace-one)"
 
 
 def test_odds_in_words_are_never_understated() -> None:

@@ -193,7 +193,7 @@ def test_a_seeded_release_says_so_and_no_budget_pays_for_it(ledger: Ledger, tmp_
     with pytest.raises(BudgetExceeded, match="seed"):
         release.save(tmp_path / "x.json", ledger=ledger, dataset="study")
     release.save(tmp_path / "x.json")
-    assert "no proven promise" in read_sidecar(tmp_path / "x.json")["statement"]
+    assert "no proven guarantee" in read_sidecar(tmp_path / "x.json")["statement"]
 
 
 def test_a_file_that_is_not_the_released_one_is_noticed(tmp_path: Path) -> None:

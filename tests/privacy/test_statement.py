@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
-from gazeveil.privacy.statement import statement
+from gazeveil.privacy.statement import StatedFact, statement
 from gazeveil.privacy.unit import OneRecording
 
 EVERY_KIND = [
@@ -29,11 +29,11 @@ EVERY_KIND = [
 
 def test_a_statement_says_what_against_whom_how_much_and_how_it_fails() -> None:
     text = statement(ApproxDP(1, "1e-6")).paragraph()
-    assert "What is protected: everything that one person contributed." in text
+    assert "What is protected: everything that one participant contributed." in text
     assert "Against whom: anybody who sees what was released" in text
     assert "a factor of at most e^1 = 2.72" in text
-    assert "at most 73.2 % and at least 26.8 % likely" in text
-    assert "a chance of at most 1 in 1,000,000, in which the promise fails" in text
+    assert "at most 73.2 % and at least 26.8 % sure of it" in text
+    assert "a chance of at most 1 in 1,000,000, in which the guarantee fails" in text
 
 
 @pytest.mark.parametrize("promise", [ApproxDP(1, "1e-6"), ZeroConcentratedDP("0.02")])
@@ -51,7 +51,7 @@ def test_a_stream_says_how_long_and_how_far() -> None:
     text = statement(GazeStreamDP(3, "0.5", 60)).paragraph()
     assert "during any 0.5 seconds" in text
     assert "60" in text
-    assert "That is a weak promise." in text
+    assert "That is a weak guarantee." in text
     assert "missing, as in a blink, is not hidden" in text
     assert "as in a blink" in statement(GazeStreamDP(3, "0.5", 60)).card()
     assert "blink" not in statement(PureDP(1)).paragraph()
@@ -67,7 +67,7 @@ def test_a_concentrated_promise_is_told_at_a_stated_chance() -> None:
 
 def test_what_is_unproven_says_so_and_why() -> None:
     told = statement(Unproven("the points that pass are true gaze"))
-    assert told.paragraph().startswith("There is no proven promise: the points that pass are true gaze.")
+    assert told.paragraph().startswith("There is no proven guarantee: the points that pass are true gaze.")
     assert "%" not in told.paragraph()
     assert told.to_dict()["why_not"] == ["the points that pass are true gaze"]
     assert not told.proven
@@ -191,3 +191,40 @@ def test_a_statement_as_json_holds_the_promise_and_the_words(promise: Guarantee)
     assert values["guarantee"] == promise.to_dict()
     assert values["text"] == statement(promise).paragraph()
     assert values["proven"] == promise.proven
+
+
+FACTS = (StatedFact("participants", "30"), StatedFact("stimuli", "scene-01", declared=False))
+
+
+def test_facts_that_nobody_declared_make_the_guarantee_conditional() -> None:
+    stated = statement(PureDP(1), facts=FACTS)
+    condition = "These facts were read from the data and are not protected: stimuli."
+    assert "participants: 30; stimuli: scene-01." in stated.paragraph()
+    assert condition in stated.paragraph()
+    assert condition in stated.card()
+    assert "Proven, but conditional" in stated.card()
+    assert stated.to_dict()["conditional_on"] == ["stimuli"]
+
+
+def test_declared_facts_are_listed_without_a_condition() -> None:
+    stated = statement(PureDP(1), facts=FACTS[:1])
+    assert "participants: 30." in stated.paragraph()
+    assert "conditional" not in stated.paragraph() + stated.card()
+
+
+def test_every_statement_says_what_is_compared_and_that_duration_is_not_protected() -> None:
+    replaced, added = statement(PureDP(1)), statement(PureDP(1, neighbours="add-remove"))
+    stream = statement(GazeStreamDP(3, "0.5", 60))
+    assert "contributed replaced by any other data. The number of participants is public." in replaced.paragraph()
+    assert "the number of participants is protected too." in added.paragraph()
+    assert "the same time stamps and the same missing samples" in stream.paragraph()
+    for stated in (replaced, added, stream):
+        assert "How long it took to make this release is not protected." in stated.paragraph()
+        assert "How long it took to make this release is not protected." in stated.card()
+
+
+@pytest.mark.parametrize("guarantee", EVERY_KIND)
+def test_the_words_hold_the_figures(guarantee: Guarantee) -> None:
+    stated = statement(guarantee)
+    assert stated.figures()
+    assert all(figure in stated.paragraph() for figure in stated.figures())

@@ -45,10 +45,10 @@ def test_every_unit_is_tried_here() -> None:
 
 
 def test_units_say_what_they_protect() -> None:
-    assert Observer().in_words() == "everything that one person contributed"
-    assert StretchOfGaze(1).in_words() == "any 1 second of one person's gaze"
-    assert WindowOfGaze("0.5", 60).in_words() == "where one person looked during any 0.5 seconds, up to 60 px away"
-    assert FeatureSeries(1, ["pupil"]).in_words() == "pupil of any 1 consecutive step of one person's series"
+    assert Observer().in_words() == "everything that one participant contributed"
+    assert StretchOfGaze(1).in_words() == "any 1 second of one participant's gaze"
+    assert WindowOfGaze("0.5", 60).in_words() == "where one participant looked during any 0.5 seconds, up to 60 px away"
+    assert FeatureSeries(1, ["pupil"]).in_words() == "pupil of any 1 consecutive step of one participant's series"
 
 
 def test_a_unit_is_a_value() -> None:

@@ -84,10 +84,11 @@ def test_a_seeded_chain_promises_nothing_and_a_secure_one_all() -> None:
 def test_the_knob_of_a_chain_is_that_of_the_promise_in_it() -> None:
     veil = chain(EDGE, promising(), KalmanSmoothing(SCREEN)).start(NoiseSource.secure())
     veil.step(0.0, 10.0, 10.0)
-    veil.change(0.0, epsilon=1)  # type: ignore[attr-defined]
+    veil.change(0.0, epsilon=1)
     assert veil.guarantee == GazeStreamDP(1, "0.5", 60)
-    with pytest.raises(OptionError, match="promise to change"):
-        chain(SMOOTH).start(NoiseSource.seeded(1)).change(0.0, epsilon=1)  # type: ignore[attr-defined]
+    assert veil.promise == chain(EDGE, promising().with_promise(1), KalmanSmoothing(SCREEN))
+    with pytest.raises(OptionError, match="chain cannot be changed: smoothing"):
+        chain(SMOOTH).start(NoiseSource.seeded(1)).change(0.0, epsilon=1)
 
 
 def test_one_shut_member_shuts_the_chain() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
-from gazeveil.simulate import TRAITS, Observer, Population, Study
+from gazeveil.simulate import TRAITS, Observer, Population, SimulatedStudy
 from gazeveil.types import FloatArray
 
 
@@ -66,7 +66,7 @@ def test_fixation_durations_and_amplitudes_repeat_as_published() -> None:
 
 
 def test_what_people_do_repeats_over_days_more_than_it_varies() -> None:
-    study = Study(observers=40, stimuli=8, sessions=2, seconds=15, seed=11)
+    study = SimulatedStudy(observers=40, stimuli=8, sessions=2, seconds=15, seed=11)
     rows = []
     for recording in study.recordings():
         events = recording.events

@@ -7,42 +7,43 @@ from typing import Any
 import polars as pl
 import pytest
 
+from gazeveil import simulate
 from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
-from gazeveil.simulate import TRACKERS, GazeStream, Population, Study, scene
+from gazeveil.simulate import TRACKERS, GazeStream, Population, SimulatedStudy, scene
 
 
 @pytest.mark.parametrize("tracker", TRACKERS.names())
 @pytest.mark.parametrize("binocular", [False, True])
 def test_the_same_seed_gives_the_same_bytes(tracker: str, binocular: bool) -> None:
-    study = Study(2, 2, 1, tracker=tracker, seconds=2, seed=9, binocular=binocular)
+    study = SimulatedStudy(2, 2, 1, tracker=tracker, seconds=2, seed=9, binocular=binocular)
     for one, other in zip(study.recordings(), study.recordings(), strict=True):
         assert one.x.tobytes() == other.x.tobytes()
         assert one.equals(other)
 
 
 def test_recordings_do_not_depend_on_order_or_number() -> None:
-    large = {recording.key: recording for recording in Study(4, 3, 2, 2, seconds=1, seed=2).recordings()}
-    small = Study(2, 2, 1, seconds=1, seed=2)
+    large = {recording.key: recording for recording in SimulatedStudy(4, 3, 2, 2, seconds=1, seed=2).recordings()}
+    small = SimulatedStudy(2, 2, 1, seconds=1, seed=2)
     assert all(recording.equals(large[recording.key]) for recording in small.recordings())
-    last = Study(4, 3, 2, 2, seconds=1, seed=2).recording(3, 2, session=2, trial=2)
+    last = SimulatedStudy(4, 3, 2, 2, seconds=1, seed=2).recording(3, 2, session=2, trial=2)
     assert last.equals(large[last.key])
 
 
 def test_every_recording_is_its_own() -> None:
-    recordings = list(Study(3, 2, 2, 2, seconds=1).recordings())
-    assert len(recordings) == len(Study(3, 2, 2, 2)) == 24
+    recordings = list(SimulatedStudy(3, 2, 2, 2, seconds=1).recordings())
+    assert len(recordings) == len(SimulatedStudy(3, 2, 2, 2)) == 24
     assert len({recording.key for recording in recordings}) == 24
     assert len({recording.x.tobytes() for recording in recordings}) == 24
 
 
 def test_another_seed_gives_other_gaze() -> None:
-    one, other = (Study(1, 1, 1, seconds=1, seed=seed).recording(0, 0) for seed in (1, 2))
+    one, other = (SimulatedStudy(1, 1, 1, seconds=1, seed=seed).recording(0, 0) for seed in (1, 2))
     assert one.x.tobytes() != other.x.tobytes()
 
 
 def test_recordings_carry_what_the_eye_truly_did() -> None:
-    events = Study(1, 1, 1, seconds=60).recording(0, 0).events
+    events = SimulatedStudy(1, 1, 1, seconds=60).recording(0, 0).events
     assert set(events["kind"]) == {"fixation", "saccade", "microsaccade", "blink"}
     assert set(events["source"]) == {"simulator"}
     assert events["onset"].is_sorted()
@@ -56,7 +57,7 @@ def test_recordings_carry_what_the_eye_truly_did() -> None:
 
 
 def test_fixations_and_saccades_take_turns_without_gaps() -> None:
-    events = Study(1, 1, 1, seconds=60).recording(0, 0).events
+    events = SimulatedStudy(1, 1, 1, seconds=60).recording(0, 0).events
     turns = events.filter(pl.col("kind").is_in(["fixation", "saccade"])).sort("onset")
     assert (turns["kind"].to_list()[::2], turns["kind"].to_list()[1::2]) == (
         ["fixation"] * ((len(turns) + 1) // 2),
@@ -70,7 +71,7 @@ def test_fixations_and_saccades_take_turns_without_gaps() -> None:
     "plane", [screen(800, 600, 345, 256, 570), normalised(800, 600, 345, 256, 570), headset(60, 45)]
 )
 def test_a_study_can_be_held_on_another_plane(plane: Geometry) -> None:
-    recording = Study(1, 1, 1, seconds=20, geometry=plane, tracker="headset").recording(0, 0)
+    recording = SimulatedStudy(1, 1, 1, seconds=20, geometry=plane, tracker="headset").recording(0, 0)
     assert recording.geometry == plane
     left, top, right, bottom = plane.extent()
     x, y = recording.x[recording.tracked], recording.y[recording.tracked]
@@ -94,16 +95,16 @@ def test_a_study_can_be_held_on_another_plane(plane: Geometry) -> None:
 )
 def test_a_study_that_cannot_be_says_why(options: dict[str, Any], word: str) -> None:
     with pytest.raises(OptionError, match=word):
-        Study(**options)
+        SimulatedStudy(**options)
 
 
 def test_asking_for_a_recording_that_is_not_there_says_what_is() -> None:
     with pytest.raises(OptionError, match="no session 3"):
-        Study(2, 2, 2).recording(0, 0, session=3)
+        SimulatedStudy(2, 2, 2).recording(0, 0, session=3)
 
 
 def test_stimuli_and_people_can_be_had_without_recordings() -> None:
-    study = Study(3, 2, 1, seed=4)
+    study = SimulatedStudy(3, 2, 1, seed=4)
     assert study.people() == [Population(4).observer(index) for index in range(3)]
     assert study.scenes() == [scene(4, 0), scene(4, 1)]
     assert [person.name for person in study.people()] == ["p001", "p002", "p003"]
@@ -111,3 +112,7 @@ def test_stimuli_and_people_can_be_had_without_recordings() -> None:
 
 def test_a_stream_is_made_of_the_same_parts() -> None:
     assert GazeStream(Population(1).observer(0), scene(1, 0), TRACKERS["eyelink"]).seed == 1
+
+
+def test_the_old_name_still_leads_to_the_class() -> None:
+    assert simulate.Study is SimulatedStudy

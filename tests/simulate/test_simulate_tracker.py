@@ -9,7 +9,7 @@ import pytest
 
 from gazeveil.errors import OptionError, UnknownName
 from gazeveil.gaze.geometry import Unit, normalised
-from gazeveil.simulate import TRACKERS, Population, Study, Tracker, scene
+from gazeveil.simulate import TRACKERS, Population, SimulatedStudy, Tracker, scene
 from gazeveil.simulate.oculomotor import TrueGaze, look
 from gazeveil.simulate.seeds import Purpose, generator
 
@@ -65,7 +65,7 @@ def test_accuracy_is_as_stated_on_average_and_new_every_session(name: str) -> No
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seconds", [0.5, 3.0])
 def test_samples_come_at_the_stated_rate_in_order(name: str, seconds: float) -> None:
-    recording = Study(1, 1, 1, tracker=name, seconds=seconds).recording(0, 0)
+    recording = SimulatedStudy(1, 1, 1, tracker=name, seconds=seconds).recording(0, 0)
     tracker = TRACKERS[name]
     assert len(recording) == int(seconds * tracker.rate_hz)
     steps = np.diff(recording.t)
@@ -78,7 +78,7 @@ def test_samples_come_at_the_stated_rate_in_order(name: str, seconds: float) -> 
 
 @pytest.mark.parametrize("rate", [72.0, 90.0, 120.0])
 def test_headsets_come_in_several_rates_and_speak_degrees(rate: float) -> None:
-    recording = Study(1, 1, 1, tracker=replace(TRACKERS["headset"], rate_hz=rate), seconds=4).recording(0, 0)
+    recording = SimulatedStudy(1, 1, 1, tracker=replace(TRACKERS["headset"], rate_hz=rate), seconds=4).recording(0, 0)
     assert recording.geometry.unit is Unit.DEGREE
     assert recording.rate == rate
     assert len(recording) == int(4 * rate)
@@ -86,8 +86,8 @@ def test_headsets_come_in_several_rates_and_speak_degrees(rate: float) -> None:
 
 
 def test_cameras_stamp_unevenly_and_fast_trackers_do_not() -> None:
-    uneven = Study(1, 1, 1, tracker="webcam", seconds=20).recording(0, 0)
-    even = Study(1, 1, 1, tracker="eyelink", seconds=2).recording(0, 0)
+    uneven = SimulatedStudy(1, 1, 1, tracker="webcam", seconds=20).recording(0, 0)
+    even = SimulatedStudy(1, 1, 1, tracker="eyelink", seconds=2).recording(0, 0)
     assert np.diff(uneven.t).std() > 0.001
     assert np.diff(even.t).std() < 1e-9
 
@@ -135,13 +135,13 @@ def test_latency_shifts_what_a_sample_shows() -> None:
 
 @pytest.mark.parametrize(("name", "quantum"), [("eyelink", 0.1), ("webcam", 1.0), ("headset", 0.01)])
 def test_numbers_come_in_the_trackers_steps(name: str, quantum: float) -> None:
-    recording = Study(1, 1, 1, tracker=name, seconds=5).recording(0, 0)
+    recording = SimulatedStudy(1, 1, 1, tracker=name, seconds=5).recording(0, 0)
     steps = recording.x[recording.tracked] / quantum
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-6)
 
 
 def test_both_eyes_agree_but_for_a_little() -> None:
-    recording = Study(1, 1, 1, seconds=5, binocular=True).recording(0, 0)
+    recording = SimulatedStudy(1, 1, 1, seconds=5, binocular=True).recording(0, 0)
     left, right = recording.left, recording.right
     assert left is not None
     assert right is not None
@@ -163,7 +163,7 @@ def test_bad_trackers_say_what_is_wrong() -> None:
     with pytest.raises(OptionError, match="degrees"):
         replace(good, geometry=normalised())
     with pytest.raises(UnknownName, match="eyelnk"):
-        Study(tracker="eyelnk")
+        SimulatedStudy(tracker="eyelnk")
 
 
 def test_a_true_gaze_can_be_seen_through_any_tracker() -> None:

@@ -14,7 +14,7 @@ from gazeveil.errors import InputError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
 from gazeveil.gaze.recording import Recording
-from gazeveil.simulate import Study
+from gazeveil.simulate import SimulatedStudy
 from gazeveil.utility.streams import METRICS, Pair, VeilError, veil_error
 
 SCREEN = screen(1000, 500, 400, 200, 600)
@@ -28,7 +28,7 @@ def pair_of(veiled: tuple[np.ndarray, np.ndarray], plane: Geometry = SCREEN) -> 
 
 @pytest.fixture(scope="module")
 def real() -> Recording:
-    return Study(observers=1, stimuli=1, sessions=1, tracker="remote", seconds=20, seed=5).recording(0, 0)
+    return SimulatedStudy(observers=1, stimuli=1, sessions=1, tracker="remote", seconds=20, seed=5).recording(0, 0)
 
 
 def test_an_unveiled_stream_has_no_error_at_all(real: Recording) -> None:

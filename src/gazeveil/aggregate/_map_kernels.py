@@ -8,20 +8,21 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from gazeveil._compiled import kernel
 
 MOST_SAMPLES = (1 << 31) - 1
 """How many samples of one observer count in a map of one length."""
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def plane_of(extent: Any, columns: int, rows: int) -> Any:
     """Return left, top, right, bottom, cells per unit across and down, columns, rows."""
     left, top, right, bottom = extent[0], extent[1], extent[2], extent[3]
     return left, top, right, bottom, columns / (right - left), rows / (bottom - top), columns, rows
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def cell_of(x: float, y: float, plane: Any) -> int:
     """Return a point's cell, -1 off the plane: what `Grid.cells` gives, by the same operations in the same order."""
     left, top, right, bottom, across, down, columns, rows = plane
@@ -32,7 +33,7 @@ def cell_of(x: float, y: float, plane: Any) -> int:
     return row * int(columns) + column
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_counts(
     x: Any, y: Any, valid: Any, starts: Any, extent: Any, columns: int, rows: int, cap: int, tally: Any
 ) -> None:
@@ -55,7 +56,7 @@ def add_counts(
                 tally[cell, 1] += new
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def shorten(count: Any, looked_at: Any, left: int) -> None:
     """Take steps off the largest count, the first of equals, until the squares are no longer ``-left`` too many.
 
@@ -70,7 +71,7 @@ def shorten(count: Any, looked_at: Any, left: int) -> None:
         count[largest] -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def look(x: Any, y: Any, valid: Any, first: int, last: int, plane: Any, count: Any, looked_at: Any) -> int:
     """Count one observer's valid gaze per cell, list the cells, and return how many they are."""
     cells = 0
@@ -84,7 +85,7 @@ def look(x: Any, y: Any, valid: Any, first: int, last: int, plane: Any, count: A
     return cells
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_normalised(
     x: Any, y: Any, valid: Any, starts: Any, extent: Any, columns: int, rows: int, bound: int, total: Any
 ) -> None:
@@ -115,7 +116,7 @@ def add_normalised(
             count[looked_at[i]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def shares_of(count: Any, looked_at: Any, shares: Any) -> None:
     """Sort the cells, so that sums over them have one order; turn their counts into shares, and forget the counts."""
     looked_at.sort()
@@ -127,7 +128,7 @@ def shares_of(count: Any, looked_at: Any, shares: Any) -> None:
         count[looked_at[k]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_bounded(vector: Any, bound: int, only_clip: bool, integers: Any, total: Any) -> bool:
     """Add a vector to ``total`` as `maps.to_bounded_integers` puts it, and return whether that could be done.
 
@@ -160,7 +161,7 @@ def add_bounded(vector: Any, bound: int, only_clip: bool, integers: Any, total: 
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_features(
     x: Any,
     y: Any,
@@ -196,7 +197,7 @@ def add_features(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_products(
     x: Any,
     y: Any,

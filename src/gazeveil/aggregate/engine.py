@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where sums over observers are computed: the contract, and how an engine is found by its address.
 
-A kernel turns all rows of one observer into integers. An engine brings whole observers to it and adds up. Nothing else
-in the code knows whether that happens on one machine or on a cluster: the integers are the same.
+A kernel turns all rows of one observer into integers. An engine brings whole observers to it and adds up. It also
+brings whole recordings to a function (`gazeveil.gaze.mapping`). Nothing else in the code knows whether that happens on
+one machine or on a cluster: the answers are the same.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.registry import Registry
 from gazeveil.types import IntArray, Tell, silent
 
@@ -83,8 +85,8 @@ class Summed:
     observers: int
 
 
-class Engine(Protocol):
-    """Something that sums over observers."""
+class Engine(MapsRecordings, Protocol):
+    """Something that sums over observers, and brings recordings to a function."""
 
     def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Tell = silent) -> Summed:
         """Return the sum of the kernel over all observers of the corpus, each observer's rows brought together."""

@@ -26,6 +26,8 @@ from gazeveil.privacy.unit import Neighbours
 COUNT_SHARE = Fraction(1, 8)
 """The part of ε that pays for counting the participants, where their number is a secret and nobody declared a guess."""
 
+_ALL = Fraction(1)
+
 FOLLOW_PICTURES = ("bumps", "histogram", "modes")
 """The strategies whose decoder can make use of the stimulus's picture."""
 
@@ -65,17 +67,11 @@ class PrivateHeatmap:
                     hint=f"leave the picture out, or use auto or one of {', '.join(FOLLOW_PICTURES)}",
                 )
 
-    def strategy_for(
-        self,
-        screen: Geometry,
-        observers: int,
-        neighbours: Neighbours,
-        delta: Fraction,
-        *,
-        share: Fraction = Fraction(1),
-    ) -> Strategy:
-        """Return the strategy for so many participants on a screen, with a share of ε: a matter of public facts."""
-        task = Task(
+    def task_for(
+        self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction, *, share: Fraction = _ALL
+    ) -> Task:
+        """Return the public facts of a map for so many participants on a screen, with a share of ε."""
+        return Task(
             grid=Grid.of_degrees(screen, self.cell_deg),
             observers=observers,
             epsilon=above_zero(self.epsilon, "epsilon") * share,
@@ -84,6 +80,12 @@ class PrivateHeatmap:
             blur_cells=self.blur_deg / self.cell_deg,
             saliency=self.picture,
         )
+
+    def strategy_for(
+        self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction, *, share: Fraction = _ALL
+    ) -> Strategy:
+        """Return the strategy for so many participants on a screen: a matter of public facts."""
+        task = self.task_for(screen, observers, neighbours, delta, share=share)
         name = choose(task) if self.strategy == "auto" else self.strategy
         return STRATEGIES[name](task)  # type: ignore[call-arg]
 

@@ -15,7 +15,7 @@ from gazeveil.errors import OptionError
 
 if TYPE_CHECKING:
     from gazeveil.attacks.contract import Attack, Recogniser, Trial
-    from gazeveil.attacks.judgement import Judgement
+    from gazeveil.attacks.judging.judgement import Judgement
     from gazeveil.samples.mechanism import SampleMechanism
 
 
@@ -58,7 +58,7 @@ def attack_run(
 ) -> None:
     """Judge how often people are named: enrolled raw, asked about behind a veil that is under attack."""
     from gazeveil.attacks.contract import ATTACKS  # noqa: PLC0415
-    from gazeveil.attacks.judge import Judge  # noqa: PLC0415
+    from gazeveil.attacks.judging.judge import Judge  # noqa: PLC0415
 
     mechanism = _veil(preset_name, recipe)
     if attack is not None and mechanism is None:
@@ -118,7 +118,7 @@ def _trials(paths: list[Path], people: int, seconds: float | None) -> list[Trial
         from gazeveil.experiments.identity_data import SECONDS, simulated_people  # noqa: PLC0415
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
-    from gazeveil.attacks.ekyt.gather import trials_at  # noqa: PLC0415
+    from gazeveil.attacks.trials import trials_at  # noqa: PLC0415
 
     return [trial for path in paths for trial in trials_at(path)]
 

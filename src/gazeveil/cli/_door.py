@@ -4,7 +4,8 @@
 
 A command decorated with `releases` takes a parameter ``door`` (a `Door`) and gets it filled from the command line. It
 makes a mechanism of its own options and hands it to `Door.release`, which plans, shows the forecast, charges, releases
-and writes the record.
+and writes the record. A command that reads more than a corpus folder takes ``inputs`` instead of the corpus, and says
+with `Door.reading` how they are read.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from gazeveil.cli._output import print_json, print_table, progress
-from gazeveil.errors import FileFormatError, OptionError, OutputError
-from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
+from gazeveil.errors import OptionError, OutputError
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.plan import Plan
+from gazeveil.release.release import Release
+from gazeveil.release.source import Source
 from gazeveil.release.study import Study
 
 VARIABLE = "GAZEVEIL_LEDGER"
@@ -75,33 +78,44 @@ class Door:
     sign_with: Path | None
     overwrite: bool
     as_json: bool
+    source: Source | None = None
+    inputs: tuple[Path, ...] = ()
 
-    def study(self) -> Study:
-        """Return the declared study; without a declaration, the facts as they are in the data."""
+    def reading(self, source: Source) -> Door:
+        """Return the door with recordings that come from another source than a corpus folder."""
+        return replace(self, source=source)
+
+    def study(self, observed: Callable[..., Study] | None = None) -> Study:
+        """Return the declared study; without a declaration, the facts as ``observed`` reads them off the data."""
         if self.study_file is not None:
             if self.participants is not None or self.secret:
                 raise OptionError(
                     "the study declares who takes part: --participants and --neighbours go without --study"
                 )
             return Study.open(self.study_file)
-        return Study.observed_in(Corpus.open(self.corpus), number=self.participants, secret=self.secret)
+        if observed is not None:
+            return observed(self.corpus, number=self.participants, secret=self.secret)
+        whole = Corpus.open(self.corpus) if self.source is None else self.source.open([])
+        return Study.observed_in(whole, number=self.participants, secret=self.secret)
 
-    def release(self, study: Study, mechanism: Any, **which: Any) -> None:
-        """Plan, show, charge, release and write; the walk is the same for every product."""
+    def release(self, study: Study, mechanism: Any, **which: Any) -> Release | None:
+        """Plan, show, charge, release and write; the walk is the same for every product. None for a dry run."""
         plan = study.plan(mechanism, **which)
         if not self.as_json:
             _show(plan)
         if self.dry_run:
             self._done({**plan.to_dict(), "spent": False}, "Nothing was spent: this was a dry run.")
-            return
+            return None
         if not self.anyway:
             plan.check_worth()
+        plan.measurement.accepts(self.source or self.corpus)
         out = self._place()
         ledger, account = self._payer(study)
-        check_apart(out, self.corpus, ledger)
+        for path in self.inputs or (self.corpus,):
+            check_apart(out, path, ledger)
         with opened(ledger) as book, progress("reading gaze", quiet=self.as_json) as tell:
             release = plan.release(
-                self.corpus,
+                self.source or self.corpus,
                 ledger=book,
                 account=account,
                 noise=noise_of(self.seed),
@@ -112,8 +126,9 @@ class Door:
         with progress("writing", quiet=self.as_json) as tell:
             release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
         self._report(release, plan, out)
+        return release
 
-    def _report(self, release: Any, plan: Plan, out: Path) -> None:
+    def _report(self, release: Release, plan: Plan, out: Path) -> None:
         from gazeveil.release.record import NAME, private_report_of  # noqa: PLC0415
 
         private = private_report_of(out)
@@ -144,19 +159,13 @@ class Door:
                 f"a release is a folder with its record, not a file such as {self.out.name!r}",
                 hint=f"write --out {self.out.with_suffix('')}; the values are files in that folder",
             )
-        if not is_corpus(self.corpus):
-            raise FileFormatError(
-                self.corpus,
-                expected=f"a corpus folder (with {MANIFEST})",
-                found="something else" if self.corpus.exists() else "nothing there",
-                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
-            )
         check_place(self.out, overwrite=self.overwrite)
         return self.out
 
     def _payer(self, study: Study) -> tuple[str | None, str]:
         declared = study.budget
-        ledger = payer(self.ledger or declared.ledger or None, no_ledger=self.no_ledger)
+        declared_one = "" if self.no_ledger else declared.ledger  # what is said outweighs what is declared
+        ledger = payer(self.ledger or declared_one or None, no_ledger=self.no_ledger)
         account = self.account or declared.account
         if ledger is not None and not account:
             raise OptionError("--ledger needs --account, the data set's name in it")
@@ -216,15 +225,18 @@ def noise_of(seed: int | None) -> NoiseSource:
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a release and hand it a `Door` as ``door``."""
     own = inspect.signature(command, eval_str=True)
-    extra = inspect.signature(_door, eval_str=True).parameters
+    extra = dict(inspect.signature(_door, eval_str=True).parameters)
+    corpus = [] if "inputs" in own.parameters else [extra["corpus"]]
+    del extra["corpus"]
 
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
-        door = _door(**{name: arguments.pop(name) for name in extra})
-        return command(**arguments, door=door)
+        inputs = tuple(arguments["inputs"]) if "inputs" in arguments else (arguments.pop("corpus"),)
+        door = _door(inputs[0], **{name: arguments.pop(name) for name in extra})
+        return command(**arguments, door=replace(door, inputs=inputs))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
-    first = [extra["corpus"], *parameters, *(item for name, item in extra.items() if name != "corpus")]
+    first = [*corpus, *parameters, *extra.values()]
     merged = sorted(first, key=lambda item: item.default is not inspect.Parameter.empty)
     keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]

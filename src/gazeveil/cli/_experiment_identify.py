@@ -35,7 +35,7 @@ def experiment_identify(
     as_json: AsJson = False,
 ) -> None:
     """People in two public data sets, recognised in later sessions from earlier ones, without a veil."""
-    from gazeveil.experiments.stream_data import find_data  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
     from gazeveil.experiments.wilson import identification as study  # noqa: PLC0415  (loads the recognisers)
 
     folder = find_data(data)

@@ -25,7 +25,8 @@ def experiment_veils(
     as_json: AsJson = False,
 ) -> None:
     """What is left of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
-    from gazeveil.experiments.stream_data import find_data, stream_sets  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
+    from gazeveil.experiments.stream_data import stream_sets  # noqa: PLC0415
     from gazeveil.experiments.usefulness.preset_errors import SHOWN, compare  # noqa: PLC0415
     from gazeveil.samples.presets import PRESETS  # noqa: PLC0415  (loads the mechanisms)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -21,9 +21,10 @@ import typer
 from gazeveil.cli._output import Progress
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
+from gazeveil.gaze.formats.base import Chunk, ReadOptions
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.reading import ChunkStream
+from gazeveil.release.study import Stimulus
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
 
@@ -44,9 +45,21 @@ class GazeSource:
 
     def streams(self, paths: list[Path]) -> list[ChunkStream]:
         """Open all files, so that a missing or unknown one is told before work begins."""
-        if len(paths) > 1 and self.options.observer is not None:
-            return [self._of_many(path) for path in paths]
-        return [self.stream(path) for path in paths]
+        one = self.one_of(paths)
+        return [one(path) for path in paths]
+
+    def one_of(self, paths: list[Path]) -> Callable[[Path], ChunkStream]:
+        """Return how to open one of several files."""
+        return self._of_many if len(paths) > 1 and self.options.observer is not None else self.stream
+
+    def on(self, stimuli: Sequence[Stimulus]) -> GazeSource:
+        """Take from a declared study what neither the files nor the options say, where it is the same for all."""
+        options = self.options
+        if len(stimuli) == 1 and options.stimulus is None:
+            options = replace(options, stimulus=stimuli[0].name)
+        if len({stimulus.screen for stimulus in stimuli}) == 1 and options.geometry is None:
+            options = replace(options, geometry=stimuli[0].screen)
+        return replace(self, options=options)
 
     def _of_many(self, path: Path) -> ChunkStream:
         # one name for several files would make one recording of them; each file is a trial of that observer
@@ -60,19 +73,6 @@ def follow(stream: ChunkStream, tell: Progress, index: int = 0, count: int = 1) 
         tell(index + stream.report.fraction, count)
         yield chunk
     tell(index + 1, count)
-
-
-def told(report: ReadReport) -> list[str]:
-    """Return what a person should know about a reading, one sentence each."""
-    lines = [f"{text} ({times:,} times)" if times > 1 else text for text, times in report.remarks.items()]
-    if report.bad_lines:
-        dropped = "1 bad line was" if report.bad_lines == 1 else f"{report.bad_lines:,} bad lines were"
-        lines.append(f"{dropped} dropped; the first: {report.first_bad[0].message}")
-    if report.time_backwards:
-        lines.append(f"the device's time goes backwards ({report.time_backwards:,} times); nothing was sorted")
-    if report.time_repeated:
-        lines.append(f"the device's time repeats ({report.time_repeated:,} times)")
-    return lines
 
 
 def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -56,7 +56,7 @@ def wilson(
         raise OptionError(f"table {table} is not measured here", hint="choose 2, 3 or 5, or --figure 2")
     if figure is not None and figure != 2:
         raise OptionError(f"figure {figure} is not measured here", hint="choose 2: hits on objects over strength")
-    from gazeveil.attacks.judge import DRAWS  # noqa: PLC0415
+    from gazeveil.attacks.judging.judge import DRAWS  # noqa: PLC0415
     from gazeveil.experiments.wilson import tables  # noqa: PLC0415  (loads what tells people apart)
 
     everything = table is None and figure is None

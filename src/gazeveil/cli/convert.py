@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze, told
+from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError, OutputError
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
 from gazeveil.gaze.reading import ChunkStream
@@ -52,7 +52,7 @@ def convert(
     if writer.loses:
         print(f"note: a {name} file does not hold {writer.loses}")
     for stream in streams:
-        for line in told(stream.report):
+        for line in stream.report.in_words():
             print(f"note: {stream.path}: {line}")
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze, told
+from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError, OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze import schema
@@ -64,7 +64,7 @@ def events(
         return
     _print(summaries, str(finder))
     for report in reports:
-        for line in told(report):
+        for line in report.in_words():
             print(f"note: {line}")
     if out is not None:
         print(f"wrote {sum(len(table) for table in tables):,} events to {out}")

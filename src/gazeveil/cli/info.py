@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
-from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze, told
+from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.gaze.overview import Overview
 
 app = command_app()
@@ -43,7 +43,7 @@ def info(inputs: Inputs, source: GazeSource, as_json: AsJson = False) -> None:
             ["events", ", ".join(f"{count:,} {kind}" for kind, count in file["events"].items()) or "none"],
         ]
         print_table(str(file["path"]), ["", ""], rows)
-        for line in told(stream.report):
+        for line in stream.report.in_words():
             print(f"note: {line}")
 
 

@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from gazeveil.cli._ledger_records import exported_digests, release_faults
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.errors import FileFormatError, OptionError
+from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
@@ -24,6 +25,8 @@ from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
 
 app = command_app()
 
+_SQLITE = b"SQLite format 3"
+
 
 class Unit(StrEnum):
     """Whose secret a budget is about."""
@@ -33,7 +36,10 @@ class Unit(StrEnum):
 
 
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The data set's name.")]
-AnyDataset = Annotated[str | None, typer.Argument(metavar="[DATASET]", help="Only this data set.")]
+AnyDataset = Annotated[
+    str | None, typer.Argument(metavar="[DATASET]", help="Only this data set; or a ledger, as with --ledger.")
+]
+Place = Annotated[str | None, typer.Argument(metavar="[LEDGER]", help="The ledger, as with --ledger.")]
 Person = Annotated[str, typer.Option("--person", help="One person of it, for streams; without: the data set.")]
 AnyPerson = Annotated[str | None, typer.Option("--person", help="Only this person.")]
 Where = Annotated[
@@ -134,6 +140,7 @@ def charge(
 @app.command(epilog="Example: `gazeveil ledger show study-7 --json`")
 def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DEFAULT, as_json: AsJson = False) -> None:
     """Show what was granted, spent and is left."""
+    dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         accounts = [book.account(dataset, person)] if dataset and person is not None else book.accounts()
         if dataset and person is None:
@@ -150,6 +157,7 @@ def history(
     dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DEFAULT, as_json: AsJson = False
 ) -> None:
     """Show every grant and charge, from the first."""
+    dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         if dataset:
             book.account(dataset, person or "") if person is not None else _some(book, dataset)
@@ -171,6 +179,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write every event as one line of JSON, with its digest: for archives, and for `verify --against`."""
+    dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         lines = book.lines(dataset, person)
         if out is None:
@@ -191,18 +200,23 @@ def export(
         print(f"wrote {count:,} events to {out}")
 
 
-@app.command(epilog="Example: `gazeveil ledger verify --against ledger-2026-03.jsonl --json`")
+@app.command(epilog="Example: `gazeveil ledger verify --release maps --against ledger-2026-03.jsonl`")
 def verify(
+    place: Place = None,
     against: Annotated[
         Path | None, typer.Option("--against", help="An earlier export; all of its events must still be there.")
+    ] = None,
+    release: Annotated[
+        list[Path] | None, typer.Option("--release", help="A release whose charge must be there; may be repeated.")
     ] = None,
     where: Where = DEFAULT,
     as_json: AsJson = False,
 ) -> None:
-    """Replay every event: is the chain whole, and do the totals and budgets hold? Exit code 1 if not."""
-    anchors = [] if against is None else list(_anchors(against))
-    with Ledger.open(where) as book:
-        found = book.verify(anchors)
+    """Replay every event: is the chain whole, do totals and budgets hold, is it no old copy? Exit code 1 if not."""
+    exported = [] if against is None else list(exported_digests(against))
+    with Ledger.open(place or where) as book:
+        found = book.verify(exported)
+        found = replace(found, faults=(*found.faults, *release_faults(book, release or [])))
     if as_json:
         print_json({"ledger": book.store.where, **found.to_dict()})
     else:
@@ -212,6 +226,46 @@ def verify(
         print("sound" if found.sound else "NOT SOUND: do not release anything on its word")
     if not found.sound:
         raise typer.Exit(1)
+
+
+@app.command(epilog="Example: `gazeveil ledger restore --confirm --note 'the disk failed; backup of 3 March'`")
+def restore(
+    place: Place = None,
+    confirm: Annotated[bool, typer.Option("--confirm", help="Go on without what is lost.")] = False,
+    note: Annotated[str, typer.Option("--note", help="The reason, for the record; needed with --confirm.")] = "",
+    where: Where = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with an old copy of a ledger on purpose; without --confirm: show what would be lost."""
+    with Ledger.open(place or where) as book:
+        loss = book.restore(note) if confirm else book.lost()
+        told = loss.in_words()
+        if as_json:
+            print_json({"ledger": book.store.where, "lost": told, "restored": bool(loss) and confirm})
+            return
+        if not loss:
+            print(f"{book.store.where} holds everything that its anchor names: there is nothing to restore")
+            return
+        print(f"{'lost' if confirm else 'would be lost'} in {book.store.where}:")
+        for line in told:
+            print(f"  {line}")
+        if confirm:
+            print("recorded. These accounts have no guarantee in total any more: lost charges are not counted")
+        else:
+            print("To go on without them: gazeveil ledger restore --confirm --note REASON")
+
+
+def _dataset_or_ledger(named: str | None, where: str) -> tuple[str | None, str]:
+    """Return the data set and the ledger, where the one that is named may be either."""
+    if named is None:
+        return None, where
+    path = Path(named)
+    try:
+        with path.open("rb") as file:
+            is_ledger = file.read(len(_SQLITE)) == _SQLITE
+    except (OSError, ValueError):
+        is_ledger = named.startswith(("postgresql://", "postgres://"))
+    return (None, named) if is_ledger else (named, where)
 
 
 def _promise(
@@ -290,17 +344,3 @@ def _event_row(event: Event) -> tuple[object, ...]:
 def _exported(line: Line) -> dict[str, Any]:
     # The text itself, not what it parses to: the digest is of the text.
     return {"digest": line.digest, "event": line.text}
-
-
-def _anchors(path: Path) -> Iterator[str]:
-    expected = "one exported event a line"
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, text in enumerate(file, start=1):
-                try:
-                    values = json.loads(text)
-                    yield str(values["digest"])
-                except (ValueError, KeyError, TypeError):
-                    raise FileFormatError(path, line=number, expected=expected, found=text[:60]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileFormatError(path, expected=expected, found=str(error)) from None

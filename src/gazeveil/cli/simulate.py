@@ -16,7 +16,7 @@ from gazeveil.files import replacing
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
 from gazeveil.simulate.reading import GLASSES, ReadingStudy
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 
 app = command_app()
@@ -47,14 +47,14 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a study: people with eyes and habits of their own look at scenes through a tracker."""
-    study: Study | ReadingStudy
+    study: SimulatedStudy | ReadingStudy
     if reading:
         device = GLASSES if tracker is None else TRACKERS[tracker]
         study = ReadingStudy(observers, seconds, sessions, tracker=device, seed=seed)
         stimuli, trials, tracker = len(study.documents), 1, device.name
     else:
         tracker = tracker or "eyelink"
-        study = Study(observers, stimuli, sessions, trials, tracker, seconds, seed, binocular=binocular)
+        study = SimulatedStudy(observers, stimuli, sessions, trials, tracker, seconds, seed, binocular=binocular)
     if (binocular and reading) or (groups is not None and not reading):
         raise OptionError("--groups goes with --reading, and --binocular does not")
     writer = FORMATS[to]

@@ -5,14 +5,17 @@
 1. `split` reads parts of a corpus and cuts their rows into buckets, so that an observer's rows share one bucket.
 2. `add_bucket` brings the observers of one bucket together and adds up the kernel's integers.
 3. `merge` adds the buckets' sums, block by block of cells, so that no machine needs all of them at once.
+
+Answers about recordings are one step: `answer` reads the parts that whole recordings lie in.
 """
 
 from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +24,10 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.engine import Kernel, add_exactly, add_up
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import TableLabel
+from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.gaze.mapping import Answer
+from gazeveil.gaze.recording import Recording
 from gazeveil.types import IntArray
 
 Piece = tuple[int, bytes]
@@ -37,6 +44,25 @@ BLOCK = 1 << 16
 
 LENGTH = "_rows"
 """The column that says how many rows the lists beside it hold."""
+
+
+class Sent(NamedTuple):
+    """A part of a corpus on its way to a worker, with plans to read its samples and events."""
+
+    stimulus: str
+    samples: bytes
+    events: bytes
+    label: TableLabel
+    path: Path | None
+
+
+def answer(pieces: Iterable[list[Sent]], kernel: Callable[[Recording], Answer]) -> Iterator[Answer]:
+    """Yield the kernel's answer for every recording of pieces that hold whole ones."""
+    for piece in pieces:
+        parts = tuple(
+            Part(sent.stimulus, _lazy(sent.samples), _lazy(sent.events), sent.label, sent.path) for sent in piece
+        )
+        yield from map(kernel, Corpus(parts).recordings())
 
 
 def split(pieces: Iterable[Piece], columns: Sequence[str], buckets: int) -> Iterator[tuple[int, Piece]]:
@@ -91,12 +117,16 @@ def _narrowed(block: IntArray) -> Block:
 
 def _read(plan: bytes, columns: Sequence[str]) -> pl.DataFrame:
     """Return a part's rows with these columns; what a tracker did not give, or not as numbers, is NaN or False."""
-    lazy = pl.LazyFrame.deserialize(io.BytesIO(plan))
+    lazy = _lazy(plan)
     found = set(lazy.collect_schema().names())
     given = {name: pl.col(name) if name in found else pl.lit(None) for name in columns}
     kinds = {name: schema.SAMPLES.get(name, pl.String) for name in columns}
     rows = lazy.select(column.cast(kinds[name], strict=False).alias(name) for name, column in given.items()).collect()
     return rows.with_columns(pl.col(pl.Boolean).fill_null(False), pl.col(pl.Float64).fill_null(float("nan")))
+
+
+def _lazy(plan: bytes) -> pl.LazyFrame:
+    return pl.LazyFrame.deserialize(io.BytesIO(plan))
 
 
 def _column(people: pl.DataFrame, name: str) -> NDArray[Any]:

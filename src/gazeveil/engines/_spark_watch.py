@@ -40,7 +40,7 @@ def watched(context: SparkContext, job: Callable[[], T], tasks: int, tell: Tell,
 
     def work() -> None:
         try:
-            context.setJobGroup(group, "sum over observers")
+            context.setJobGroup(group, "gazeveil")
             outcome.set_result(job())
         except BaseException as error:  # noqa: BLE001  (handed over to the thread that waits)
             outcome.set_exception(error)
@@ -52,7 +52,7 @@ def watched(context: SparkContext, job: Callable[[], T], tasks: int, tell: Tell,
         return outcome.result()
     except (Py4JError, PySparkException) as error:
         raise EngineError(
-            f"Spark could not finish the sum: {_reason(error)}",
+            f"Spark could not finish the work: {_reason(error)}",
             hint="every worker needs the same gazeveil and polars, and must see the corpus under the same path",
         ) from error
     finally:

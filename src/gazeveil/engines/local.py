@@ -1,17 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums over observers on this machine, with threads, in bounded memory.
+"""Sums over observers and answers about recordings on this machine, with threads, in bounded memory.
 
-First the observer column alone is read: it says in which rows of which part each observer is. From that, observers are
-packed into batches. Each batch then reads just its rows, of just the kernel's columns. Where the rows of an observer
-lie together, as the corpus writer leaves them, every row is read once; where a batch is a whole part, none is moved.
+For sums, first the observer column alone is read: it says in which rows of which part each observer is. From that,
+observers are packed into batches. Each batch then reads just its rows, of just the kernel's columns. Where the rows of
+an observer lie together, as the corpus writer leaves them, every row is read once; where a batch is a whole part, none
+is moved.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
@@ -35,6 +37,8 @@ from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.gaze.mapping import Answer
+from gazeveil.gaze.recording import Recording
 from gazeveil.types import IntArray, Tell, silent
 
 SMALL_KERNEL = 1 << 16
@@ -70,7 +74,7 @@ class LocalEngine:
             InputError: If the corpus lacks a column, or changes while it is read.
         """
         check_columns(kernel)
-        with ThreadPoolExecutor(self.threads or min(os.cpu_count() or 1, MOST_THREADS)) as pool:
+        with ThreadPoolExecutor(self._workers) as pool:
             try:
                 before = stamps_of(corpus.parts)
                 found = self._sum(corpus.parts, kernel, tell, pool)
@@ -78,6 +82,35 @@ class LocalEngine:
                 return found
             finally:
                 pool.shutdown(cancel_futures=True)
+
+    def map_recordings(
+        self, corpus: Corpus, kernel: Callable[[Recording], Answer], tell: Tell = silent
+    ) -> Iterator[Answer]:
+        """Yield the function's answer for each recording, in the corpus's order; one recording a thread is in work.
+
+        Raises:
+            InputError: If the corpus changes while it is read.
+        """
+        before, count, done = stamps_of(corpus.parts), len(corpus), 0
+        tell(done, count)
+        at_work: deque[Future[Answer]] = deque()
+        with ThreadPoolExecutor(self._workers) as pool:
+            try:
+                for recording in corpus.recordings():
+                    at_work.append(pool.submit(kernel, recording))
+                    if len(at_work) >= self._workers:
+                        yield at_work.popleft().result()
+                        tell(done := done + 1, count)
+                while at_work:
+                    yield at_work.popleft().result()
+                    tell(done := done + 1, count)
+            finally:
+                pool.shutdown(cancel_futures=True)
+        check_unchanged(corpus.parts, before)
+
+    @property
+    def _workers(self) -> int:
+        return self.threads or min(os.cpu_count() or 1, MOST_THREADS)
 
     def _sum(self, parts: Sequence[Part], kernel: Kernel, tell: Tell, pool: Executor) -> Summed:
         runs = _sorted_runs(list(pool.map(_find_runs, parts)))

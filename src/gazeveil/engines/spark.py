@@ -1,16 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sums over observers on an Apache Spark cluster, with the same integers as on one machine.
+"""Sums over observers and answers about recordings on an Apache Spark cluster, the same as on one machine.
 
-Rows cross the network once: each worker reads parts of the corpus and sends their rows to the worker that has the
-observer's bucket. Sums cross it once more, block by block. This process gets one number a cell.
+For a sum, rows cross the network once: each worker reads parts of the corpus and sends their rows to the worker that
+has the observer's bucket. Sums cross it once more, block by block. This process gets one number a cell.
+
+For answers about recordings, a worker reads the parts that whole recordings lie in, and only the answers cross the
+network. This process takes the answers of some parts at a time.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -32,6 +35,8 @@ from gazeveil.engines._spark_watch import watched
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.mapping import Answer
+from gazeveil.gaze.recording import Recording
 from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
@@ -42,6 +47,9 @@ BUCKET_BYTES = 64 << 20
 
 LARGEST_PLAN = 64 << 20
 """Bytes of one part in memory that are sent along; Spark's own messages end at 128 MiB."""
+
+WAVE_BYTES = 128 << 20
+"""Parquet bytes whose answers this process takes at once; an answer is about as large as what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +101,35 @@ class SparkEngine:
         check_unchanged(corpus.parts, before)
         return _assembled(blocks, kernel.size)
 
+    def map_recordings(
+        self, corpus: Corpus, kernel: Callable[[Recording], Answer], tell: Tell = silent
+    ) -> Iterator[Answer]:
+        """Yield the function's answer for each recording, in the corpus's order.
+
+        Of work that is done again, because an executor died or was slow, one result alone comes back.
+
+        Raises:
+            MissingExtra: If pyspark is not installed.
+            EngineError: If the cluster cannot be reached or a stage fails for good.
+            InputError: If a part in memory is too large to be sent, or the corpus changes while it is read.
+        """
+        before = stamps_of(corpus.parts)
+        pieces = [[_sent(part) for part in piece.parts] for piece in corpus.pieces()]
+        weights = [sum(map(_weight_of_sent, piece)) for piece in pieces]
+        done = 0
+        tell(done, len(pieces))
+        for wave in _waves(weights, at_least=context_at(self.master).defaultParallelism if pieces else 1):
+            context = context_at(self.master)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ResourceWarning)  # as above
+                work = context.parallelize(pieces[wave], len(pieces[wave])).mapPartitions(
+                    partial(tasks.answer, kernel=kernel)
+                )
+            answers = watched(context, work.collect, len(pieces[wave]), silent, self.patience_s)
+            check_unchanged(corpus.parts, before)
+            yield from answers
+            tell(done := done + len(pieces[wave]), len(pieces))
+
     def close(self) -> None:
         """Stop Spark in this process."""
         context_at(self.master).stop()
@@ -113,6 +150,28 @@ def _plan(part: Part) -> bytes:
             hint="write the corpus as a folder with gazeveil.write_corpus, and open that",
         )
     return plan
+
+
+def _sent(part: Part) -> tasks.Sent:
+    """Return a part as a worker gets it: how to read it, events too."""
+    return tasks.Sent(part.stimulus, _plan(part), part.events.serialize(), part.label, part.path)
+
+
+def _weight_of_sent(part: tasks.Sent) -> int:
+    return len(part.samples) if part.path is None else part.path.stat().st_size
+
+
+def _waves(weights: list[int], at_least: int) -> Iterator[slice]:
+    """Cut pieces into runs whose answers this process takes at once: one for each core, or of so many bytes."""
+    start = 0
+    while start < len(weights):
+        stop = min(start + at_least, len(weights))
+        total = sum(weights[start:stop])
+        while stop < len(weights) and total + weights[stop] <= WAVE_BYTES:
+            total += weights[stop]
+            stop += 1
+        yield slice(start, stop)
+        start = stop
 
 
 def _weight(part: Part, plan: bytes) -> int:

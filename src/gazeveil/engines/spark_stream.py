@@ -32,6 +32,7 @@ from gazeveil.errors import (
     BudgetExceeded,
     InputError,
     LedgerError,
+    LedgerRolledBack,
     MissingExtra,
     OptionError,
     OutputError,
@@ -187,6 +188,8 @@ def _open_account(ledger: Ledger, dataset: str, person: str, budget: GazeStreamD
             return
     try:
         ledger.grant(dataset, budget, person=person, note="a day of gaze", first=True)
+    except LedgerRolledBack:
+        raise
     except LedgerError:
         if ledger.account(dataset, person).budget is None:  # nobody else was first either
             raise

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from gazeveil.experiments.feature_data import EYETRIBE_PUPIL, eyetribe
+from gazeveil.datasets.eyetribe import EYETRIBE_PUPIL, eyetribe
 from gazeveil.features.basis import HAAR
 from gazeveil.features.declared import declared_ranges
 from gazeveil.features.design import Design

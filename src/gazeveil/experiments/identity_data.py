@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from gazeveil.attacks.contract import Trial
-from gazeveil.experiments.stream_data import VrSession, vr_sessions
+from gazeveil.datasets.vr_objects import VrSession, vr_sessions
 from gazeveil.gaze.geometry import Geometry, headset
-from gazeveil.simulate import TRACKERS, Study
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 PEOPLE: Final = 26
 SESSIONS: Final = 4
@@ -96,7 +96,7 @@ def simulated_people(
 ) -> IdentitySet:
     """Return simulated people before one scene, each session on another day."""
     tracker = replace(TRACKERS["headset"], name="headset-72", rate_hz=_PAPERS_RATE_HZ)
-    study = Study(people, 1, sessions, 1, tracker, seconds + _MARGIN_S, seed)
+    study = SimulatedStudy(people, 1, sessions, 1, tracker, seconds + _MARGIN_S, seed)
     trials = tuple(
         Trial(one.observer, one.session, one.stimulus, one.t, one.x, one.y, _PAPERS_RATE_HZ, one.pupil)
         for one in (recording.to("deg") for recording in study.recordings())

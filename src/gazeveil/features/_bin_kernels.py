@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 TICK = 1e-6
@@ -17,7 +16,7 @@ TICK = 1e-6
 CHANNELS = 11
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fill(  # noqa: PLR0912, PLR0915  (one compiled loop)
     t: FloatArray,
     x: FloatArray,

@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 TICK = 1e-6  # times closer than this are equal
@@ -22,7 +22,7 @@ SACCADE_ROWS = 5  # onset, way across, way down, amplitude, peak velocity
 BLINK_ROWS = 2  # onset, duration
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _peak_velocity(
     t: FloatArray, x: FloatArray, y: FloatArray, flags: NDArray[np.uint8], last: int, first: int, span: float
 ) -> float:
@@ -47,7 +47,7 @@ def _peak_velocity(
     return peak
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _settle(
     fixations: FloatArray, k: int, sums: FloatArray, onset: float, offset: float, minimum: float, inside: float
 ) -> bool:
@@ -63,7 +63,7 @@ def _settle(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def find(  # noqa: PLR0912, PLR0915  (one compiled loop)
     t: FloatArray,
     x: FloatArray,

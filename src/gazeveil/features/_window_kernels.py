@@ -7,16 +7,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 WORDS = 28  # the first column about words
 _PER_LENGTH = 6
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _moments(values: FloatArray, low: int, high: int) -> tuple[float, float, float]:
     """Return mean, variance and maximum of the values that are numbers; NaN if there are none."""
     n = total = 0.0
@@ -36,12 +36,12 @@ def _moments(values: FloatArray, low: int, high: int) -> tuple[float, float, flo
     return mean, squares / n, most
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _share(part: float, whole: float) -> float:
     return part / whole if whole > 0.0 else math.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _count_word(
     counts: NDArray[np.int64], times: NDArray[np.int64], tally: NDArray[np.int64], word: int, by: int
 ) -> None:
@@ -66,7 +66,7 @@ def _count_word(
         tally[1] = new
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def slide(  # noqa: PLR0912, PLR0915  (one compiled loop)
     starts: FloatArray,
     length: float,

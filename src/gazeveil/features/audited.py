@@ -18,10 +18,10 @@ import numpy as np
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
-from gazeveil.features.group import GroupSeries
+from gazeveil.features.group import GroupPlan, GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.as_published import AsPublished
-from gazeveil.features.own import OwnSeries
+from gazeveil.features.own import OwnPlan, OwnSeries
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.features.spherical import in_ball
@@ -99,31 +99,41 @@ class Sphere:
     """Adds the one noise vector of a low-rank mechanism to the vector of an input."""
 
     mechanism: GroupSeries | OwnSeries
+    people: int = 20
+
+    @property
+    def plan(self) -> GroupPlan | OwnPlan:
+        """The mechanism's plan."""
+        if isinstance(self.mechanism, GroupSeries):
+            return self.mechanism.plan(self.people)
+        return self.mechanism.plan()
 
     def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy coordinates, one release a row."""
         row = self._vector(data)
-        return self.mechanism.plan().noise.add(np.broadcast_to(row, (trials, len(row))), noise)
+        return self.plan.noise.add(np.broadcast_to(row, (trials, len(row))), noise)
 
     def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return the log ratio of the two densities."""
         here, there = self._vector(first), self._vector(second)
-        noise = self.mechanism.plan().noise
+        noise = self.plan.noise
         if noise.is_radial:
             away = np.linalg.norm(outputs - there, axis=1) - np.linalg.norm(outputs - here, axis=1)
             return np.asarray(away / noise.scale)
         return np.asarray((outputs - (here + there) / 2) @ (here - there) / noise.scale**2)
 
     def _vector(self, data: FloatArray) -> FloatArray:
-        plan, design = self.mechanism.plan(), self.mechanism.design
+        design = self.mechanism.design
         if isinstance(self.mechanism, GroupSeries):
-            return np.asarray(self.mechanism.integers(data[None], self.mechanism.plan())[0], dtype=np.float64)
+            whole = self.mechanism.integers(data[None], self.mechanism.plan(self.people))
+            return np.asarray(whole[0], dtype=np.float64)
+        plan = self.mechanism.plan()
         if self.mechanism.stretch is None:
             return np.asarray(in_ball(design.coordinates(data[None], plan.ball.size), plan.ball.radius)[0])
         size = plan.ball.size
         mixing = design.components[:, :size] * design.component_weights[:size]
         vectors = in_ball((data - design.mean) @ mixing, plan.ball.radius)
-        return np.asarray((design.time[: self.mechanism.plan().shapes] @ vectors).ravel())
+        return np.asarray((design.time[: plan.shapes] @ vectors).ravel())
 
 
 def _pairs(changed: int | None = None, features: int = 1, steps: int = _STEPS) -> tuple[Pair, ...]:
@@ -199,9 +209,9 @@ def dc_fpa_as_published(epsilon: float = 1.0, kept: int = 5) -> Subject:
 @auditable("features-group")
 def group(epsilon: float = 1.0, delta: float = 1e-3, people: int = 20) -> Subject:
     """The mean series of a group through few public directions."""
-    mechanism = GroupSeries(epsilon=epsilon, delta=delta, people=people, design=toy_design())
-    runner = Sphere(mechanism)
-    return Subject(runner.run, mechanism.guarantee, _opposites(mechanism.design, None, 0), runner.log_ratio)
+    mechanism = GroupSeries(epsilon=epsilon, delta=delta, design=toy_design())
+    runner = Sphere(mechanism, people)
+    return Subject(runner.run, mechanism.guarantee(people), _opposites(mechanism.design, None, 0), runner.log_ratio)
 
 
 @auditable("features-own")

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +30,7 @@ from gazeveil.features.table import BINS, FeatureTable, Info
 from gazeveil.features.windows import window_starts
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.gaze.recording import Recording
 from gazeveil.types import FloatArray
 
@@ -95,12 +97,17 @@ class BinRules:
 
 
 def extract_bins(
-    recording: Recording, *, rules: BinRules | None = None, task: str | None = None, group: str = ""
+    recording: Recording,
+    *,
+    rules: BinRules | None = None,
+    task: str | None = None,
+    group: str = "",
+    most: int | None = None,
 ) -> FeatureTable:
     """Compute the bins of one recording.
 
     Gaze and pupil are NaN where there are none in a bin; counts, ways and times are then 0. A bin is usable if gaze was
-    seen in it at all. An incomplete last bin is left out.
+    seen in it at all. An incomplete last bin is left out, and so are bins beyond ``most``.
 
     Raises:
         InputError: If the recording is shorter than a bin, or its time goes backwards.
@@ -109,7 +116,7 @@ def extract_bins(
 
     rules = rules_for(recording) if rules is None else rules
     t, x, y, pupil = samples_of(recording, rules.unit)
-    starts = window_starts(t, recording.rate, rules.width, rules.width)
+    starts = window_starts(t, recording.rate, rules.width, rules.width, most)
     values, made_of = np.empty((len(starts), len(CHANNELS))), np.empty((len(starts), 3))
     limits = (
         rules.width, rules.threshold, rules.velocity_span, rules.max_step, rules.min_fixation, rules.min_blink,
@@ -140,25 +147,26 @@ def extract_bin_corpus(
     tasks: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
     tell: Progress | None = None,
+    engine: MapsRecordings | None = None,
 ) -> Extracted:
     """Compute the bins of every recording of a corpus, by ``rules`` if given, else by the usual ones of this width.
 
-    Labels, progress and what is left out are as in `extract_corpus`.
+    Labels, progress, engine and what is left out are as in `extract_corpus`.
     """
     if rules is None:
-        rules = replace(_usual(all(part.label.geometry.knows_degrees for part in corpus.parts)), width=width)
-    return of_corpus(
-        corpus, lambda recording: extract_bins(recording, rules=rules), tasks=tasks, groups=groups, tell=tell
-    )
+        rules = usual_rules(degrees=all(part.label.geometry.knows_degrees for part in corpus.parts), width=width)
+    one = partial(extract_bins, rules=rules)
+    return of_corpus(corpus, one, tasks=tasks, groups=groups, tell=tell, engine=engine)
 
 
 def rules_for(recording: Recording) -> BinRules:
     """Return rules in degrees where the geometry knows them, else in fractions of the plane."""
-    return _usual(recording.geometry.knows_degrees)
+    return usual_rules(degrees=recording.geometry.knows_degrees)
 
 
-def _usual(degrees: bool) -> BinRules:
-    return BinRules() if degrees else BinRules(Unit.FRACTION, threshold=30.0 / 40.0)  # planes have about 40 degrees
+def usual_rules(*, degrees: bool, width: float = 0.5) -> BinRules:
+    """Return the usual rules, in degrees or in fractions of a plane, which has about 40 degrees."""
+    return BinRules(width=width) if degrees else BinRules(Unit.FRACTION, threshold=30.0 / 40.0, width=width)
 
 
 def bin_ranges(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -186,6 +187,19 @@ class Design:
             return _from_values(values)
         except (KeyError, TypeError, ValueError, OptionError) as error:
             raise FileFormatError(path, expected="a whole feature design", found=str(error)) from None
+
+
+def nine_of_ten(error: float, left: FloatArray, values: int) -> tuple[float, float]:
+    """Return between which errors 9 of 10 studies lie if coordinates vary as normally as public participants' do.
+
+    The squared error is then a weighted sum of chi-squares, whose weights are the energies left in each coordinate; it
+    has about as many degrees of freedom as coordinates matter (Satterthwaite), and Wilson and Hilferty's cube gives its
+    quantiles. What lies outside all directions is spread over so many values that it hardly varies.
+    """
+    freedom = (values * error * error) ** 2 / max(float(np.square(left).sum()), 1e-300)
+    slack = 2 / (9 * max(freedom, 1e-9))
+    low, high = (max(1 - slack + z * math.sqrt(slack), 0.0) ** 1.5 for z in (-1.645, 1.645))
+    return error * low, error * high
 
 
 def quarter_root(energies: FloatArray) -> FloatArray:

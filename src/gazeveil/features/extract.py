@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 import polars as pl
@@ -16,8 +17,9 @@ from gazeveil.features.names import NAMES
 from gazeveil.features.table import FIXED, WINDOWS, FeatureTable, Info
 from gazeveil.features.windows import QualityRules, window_features, window_starts
 from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.mapping import MapsRecordings, OneByOne
 from gazeveil.gaze.recording import Key, Recording
-from gazeveil.types import FloatArray
+from gazeveil.types import FloatArray, silent
 
 WINDOW_S, STEP_S = 30.0, 0.5
 
@@ -47,6 +49,7 @@ def extract(
     quality: QualityRules | None = None,
     task: str | None = None,
     group: str = "",
+    most: int | None = None,
 ) -> FeatureTable:
     """Compute the 52 features of one recording in a sliding window.
 
@@ -59,6 +62,7 @@ def extract(
         quality: Which windows are usable.
         task: What the person did; by default the stimulus.
         group: Which group the person belongs to, for comparisons.
+        most: No more windows than this.
 
     Raises:
         InputError: If the recording is shorter than a window, or its time goes backwards.
@@ -67,7 +71,7 @@ def extract(
     quality = QualityRules() if quality is None else quality
     events = find_events(recording, rules)
     rate = recording.rate
-    starts = window_starts(events.t, rate, window, step)
+    starts = window_starts(events.t, rate, window, step, most)
     values, found = window_features(events, starts, window, rate, rules.large_radii * rules.radius, quality)
     settings = {"rules": rules.to_dict(), "quality": quality.to_dict()}
     info = Info(WINDOWS, NAMES, window, step, str(rules.unit), recording.pupil_unit, settings=settings)
@@ -84,6 +88,7 @@ def extract_corpus(
     tasks: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
     tell: Progress | None = None,
+    engine: MapsRecordings | None = None,
 ) -> Extracted:
     """Compute the 52 features of every recording of a corpus; recordings that cannot be used are told, not hidden.
 
@@ -95,23 +100,36 @@ def extract_corpus(
         quality: Which windows are usable.
         tasks: The task of each stimulus, where it is not the stimulus itself.
         groups: The group of each observer, where known.
-        tell: Called with how many recordings are done, and of how many.
+        tell: Called with how much is done, and of how much.
+        engine: Where recordings are worked on; by default in this thread, one after the other.
 
     Raises:
         InputError: If no recording can be used.
     """
     rules = rules_of(corpus) if rules is None else rules
-
-    def one(recording: Recording) -> FeatureTable:
-        return extract(recording, window=window, step=step, rules=rules, quality=quality)
-
-    return of_corpus(corpus, one, tasks=tasks, groups=groups, tell=tell)
+    one = partial(extract, window=window, step=step, rules=rules, quality=quality)
+    return of_corpus(corpus, one, tasks=tasks, groups=groups, tell=tell, engine=engine)
 
 
 def rules_of(corpus: Corpus) -> EventRules:
     """Return rules in degrees if every geometry of the corpus knows them, else in fractions of the plane."""
     known = all(part.label.geometry.knows_degrees for part in corpus.parts)
     return EventRules.in_degrees() if known else EventRules.in_fractions()
+
+
+@dataclass(frozen=True, slots=True)
+class _TableOrReason:
+    """Turns a recording into its table, or into the reason why it cannot be used."""
+
+    one: Callable[[Recording], FeatureTable]
+
+    def __call__(self, recording: Recording) -> tuple[Key, FeatureTable | str]:
+        try:
+            return recording.key, self.one(recording)
+        except InputError as error:
+            if type(error) is not InputError:  # a wrong option or geometry is wrong for all
+                raise
+            return recording.key, error.message
 
 
 def of_corpus(
@@ -121,27 +139,37 @@ def of_corpus(
     tasks: Mapping[str, str] | None = None,
     groups: Mapping[str, str] | None = None,
     tell: Progress | None = None,
+    engine: MapsRecordings | None = None,
 ) -> Extracted:
-    """Put the tables of all recordings together, with labels; see `extract_corpus`."""
-    count = len(corpus.keys())
+    """Put the tables of all recordings together, with labels; see `extract_corpus`. ``one`` must pickle."""
+    mapper = OneByOne() if engine is None else engine
     tables: list[FeatureTable] = []
     left_out: dict[Key, str] = {}
-    for done, recording in enumerate(corpus.recordings(), start=1):
-        try:
-            tables.append(one(recording))
-        except InputError as error:
-            if type(error) is not InputError:  # a wrong option or geometry is wrong for all
-                raise
-            left_out[recording.key] = error.message
-        if tell is not None:
-            tell(done, count)
+    for key, found in mapper.map_recordings(corpus, _TableOrReason(one), silent if tell is None else tell):
+        if isinstance(found, str):
+            left_out[key] = found
+        else:
+            tables.append(found)
     if not tables:
         reason = f": {next(iter(left_out.values()))}" if left_out else ""
         raise InputError(f"no recording of the corpus can be used{reason}", hint="see `gazeveil info`")
     if len({table.info.pupil_unit for table in tables}) > 1:
-        units = sorted({table.info.pupil_unit or "arbitrary" for table in tables})
-        raise InputError(f"pupils are in different units ({', '.join(units)})", hint="select recordings of one tracker")
+        check_pupil_units(corpus)
     return Extracted(FeatureTable.concat(tables).with_tasks(tasks or {}).with_groups(groups or {}), left_out)
+
+
+def check_pupil_units(corpus: Corpus) -> None:
+    """Check that the pupils of a corpus are in one unit.
+
+    Raises:
+        InputError: If they are not.
+    """
+    units = sorted({part.label.pupil_unit or "arbitrary" for part in corpus.parts})
+    if len(units) > 1:
+        raise InputError(
+            f"pupils are in different units ({', '.join(units)})",
+            hint="select recordings of one tracker, or declare the unit in a study",
+        )
 
 
 def as_table(

@@ -144,14 +144,15 @@ def samples_of(recording: Recording, unit: Unit) -> tuple[FloatArray, FloatArray
     Raises:
         InputError: If the device's time goes backwards.
     """
-    if backwards := recording.time_faults.backwards:
+    timed = np.isfinite(recording.t)
+    # between known times: a sample of unknown time in between must not hide that the clock ran back
+    if backwards := int((np.diff(recording.t[timed]) < 0).sum()):
         raise InputError(
             f"the device's time goes backwards {backwards:,} times in {recording.key}",
             hint="cut the recording there, for example with Recording.between",
         )
     x, y = recording.geometry.convert(recording.x, recording.y, unit)
     pupil = np.empty(0) if recording.pupil is None else recording.pupil
-    timed = np.isfinite(recording.t)
     columns = [recording.t, x, y, pupil]
     if not timed.all():
         columns = [column[timed] if len(column) else column for column in columns]

@@ -20,7 +20,7 @@ import numpy as np
 from gazeveil.errors import OptionError
 from gazeveil.features.basis import left_by_averaging, seen_energy
 from gazeveil.features.bins import BinRules
-from gazeveil.features.design import Ball, Design
+from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource
@@ -64,6 +64,7 @@ class OwnPlan:
         noise: The noise on the coordinates.
         gain: What noisy coordinates are multiplied with.
         error: The error to expect, as a part of the declared ranges; of bins, that of the windows made of them.
+        interval: Between which errors 9 of 10 series are expected to lie.
         floor: The error of publishing the public mean.
     """
 
@@ -72,6 +73,7 @@ class OwnPlan:
     noise: Spherical
     gain: FloatArray
     error: float
+    interval: tuple[float, float]
     floor: float
 
 
@@ -88,6 +90,7 @@ class OwnSeries:
     """
 
     name: ClassVar[str] = "low-rank"
+    product: ClassVar[str] = "feature-series"
 
     epsilon: Number
     design: Design
@@ -202,28 +205,30 @@ class OwnSeries:
         design = self.design
         noise = Spherical(ball.size, 2 * ball.radius, self.epsilon, self.delta)
         shape, component = design.directions
-        energies = design.energies[shape[: ball.size], component[: ball.size]]
-        return self._judged(ball, 0, noise, energies, design.weights[: ball.size])
+        where = (shape[: ball.size], component[: ball.size])
+        return self._judged(ball, 0, noise, where, design.weights[: ball.size])
 
     def _steps(self, ball: Ball, count: int) -> OwnPlan:
         design = self.design
         change = self._change(ball, count, self.stretch or design.steps)
         noise = Spherical(ball.size * count, change, self.epsilon, self.delta)
         weights = np.broadcast_to(design.component_weights[: ball.size], (count, ball.size))
-        return self._judged(ball, count, noise, design.energies[:count, : ball.size], weights)
+        return self._judged(ball, count, noise, (slice(count), slice(ball.size)), weights)
 
-    def _judged(self, ball: Ball, count: int, noise: Spherical, energies: FloatArray, weights: FloatArray) -> OwnPlan:
-        """Return a plan with its best gains and its expected error."""
+    def _judged(self, ball: Ball, count: int, noise: Spherical, where: Any, weights: FloatArray) -> OwnPlan:
+        """Return a plan with its best gains and its expected error; ``where`` are the coordinates it releases."""
         design = self.design
         chosen = slice(None) if count == 0 else slice(count)
         cross, square = ball.cross[chosen], ball.square[chosen]
         gain = cross / (square + noise.sd**2)
-        won = np.minimum(cross * gain / np.square(weights), energies)
+        won = np.minimum(cross * gain / np.square(weights), design.energies[where])
         total, fast = design.energies, design.rest
         if self.raw is not None:
             width = round(self.raw.window / self.raw.rules.width)
             left = left_by_averaging(design.kind, design.steps, len(design.energies), width)[:, None]
             won, total, fast = won * left[:count], total * left, 0.0
         floor = float(total.sum()) / design.values + fast
-        error = max(floor - float(won.sum()) / design.values, 0.0)
-        return OwnPlan(ball, count, noise, gain, math.sqrt(error), math.sqrt(floor))
+        error = math.sqrt(max(floor - float(won.sum()) / design.values, 0.0))
+        unknown = np.array(total)
+        unknown[where] -= won
+        return OwnPlan(ball, count, noise, gain, error, nine_of_ten(error, unknown, design.values), math.sqrt(floor))

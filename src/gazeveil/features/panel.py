@@ -17,7 +17,7 @@ import numpy as np
 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.ranges import Clipped, Ranges
-from gazeveil.features.table import FeatureTable
+from gazeveil.features.table import FeatureTable, Series
 from gazeveil.gaze.recording import Key
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
@@ -89,12 +89,9 @@ def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray |
     if public.shape != (len(ranges),) or not np.all((public >= 0) & (public <= 1)):
         raise OptionError(f"the public values are {len(ranges)} numbers from 0 to 1")
     found = list(table.only(ranges.names).series())
-    values = np.full((len(found), steps, len(ranges)), np.nan)
-    for row, series in enumerate(found):
-        some = series.values[:steps].copy()
-        some[~series.usable[:steps]] = np.nan
-        values[row, : len(some)] = np.where(np.isfinite(some), some, np.nan)
-    scaled, clipped = ranges.to_unit(values)
+    parts = [scaled_series(series, ranges, steps) for series in found]
+    scaled = np.stack([part for part, _ in parts])
+    clipped = sum((some for _, some in parts), Clipped({}, 0))
     missing = np.isnan(scaled)
     absent = np.asarray(missing.all(axis=(0, 1)))
     if absent.all():
@@ -114,30 +111,12 @@ def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray |
     )
 
 
-def per_person(panel: Panel, most: int) -> None:
-    """Check that nobody has more series than the promise covers.
-
-    Raises:
-        InputError: If somebody has more.
-    """
-    counts: dict[str, int] = {}
-    for key in panel.keys:
-        counts[key.observer] = counts.get(key.observer, 0) + 1
-    if max(counts.values()) > most:
-        worst = max(counts, key=lambda name: counts[name])
-        raise InputError(
-            f"{worst} has {counts[worst]} series, and the promise covers {most} a person",
-            hint="choose one task or session, or say how many series a person may have: ε is then split among them",
-        )
-
-
-def mean_per_person(panel: Panel) -> tuple[list[str], FloatArray]:
-    """Return everybody's name and the mean of all of their series: one vector a person, whatever their number."""
-    people = panel.observers
-    where: dict[str, list[int]] = {name: [] for name in people}
-    for row, key in enumerate(panel.keys):
-        where[key.observer].append(row)
-    return people, np.array([panel.values[where[name]].mean(axis=0) for name in people])
+def scaled_series(series: Series, ranges: Ranges, steps: int) -> tuple[FloatArray, Clipped]:
+    """Return one series from 0 to 1, steps by features in the order of the ranges, NaN where nothing is known."""
+    values = np.full((steps, len(ranges)), np.nan)
+    some = np.where(series.usable[:steps, None], series.values[:steps], np.nan)
+    values[: len(some)] = np.where(np.isfinite(some), some, np.nan)
+    return ranges.to_unit(values)
 
 
 def noisy_lengths(lengths: Sequence[int], steps: int, epsilon: Number, noise: NoiseSource) -> list[int]:

@@ -1,44 +1,43 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a table of features to a release of a table of features, charged before noise is drawn.
+"""Everybody's own series: what noises them, what all of a participant's series cost together, and the released table.
 
 Columns that tell about raw gaze beside the features, such as how many samples a window had, do not leave: every row of
-a release is called usable. Names of observers, tasks, groups and times of windows are public.
+a release is called usable. Names of participants, tasks and groups, and times of windows, are declared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
-from gazeveil.errors import InputError, OptionError
-from gazeveil.features.group import GroupEstimate, GroupSeries
-from gazeveil.features.panel import Panel, mean_per_person, noisy_lengths, per_person
+from gazeveil.errors import OptionError
+from gazeveil.features.bins import BinRules
+from gazeveil.features.design import Design
+from gazeveil.features.group import GroupEstimate
+from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.ranges import Ranges
+from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.features.settings import Settings
 from gazeveil.features.table import BINS, FIXED, FeatureTable, Info
 from gazeveil.gaze.recording import Key
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact, whole_number
-from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
-from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.release import Release, kept_promise
+from gazeveil.privacy.exact import Number, above_zero, as_text, exact
+from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
 
 
 class OwnMechanism(Protocol):
-    """What can noise people's own series: those of `SERIES_MECHANISMS`, and `OwnSeries`."""
-
-    epsilon: Number
+    """What can noise participants' own series: those of `SERIES_MECHANISMS`, and `OwnSeries`."""
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised to every person."""
+        """What is guaranteed to every participant."""
         ...
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
@@ -52,112 +51,116 @@ class OwnMechanism(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnRelease:
-    """Everybody's own series, noised.
+    """Everybody's own series, noised. How many series a participant has is a fact of the study.
 
     Attributes:
-        mechanism: What noises one series.
-        series: How many series a person has at most. Under an observer-level promise ε is for all of them together.
-        length_epsilon: The ε, beside the mechanism's, that pays for telling noisy lengths; none if they are not told.
+        mechanism: What noises one series. Under an observer-level guarantee its ε and δ are for all series of a
+            participant together.
+        length_epsilon: The ε, beside the mechanism's, that pays for the noisy length of each series; None if lengths
+            are not released.
     """
 
+    product: ClassVar[str] = "feature-series"
+
     mechanism: Any
-    series: int = 1
     length_epsilon: Number | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "series", whole_number(self.series, "series", at_least=1))
         if self.length_epsilon is not None:
             object.__setattr__(self, "length_epsilon", above_zero(self.length_epsilon, "length_epsilon"))
             if not isinstance(self.mechanism.guarantee.unit, Observer):
-                raise OptionError("lengths belong to whole recordings: they need an observer-level promise")
+                raise OptionError("lengths belong to whole recordings: they need an observer-level guarantee")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised to every person, for all of their series and lengths together."""
-        promise: Guarantee = self.mechanism.guarantee
-        if self.length_epsilon is None or isinstance(promise, Unproven):
-            return promise
-        more = PureDP(self.series * above_zero(self.length_epsilon, "length_epsilon"), unit=promise.unit)
-        if isinstance(promise, ApproxDP):
-            return ApproxDP(promise.epsilon + more.epsilon, promise.delta, unit=promise.unit)
-        return promise + more
-
-    @property
-    def each(self) -> OwnMechanism:
-        """The mechanism for one series: where a person pays for all, each gets its part of ε and δ."""
-        if self.series == 1 or not isinstance(self.mechanism.guarantee.unit, Observer):
+    def each(self, series: int) -> OwnMechanism:
+        """Return the mechanism for one of so many series: a participant who pays for all splits ε and δ."""
+        if series == 1 or not isinstance(self.mechanism.guarantee.unit, Observer):
             return self.mechanism  # type: ignore[no-any-return]
-        parts = {"epsilon": exact(self.mechanism.epsilon) / self.series}
+        parts = {"epsilon": exact(self.mechanism.epsilon) / series}
         if exact(self.mechanism.delta):
-            parts["delta"] = exact(self.mechanism.delta) / self.series
+            parts["delta"] = exact(self.mechanism.delta) / series
         return replace(self.mechanism, **parts)  # type: ignore[no-any-return]
 
-    def release(
-        self,
-        panel: Panel,
-        ranges: Ranges,
-        info: Info,
-        *,
-        noise: NoiseSource,
-        ledger: Ledger | None = None,
-        dataset: str = "",
-    ) -> Release:
-        """Release everybody's series; the value is a `FeatureTable`.
+    def guarantee(self, series: int) -> Guarantee:
+        """Return what is guaranteed to a participant, for so many series and their lengths together.
 
-        Raises:
-            InputError: If somebody has more series than the promise covers.
-            BudgetExceeded: If the ledger does not allow it; nothing was released.
+        It is added up from what noises each series: that may be Gaussian noise where the whole ε and δ would have
+        allowed noise without δ.
         """
-        per_person(panel, self.series)
-        provenance = {"series": len(panel.keys), "people": len(panel.observers), "steps": panel.values.shape[1]}
-        release = Release(None, kept_promise(self.guarantee, noise), self.to_dict(), provenance)
-        if ledger is not None:
-            release = release.charged(ledger, dataset)
-        noisy = ranges.from_unit(self.each.perturb(panel.values, noise))
-        lengths = None
-        if self.length_epsilon is not None:
-            lengths = noisy_lengths(panel.lengths, panel.values.shape[1], self.length_epsilon, noise)
-        table = table_of(noisy, panel, replace(info, names=ranges.names), lengths)
-        return replace(release, value=table)
+        each = self.each(series).guarantee
+        all_of_them = each * series if isinstance(each.unit, Observer) else each
+        if self.length_epsilon is None or isinstance(each, Unproven):
+            return all_of_them
+        return all_of_them + PureDP(series * exact(self.length_epsilon), unit=each.unit)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the recipe as plain values."""
+    def to_dict(self, series: int) -> dict[str, Any]:
+        """Return the recipe as plain values: what each of so many series gets."""
         paid = None if self.length_epsilon is None else as_text(exact(self.length_epsilon))
-        return {**self.mechanism.to_dict(), "series_per_person": self.series, "length_epsilon": paid}
+        return {**self.each(series).to_dict(), "series_per_participant": series, "length_epsilon": paid}
 
 
-def release_group(
-    mechanism: GroupSeries,
-    panel: Panel,
+def own_mechanism(
+    name: str,
     *,
-    noise: NoiseSource,
-    ledger: Ledger | None = None,
-    dataset: str = "",
-    about: Mapping[str, Any] | None = None,
-) -> Release:
-    """Release the mean series of everybody in a panel; the value is a `GroupEstimate`.
+    settings: Settings,
+    ranges: Ranges,
+    steps: int,
+    design: Design | None = None,
+    hide_seconds: float | None = None,
+    **asked: Any,
+) -> OwnMechanism:
+    """Return the mechanism of a name: ``low-rank``, or one of `SERIES_MECHANISMS`.
 
-    Raises:
-        InputError: If there are not as many people as declared.
-        BudgetExceeded: If the ledger does not allow it; nothing was released.
+    Args:
+        name: Its name.
+        settings: How the features are made.
+        ranges: Which features, and their declared ranges; those of the design if there is one.
+        steps: The public length of a series.
+        design: The public design, for ``low-rank``.
+        hide_seconds: Seconds of raw gaze to hide, for ``low-rank`` on bins.
+        asked: Its other options; those that are None count as not given.
     """
-    people, values = mean_per_person(panel)
-    if len(people) != mechanism.people:
-        raise InputError(f"there are {len(people):,} people, and {mechanism.people:,} were declared")
-    provenance = {"people": mechanism.people, "steps": panel.values.shape[1], **dict(about or {})}
-    release = Release(None, kept_promise(mechanism.guarantee, noise), mechanism.to_dict(), provenance)
-    if ledger is not None:
-        release = release.charged(ledger, dataset)
-    return replace(release, value=mechanism.estimate(values, noise))
+    bins = settings.rules if isinstance(settings.rules, BinRules) else None
+    if hide_seconds is not None and (name != OwnSeries.name or bins is None):
+        raise OptionError(
+            "only low-rank on bins can guarantee to hide seconds of raw gaze: windows overlap (erratum B10)",
+            hint="use bins: --bins 0.5",
+        )
+    given = {key: value for key, value in asked.items() if value is not None}
+    if name == OwnSeries.name:
+        if given.keys() & {"chunk", "kept"}:
+            raise OptionError("low-rank has no chunk and no kept: the design decides")
+        raw = None if hide_seconds is None or bins is None else RawGaze(hide_seconds, bins)
+        return OwnSeries(design=needed(design, name), raw=raw, **given)
+    kind = SERIES_MECHANISMS[name]
+    if unknown := given.keys() - {field.name for field in fields(kind)}:
+        raise OptionError(f"{name} has no option {', '.join(sorted(unknown))}")
+    return kind(steps=steps, features=len(ranges), **given)
 
 
-def table_of(values: FloatArray, panel: Panel, info: Info, lengths: list[int] | None = None) -> FeatureTable:
+def needed(design: Design | None, mechanism: str) -> Design:
+    """Return the design, or say that there must be one."""
+    if design is None:
+        raise OptionError(
+            f"{mechanism} needs a public design: --design FILE", hint="make one with `gazeveil features design`"
+        )
+    return design
+
+
+class Named(NamedTuple):
+    """Under which declared names a series is released."""
+
+    key: Key
+    task: str
+    group: str
+
+
+def table_of(
+    values: FloatArray, names: Sequence[Named], info: Info, lengths: Sequence[int] | None = None
+) -> FeatureTable:
     """Return released series as a table: on a grid of times that begins at 0, every row usable."""
     steps = values.shape[1]
-    frames = []
-    for row, key in enumerate(panel.keys):
-        count = steps if lengths is None else lengths[row]
-        frames.append(_frame(values[row, :count], key, panel.tasks[row], panel.groups[row], info))
+    counts = [steps] * len(names) if lengths is None else lengths
+    frames = [_frame(values[row, : counts[row]], named, info) for row, named in enumerate(names)]
     return FeatureTable(pl.concat(frames), info)
 
 
@@ -179,15 +182,20 @@ def group_table(estimate: GroupEstimate, ranges: Ranges, step: float) -> pl.Data
     )
 
 
-def as_numbers(promises: list[tuple[int, Fraction]]) -> list[dict[str, float]]:
-    """Return what noise promises for stretches of many lengths, as plain values: steps and ε."""
-    return [{"steps": count, "epsilon": float(epsilon)} for count, epsilon in promises]
+def longer_stretches(mechanism: Any) -> dict[str, list[Mapping[str, float]]]:
+    """Return what the same noise guarantees for longer stretches, as plain values; nothing for whole participants."""
+    if mechanism.stretch is None:
+        return {}
+    found = {"stretches": [{"steps": count, "epsilon": float(price)} for count, price in mechanism.promises()]}
+    if isinstance(mechanism, OwnSeries) and mechanism.raw is not None:
+        found["raw_gaze"] = [{"seconds": s, "epsilon": float(price)} for s, price in mechanism.receipt()]
+    return found  # type: ignore[return-value]
 
 
 def about_raw_gaze(stretch: int, info: Info) -> str:
-    """Say what a promise about steps of a series hides of raw gaze (erratum B10)."""
+    """Say what a guarantee about steps of a series hides of raw gaze (erratum B10)."""
     if info.kind == BINS:
-        return f"{stretch:,} bins; use hidden seconds for a promise about raw gaze"
+        return f"{stretch:,} bins; use hidden seconds for a guarantee about raw gaze"
     longest = stretch * info.step - info.window
     hidden = f"less than {longest:g} s" if longest > 0 else "nothing"
     touched = round(info.window / info.step) + 1
@@ -197,9 +205,9 @@ def about_raw_gaze(stretch: int, info: Info) -> str:
     )
 
 
-def _frame(values: FloatArray, key: Key, task: str, group: str, info: Info) -> pl.DataFrame:
+def _frame(values: FloatArray, named: Named, info: Info) -> pl.DataFrame:
     start = np.arange(len(values)) * info.step
-    texts = {**key._asdict(), "task": task, "group": group}
+    texts = {**named.key._asdict(), "task": named.task, "group": named.group}
     return pl.DataFrame(
         {
             **{name: pl.Series([texts[name]] * len(values), dtype=pl.String) for name in texts},

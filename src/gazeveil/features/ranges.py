@@ -81,6 +81,11 @@ class Clipped:
         """All of them."""
         return sum(self.counts.values())
 
+    def __add__(self, other: Clipped) -> Clipped:
+        names = {**self.counts, **other.counts}
+        counts = {name: self.counts.get(name, 0) + other.counts.get(name, 0) for name in names}
+        return Clipped(counts, self.values + other.values)
+
     def __str__(self) -> str:
         if not self.total:
             return f"none of {self.values:,} values was clipped"

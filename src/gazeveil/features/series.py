@@ -43,6 +43,7 @@ class SeriesMechanism(ABC):
     """
 
     name: ClassVar[str]
+    product: ClassVar[str] = "feature-series"
 
     epsilon: Number
     steps: int

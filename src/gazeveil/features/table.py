@@ -61,6 +61,7 @@ class Info:
         pupil_unit: ``mm``, … or empty for arbitrary.
         reach: For bins, seconds after a change of raw gaze at which rows can still change; None: unbounded or unknown.
         settings: Every other parameter of the extraction, as plain values.
+        declared_by: The study whose declaration decided all of the above; empty if it was read from the data.
     """
 
     kind: str
@@ -71,6 +72,7 @@ class Info:
     pupil_unit: str = ""
     reach: float | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    declared_by: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in {WINDOWS, BINS}:
@@ -180,7 +182,7 @@ class FeatureTable:
             FileFormatError: If the file is missing, damaged, somebody else's, or from another version.
         """
         path = Path(path)
-        info = _read_info(path)
+        info = read_info(path)
         rows = guarded(path, lambda: pl.read_parquet(path, glob=False, hive_partitioning=False))
         if fault := _fault(rows.schema, info.names):
             raise FileFormatError(path, expected="the columns of a feature table", found=fault)
@@ -217,7 +219,12 @@ def _fault(found: pl.Schema, names: Sequence[str]) -> str:
     return ""
 
 
-def _read_info(path: Path) -> Info:
+def read_info(path: Path) -> Info:
+    """Return what all rows of a table's file share; the rows are not read.
+
+    Raises:
+        FileFormatError: If the file is missing, damaged, somebody else's, or from another version.
+    """
     text = guarded(path, lambda: pl.read_parquet_metadata(path)).get(METADATA_KEY)
     if text is None:
         raise FileFormatError(

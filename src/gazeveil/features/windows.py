@@ -39,8 +39,10 @@ class QualityRules:
         return asdict(self)
 
 
-def window_starts(t: FloatArray, rate: float, window: float, step: float) -> FloatArray:
+def window_starts(t: FloatArray, rate: float, window: float, step: float, most: int | None = None) -> FloatArray:
     """Return where windows start: every ``step`` from the first sample on, as long as a whole window fits.
+
+    With ``most``, no more windows than that: a clock that jumped by years must not ask for years of windows.
 
     A sample stands for one step of the tracker, so a recording of 900 samples at 30 Hz lasts 30 s; half a step is
     forgiven, because clocks jitter.
@@ -60,6 +62,7 @@ def window_starts(t: FloatArray, rate: float, window: float, step: float) -> Flo
             hint="choose a shorter window, or leave the recording out",
         )
     count = int(np.floor((lasts - window + forgiven) / step)) + 1
+    count = count if most is None else min(count, most)
     return np.asarray(t[0] + np.arange(count) * step)
 
 

@@ -24,7 +24,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.release import kept_promise
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.stream import StreamMechanism
 from gazeveil.toml_table import LONGEST_NAME
 
 STALE_S = 0.5
@@ -107,9 +106,7 @@ class Desk:
             old.seats_changed()
             return
         t = self.clock.last
-        if old is not None and target is None and len(old.seats) == 1 and old.can_become(mechanism):
-            if not isinstance(mechanism, StreamMechanism):
-                raise InternalError("only a stream with a promise can change it")
+        if old is not None and target is None and len(old.seats) == 1 and old.mechanism.can_become(mechanism):
             old.become(mechanism, t)
             self.examine(seat)
             return

@@ -15,7 +15,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.release import kept_promise
 from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.stream import StreamMechanism, StreamVeil
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 2.0
 """Pauses before a veil that failed is replaced; they double."""
@@ -144,26 +143,16 @@ class ViewerGroup:
         for seat in self.seats:
             seat.begin_anew()
 
-    def can_become(self, mechanism: SampleMechanism) -> bool:
-        """Whether the veil can go on with another promise (erratum K4) instead of beginning anew."""
-        now = self.mechanism
-        return (
-            isinstance(now, StreamMechanism)
-            and isinstance(mechanism, StreamMechanism)
-            and type(now) is type(mechanism)
-            and mechanism == now.with_promise(mechanism.epsilon, mechanism.window, mechanism.radius)
-        )
-
-    def become(self, mechanism: StreamMechanism, t: float | None) -> None:
-        """Turn the veil's knob, and pay for the new promise before anything else leaves.
+    def become(self, mechanism: SampleMechanism, t: float | None) -> None:
+        """Turn the veil's knob (erratum K4), and pay for the new promise before anything else leaves.
 
         Raises:
             OptionError: If the veil cannot keep the new promise; everything stays as it was.
         """
         live = self._live
         longest = max(self._longest_window, window_of(mechanism.guarantee))
-        if live is not None and isinstance(live.veil, StreamVeil) and t is not None:
-            live.veil.change(t, epsilon=mechanism.epsilon, window=mechanism.window, radius=mechanism.radius)
+        if live is not None and t is not None:
+            live.veil.change(t, **mechanism.knob)
             live.be_quiet(longest)
             self.mechanism, self._longest_window = mechanism, longest
         else:

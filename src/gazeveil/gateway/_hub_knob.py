@@ -10,7 +10,6 @@ from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window
 from gazeveil.privacy.exact import Number, above_zero
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space
-from gazeveil.samples.stream import StreamMechanism
 
 AS_WRITTEN = "policy"
 """Turns the knob back to what the policy says."""
@@ -48,8 +47,8 @@ def chosen(
     base = current if preset is None else _preset(app, preset, space)
     if not given:
         return base
-    if not isinstance(base, StreamMechanism):
-        raise OptionError(f"the veil {base.name!r} has no epsilon, window and radius to turn")
+    if not base.can_change:
+        raise OptionError(f"the veil {base.name!r} cannot be turned: {base.fixed}")
     bounds = {"epsilon": app.epsilon_at_most, "window": app.window_at_least, "radius": app.radius_at_least}
     for name, value in given.items():
         bound = bounds[name]
@@ -60,6 +59,8 @@ def chosen(
                 f"the policy of {app.name!r} {allows}, so {name} cannot be {float(value):g}",
                 hint=f"{name}_{kind} in the policy says how far the knob may be turned",
             )
+    if given.get("window", 0) > LONGEST_WINDOW_S:  # so long is a gateway quiet that starts and has forgotten the knob
+        raise OptionError(f"a window cannot be turned to more than {LONGEST_WINDOW_S:g} s")
     return base.with_promise(**given)
 
 
@@ -78,7 +79,7 @@ def _preset(app: AppSetting, name: str, space: Space) -> SampleMechanism:
         allowed = ", ".join((*app.knob, AS_WRITTEN))
         raise PrivacyError(f"the policy of {app.name!r} does not allow {name!r}", hint=f"it allows {allowed}")
     made = mechanism_of({"preset": name}, space)
-    if name != OFF and isinstance(made, StreamMechanism) and type(made) is type(written):
+    if type(made) is type(written) and made.can_change:
         # What the policy says beyond the promise, such as a lag, stays; and so can the stream.
-        return written.with_promise(made.epsilon, made.window, made.radius)
+        return written.with_promise(**made.knob)
     return made

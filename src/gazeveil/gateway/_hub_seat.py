@@ -9,6 +9,7 @@ from typing import Protocol
 
 from gazeveil.gateway._hub_status import State
 from gazeveil.gateway.policy import AppSetting, TrackerSetting
+from gazeveil.gateway.protocol import Shown
 from gazeveil.gateway.sample import Veiled
 from gazeveil.gateway.veiling import Feed, feed_of
 
@@ -18,6 +19,8 @@ WAITING = "no sample has come yet"
 SWITCHED_OFF = "the app is switched off"
 NOT_ALLOWED = "the policy does not allow this app's veil for whoever sits at the tracker"
 """What apps are told; the control API tells the whole reason."""
+LATCHED = "the gateway is shut: the record of what was spent cannot be trusted"
+"""The same."""
 
 
 class Outlet(Protocol):
@@ -33,6 +36,36 @@ class Outlet(Protocol):
 
     def end(self, reason: str) -> None:
         """Say that nothing more comes, and why. Final, until the policy, the budget or the day changes."""
+        ...
+
+
+class Door(Outlet, Protocol):
+    """An outlet that apps come to by themselves, as the runtime keeps it.
+
+    Attributes:
+        shown: What whoever connects from now on is shown.
+        watched: Is called when the first one comes, and when the last one has left.
+    """
+
+    shown: Shown
+    watched: Callable[[bool], None]
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody is there."""
+        ...
+
+    @property
+    def port(self) -> int:
+        """The port that apps connect to; 0 where there is none."""
+        ...
+
+    def tick(self, now: float) -> None:
+        """Do what time demands."""
+        ...
+
+    async def close(self, reason: str) -> None:
+        """Say why, and let nobody in any more."""
         ...
 
 

@@ -134,12 +134,13 @@ class BudgetStatus:
 
 @dataclass(frozen=True, slots=True)
 class HubStatus:
-    """All of it."""
+    """All of it; ``latched`` says why nothing leaves until the gateway is started again, and is empty otherwise."""
 
     trackers: tuple[TrackerStatus, ...]
     groups: tuple[GroupStatus, ...]
     apps: tuple[AppStatus, ...]
     budgets: tuple[BudgetStatus, ...]
+    latched: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as JSON knows them."""

@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any
 
-from gazeveil.errors import BudgetExceeded, CannotCompose, GazeveilError, InternalError, LedgerError
+from gazeveil.errors import BudgetExceeded, CannotCompose, GazeveilError, InternalError, LedgerError, LedgerRolledBack
 from gazeveil.gateway.policy import BudgetSetting
 from gazeveil.privacy.exact import as_text
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
@@ -70,6 +70,7 @@ class Charge:
 
         Raises:
             BudgetExceeded: If it does not fit; nothing was spent.
+            LedgerRolledBack: If the ledger was replaced, is gone, or is an old copy; nothing may leave any more.
             LedgerError: If the ledger cannot be used; whether something was spent is unknown, so pay the same again.
         """
         account = self._account(ledger)
@@ -114,6 +115,8 @@ class Charge:
             pass  # there is none yet, or the ledger is broken, which granting tells
         try:
             return ledger.grant(dataset, self.budget.promise, person=self.person, note="a day of gaze", first=True)
+        except LedgerRolledBack:
+            raise
         except LedgerError:
             account = ledger.account(dataset, self.person)  # somebody else was first
             if account.budget is None:

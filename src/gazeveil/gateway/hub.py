@@ -3,7 +3,8 @@
 """The middle of the gateway: raw samples in, veiled things out, payments on the side. No sockets, threads or clocks.
 
 Apps with equal veils on one tracker are one viewer group: one veil, one noise, one lease. Everything fails closed:
-without a lease, a veil or a tracker an app hears silence, and it recovers by itself when the cause is gone. What is
+without a lease, a veil or a tracker an app hears silence, and it recovers by itself when the cause is gone. One cause
+stays: a ledger that was replaced, is gone or is an old copy. Then the hub is latched, and lets nothing through. What is
 logged is an event's name and words of the policy, never gaze.
 """
 
@@ -12,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from gazeveil.errors import GazeveilError, PrivacyError
+from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
-from gazeveil.gateway._hub_seat import SWITCHED_OFF, Log, Outlet, Seat
+from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import AppStatus, BudgetStatus, GroupStatus, HubStatus, TrackerStatus, in_words
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy
@@ -36,9 +37,16 @@ __all__ = [
     "TrackerStatus",
 ]
 
+LATCH_HINT = "nothing leaves until the ledger is back or restored (gazeveil ledger restore) and the gateway restarted"
+
 
 class Hub:
-    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run in another."""
+    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run in another.
+
+    Attributes:
+        policy: What it follows.
+        latched: Why nothing leaves any more, until the gateway is started again; empty while things are well.
+    """
 
     def __init__(
         self,
@@ -58,7 +66,7 @@ class Hub:
             wall: Tells the date and time, with a time zone; it decides which day's budget pays.
             log: Called with an event's name and plain fields.
         """
-        self.policy = policy
+        self.policy, self.latched = policy, ""
         self._noise, self._wall, self._log = noise, wall, log
         self._desks: dict[str, Desk] = {}
         self._seats: dict[str, Seat] = {}
@@ -96,7 +104,7 @@ class Hub:
         """Take samples of a tracker. Never raises because of what is in them."""
         self._now = now
         desk = self._desks.get(tracker)
-        if desk is not None:
+        if desk is not None and not self.latched:
             desk.push(samples, now)
 
     def lost(self, tracker: str, why: str, now: float) -> None:
@@ -108,12 +116,18 @@ class Hub:
     def tick(self, now: float) -> None:
         """Do what time demands. To be called a few times a second."""
         self._now = now
+        if self.latched:
+            self._end_all()
+            return
         for desk in self._desks.values():
             desk.tick(now)
 
     def charges(self) -> list[Charge]:
         """Return the leases that are to be paid now, each once; every one must be `settled`."""
-        due, now = [], self._now
+        due: list[Charge] = []
+        now = self._now
+        if self.latched:
+            return due
         for desk in self._desks.values():
             for group in desk.groups:
                 if desk.is_alive(now) and group.is_running:
@@ -129,7 +143,9 @@ class Hub:
         if purse is None:
             return
         purse.settled(charge, outcome, now)
-        if isinstance(outcome, GazeveilError):
+        if isinstance(outcome, LedgerRolledBack):
+            self._latch(outcome)
+        elif isinstance(outcome, GazeveilError):
             self._log("payment-failed", group=charge.group, person=charge.person, error=type(outcome).__name__)
 
     def turn(
@@ -218,12 +234,27 @@ class Hub:
             tuple(group.status(desk.setting.name) for desk in self._desks.values() for group in desk.groups),
             tuple(self._app_status(name) for name in self._seats),
             self._budgets(),
+            self.latched,
         )
 
     def close(self) -> None:
         """Shut all veils for good."""
         for desk in self._desks.values():
             desk.close()
+
+    def _latch(self, cause: LedgerRolledBack) -> None:
+        """Let nothing leave any more: what was spent is forgotten, so nobody can say what may still be spent."""
+        if self.latched:
+            return
+        self.latched = cause.message
+        self._log("latched-shut", why=cause.message, hint=LATCH_HINT)
+        self.close()
+        self._end_all()
+
+    def _end_all(self) -> None:
+        for seat in self._seats.values():
+            if seat.is_on:
+                seat.end(LATCHED)
 
     def _desk(self, name: str) -> Desk:
         return Desk(self.policy.tracker(name), self.policy, noise=self._noise, wall=self._wall, log=self._log)
@@ -261,7 +292,7 @@ class Hub:
             group.name,
             setting.output,
             seat.state,
-            seat.refused or seat.why,
+            self.latched or seat.refused or seat.why,
             seat.feed.shown,
             seat.errors,
             promise.proven,

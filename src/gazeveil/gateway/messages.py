@@ -38,6 +38,7 @@ class _Outlet(ABC):
         self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
         self.meter = meters.apps[shown.name]
         self.sink: Any = None
+        self._make: Callable[[Shown], Any] = lambda shown: None
         self._silent = True
         self.watched: Callable[[bool], None] = lambda by_anybody: None
 
@@ -47,11 +48,13 @@ class _Outlet(ABC):
         """Whether anybody listens."""
 
     def show(self, veiled: Veiled) -> None:
-        """Send one veiled thing to everybody who listens."""
+        """Send one veiled thing to everybody who listens; what goes on after its end begins anew."""
         self._silent = False
-        if self.sink is None or self.sink.ended:
+        if self.sink is None:
             return
         try:
+            if self.sink.ended:
+                self.sink = self._make(self.shown)
             self._send(self.sink.show(veiled, self._now()))
         except Exception as error:  # noqa: BLE001  (whatever a sink does wrong, this app goes silent and no other)
             self.meter.refused += 1
@@ -68,8 +71,10 @@ class _Outlet(ABC):
             if self.sink is not None and not self.sink.ended:
                 self._send(self.sink.silence(self._now()))
 
-    def tick(self, now: float) -> None:  # noqa: B027  (nothing is an answer)
-        """Nothing to do: ZeroMQ and LSL keep their connections themselves."""
+    def end(self, reason: str) -> None:
+        """Say why nothing more comes, as far as the protocol can."""
+        if self.sink is not None and not self.sink.ended:
+            self._send(self.sink.end(reason, self._now()))
 
     def _now(self) -> float:
         return monotonic()
@@ -110,8 +115,8 @@ class PupilOutlet(_Outlet):
         if self.protocol.sink is None:
             raise InputError(f"{self.protocol.name} has no tracker side")
         make: Any = self.protocol.sink
-        self._make: Callable[[], Any] = partial(make, self.shown, sub_port, pub_port)
-        self.sink = self._make()
+        self._make = lambda shown: make(shown, sub_port, pub_port)
+        self.sink = self._make(self.shown)
         self._again = zmq.Again
         self._noblock = zmq.NOBLOCK
         self._answering = asyncio.create_task(self._answer())
@@ -133,17 +138,6 @@ class PupilOutlet(_Outlet):
                 self._topics += (frames[0][:1] == b"\x01") - (frames[0][:1] == b"\x00")
         if self.is_watched != was_watched:
             self.watched(self.is_watched)
-
-    def show(self, veiled: Veiled) -> None:
-        """Send one veiled thing; a stream that goes on after its end begins anew."""
-        if self.sink is not None and self.sink.ended:
-            self.sink = self._make()
-        super().show(veiled)
-
-    def end(self, reason: str) -> None:
-        """Say why nothing more comes."""
-        if self.sink is not None and not self.sink.ended:
-            self._send(self.sink.end(reason, monotonic()))
 
     async def close(self, reason: str) -> None:
         """Say good-bye and close the ports."""
@@ -278,17 +272,6 @@ class LslOutlet(_Outlet):
         if self.is_watched != self._was_watched:
             self._was_watched = self.is_watched
             self.watched(self._was_watched)
-
-    def show(self, veiled: Veiled) -> None:
-        """Push one veiled thing; a stream that goes on after its end begins anew."""
-        if self.sink is not None and self.sink.ended:
-            self.sink = self._make(self.shown)
-        super().show(veiled)
-
-    def end(self, reason: str) -> None:
-        """Say why nothing more comes, as far as a stream can."""
-        if self.sink is not None and not self.sink.ended:
-            self._send(self.sink.end(reason, self._now()))
 
     async def close(self, reason: str) -> None:
         """Close the stream."""

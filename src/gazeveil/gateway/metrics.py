@@ -73,6 +73,12 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
     yield CounterMetricFamily("gazeveil_payment_errors", "Leases not paid.", value=meters.payment_errors)
     yield CounterMetricFamily("gazeveil_faults", "Errors that should not happen.", value=meters.faults)
 
+    yield GaugeMetricFamily(
+        "gazeveil_latched",
+        "1 if the ledger was replaced, is gone or is an old copy, and nothing leaves any more.",
+        value=float(bool(status.get("latched"))),
+    )
+
     allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of a day.", labels=["person"])
     left = GaugeMetricFamily("gazeveil_budget_left_epsilon", "Left of today's budget.", labels=["person"])
     for budget in status.get("budgets", ()):

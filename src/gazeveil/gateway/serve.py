@@ -23,8 +23,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import GazeveilError, InputError, InternalError, LedgerError, UnknownName
+from gazeveil.errors import GazeveilError, InputError, InternalError, LedgerError, LedgerRolledBack, UnknownName
 from gazeveil.gateway import feeds
+from gazeveil.gateway._hub_seat import Door
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
@@ -33,7 +34,7 @@ from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.sockets import AppOutlet, TrackerLink
 from gazeveil.noise import NoiseSource
@@ -67,7 +68,7 @@ class Gateway:
         )
         self.memory = Memory.beside(policy.path)
         self._remember()
-        self.outlets: dict[str, Any] = {}
+        self.outlets: dict[str, Door] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._payer = ThreadPoolExecutor(1, "payments")
         self._ledger: Ledger | None = None
@@ -200,13 +201,12 @@ class Gateway:
     async def _open(self, app: AppSetting) -> None:
         protocol = PROTOCOLS[app.protocol]
         shown = self._shown(app, self._promises())
-        outlet: Any
+        outlet: Door
         if protocol.transport == "tcp":
-            outlet = AppOutlet(protocol, shown, self.meters, self.log)
-            await outlet.listen(*_where(app.listen), _tls_of(app))
+            outlet = door = AppOutlet(protocol, shown, self.meters, self.log)
+            await door.listen(*_where(app.listen), _tls_of(app))
         else:
-            outlet = _message_outlet(protocol.transport, protocol, shown, self.meters, self.log)
-            await outlet.listen(*_where(app.listen))
+            outlet = await _message_outlet(protocol, shown, self.meters, self.log, app.listen)
         self.outlets[app.name] = outlet
         outlet.watched = partial(self.hub.watched, app.name)
         outlet.watched(outlet.is_watched)
@@ -320,7 +320,8 @@ class Gateway:
             self._trouble = ""
         except GazeveilError as error:
             self.meters.payment_errors += 1
-            if isinstance(error, LedgerError) and str(error) != self._trouble:
+            is_trouble = isinstance(error, LedgerError) and not isinstance(error, LedgerRolledBack)  # that one latches
+            if is_trouble and str(error) != self._trouble:
                 self._trouble = str(error)
                 self.log("ledger trouble", why=self._trouble)
             outcome = error
@@ -330,19 +331,24 @@ class Gateway:
         self.hub.settled(charge, outcome, time.monotonic())
 
     def _paid(self, charge: Charge) -> Any:
-        """Pay in the thread for payments; the ledger is opened there, and again after it failed."""
+        """Pay in the thread for payments; the ledger is opened there.
+
+        After an error it is closed and used again, never opened as if for the first time: it knows which file it was,
+        and so notices another one in its place.
+        """
+        if self._ledger is None:
+            self._ledger = Ledger.open(
+                self.policy.ledger,
+                create=self._create_ledger,
+                patience_s=_LEDGER_PATIENCE_S,
+                notice=lambda what: self.log("ledger note", why=what),
+            )
+            self._create_ledger = False
         try:
-            if self._ledger is None:
-                self._ledger = Ledger.open(
-                    self.policy.ledger, create=self._create_ledger, patience_s=_LEDGER_PATIENCE_S
-                )
-                self._create_ledger = False
             return charge.pay(self._ledger)
         except LedgerError:
-            if self._ledger is not None:
-                with contextlib.suppress(GazeveilError):
-                    self._ledger.close()
-                self._ledger = None
+            with contextlib.suppress(GazeveilError):
+                self._ledger.close()
             raise
 
     async def _change_to(self, policy: Policy) -> None:
@@ -409,10 +415,12 @@ async def serve(
                     log("policy refused", why=error)
 
 
-def _message_outlet(transport: str, protocol: Any, shown: Shown, meters: Meters, log: Log) -> Any:
+async def _message_outlet(protocol: Protocol, shown: Shown, meters: Meters, log: Log, at: Address | None) -> Door:
     from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
 
-    return (PupilOutlet if transport == "zmq" else LslOutlet)(protocol, shown, meters, log)
+    outlet = (PupilOutlet if protocol.transport == "zmq" else LslOutlet)(protocol, shown, meters, log)
+    await outlet.listen(*_where(at))
+    return outlet
 
 
 def _where(address: Address | None) -> tuple[str, int]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -25,6 +26,7 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel, guarded, read_label
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.pictures import Picture
 
 MANIFEST = "_corpus.json"
 EVENTS_FOLDER = "_events"
@@ -84,7 +86,23 @@ class Corpus:
 
     @staticmethod
     def open(folder: Path | str) -> Corpus:
-        """Open a corpus folder without reading its samples."""
+        """Open a corpus folder without reading its samples.
+
+        Raises:
+            FileFormatError: If it is no corpus, or one of its files is damaged.
+        """
+        corpus, damaged = Corpus.open_readable(folder)
+        if damaged:
+            raise damaged[0]
+        return corpus
+
+    @staticmethod
+    def open_readable(folder: Path | str) -> tuple[Corpus, tuple[FileFormatError, ...]]:
+        """Open what can be opened of a corpus folder, and return what is wrong with the other files.
+
+        Raises:
+            FileFormatError: If it is no corpus.
+        """
         folder = Path(folder)
         if not is_corpus(folder):
             raise FileFormatError(
@@ -94,8 +112,13 @@ class Corpus:
                 hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
             )
         _check_manifest(folder / MANIFEST)
-        paths = sorted(folder.glob("stimulus=*/*.parquet"))
-        return Corpus(tuple(_open_part(folder, path) for path in paths), name=str(folder))
+        parts, damaged = [], []
+        for path in sorted(folder.glob("stimulus=*/*.parquet")):
+            try:
+                parts.append(_open_part(folder, path))
+            except FileFormatError as error:
+                damaged.append(error)
+        return Corpus(tuple(parts), name=str(folder)), tuple(damaged)
 
     @property
     def geometry(self) -> Geometry:
@@ -128,6 +151,31 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.keys())
+
+    def __iter__(self) -> Iterator[Recording]:
+        return self.recordings()
+
+    def __repr__(self) -> str:
+        stimuli = len({part.stimulus for part in self.parts})
+        return f"Corpus({self.name!r}, {stimuli:,} stimuli in {len(self.parts):,} parts)"
+
+    def _repr_html_(self) -> str:
+        keys = self.keys()
+        rows = {
+            "participants": f"{len({key.observer for key in keys}):,}",
+            "stimuli": f"{len({key.stimulus for key in keys}):,}",
+            "sessions": f"{len({key.session for key in keys}):,}",
+            "recordings": f"{len(keys):,}",
+            "screens": "; ".join(dict.fromkeys(str(part.label.geometry) for part in self.parts)) or "none",
+        }
+        cells = "".join(f"<tr><th align=left>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>Corpus {escape(self.name)}: raw gaze, not for publication</caption>{cells}</table>"
+
+    def plot(self) -> Picture:
+        """Draw who was recorded with which stimulus: for the holder of the data, not for publication."""
+        from gazeveil.gaze.plots import corpus_picture  # noqa: PLC0415  (loads the plotting parts)
+
+        return corpus_picture(self)
 
     def _labels(self, column: str) -> list[str]:
         """Return all values of one key, sorted. Stretches of one value count once, so few are compared."""
@@ -170,6 +218,26 @@ class Corpus:
                     for part in parts
                 )
         return replace(self, parts=parts)
+
+    def pieces(self) -> list[Corpus]:
+        """Cut the corpus into the smallest runs of parts that hold whole recordings.
+
+        One after the other, the recordings of the pieces are those of the corpus, in its order. Parts without a
+        recording are left out.
+        """
+        keys_of = [self._keys_of(part) for part in self.parts]
+        last_part_of = {key: index for index, keys in enumerate(keys_of) for key in keys}
+        found: list[Corpus] = []
+        run: list[Part] = []
+        until = -1
+        for index, (part, keys) in enumerate(zip(self.parts, keys_of, strict=True)):
+            if keys:
+                run.append(part)
+            until = max([until, *(last_part_of[key] for key in keys)])
+            if run and until <= index:
+                found.append(replace(self, parts=tuple(run)))
+                run = []
+        return found
 
     def recordings(self) -> Iterator[Recording]:
         """Yield the recordings one by one; one part and the recordings it begins are in memory at a time."""

@@ -17,6 +17,7 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
+from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
 
 
@@ -28,24 +29,39 @@ class Reading:
     report: ReadReport
     format: str
 
+    def __repr__(self) -> str:
+        return f"Reading({len(self.recordings):,} recordings, {self.report.samples:,} samples, {self.format})"
+
+    def __iter__(self) -> Iterator[Recording]:
+        return iter(self.recordings)
+
+    def __len__(self) -> int:
+        return len(self.recordings)
+
     @property
     def corpus(self) -> Corpus:
         """The recordings as a corpus."""
         return Corpus.of(self.recordings)
 
 
-def read(path: Path | str, *, format: str | None = None, **options: Any) -> Reading:  # noqa: A002
-    """Read a file (or a corpus folder, or a BIDS data set) into memory.
+def read(source: Any, *, format: str | None = None, **options: Any) -> Reading:  # noqa: A002
+    """Read a file (or a corpus folder, a BIDS data set, or a data frame) into memory.
 
     Args:
-        path: The file or folder.
+        source: The file or folder; or a polars, pandas or Arrow table with our column names, or others that
+            ``columns={"x": "GazeX", …}`` maps.
         format: Its format's name; by default found by looking at it.
         **options: Fields of `ReadOptions`, for example ``geometry=screen(1920, 1080)``.
 
     Raises:
         FileFormatError: If the file is not what its format promises, with line, column and what to do.
     """
-    stream = ChunkStream(Path(path), ReadOptions(**options), format)
+    if is_frame(source):
+        report, chosen = ReadReport(), ReadOptions(**options)
+        recordings = tuple(assemble(frame_chunks(source, chosen, report)))
+        report.samples = sum(len(recording) for recording in recordings)
+        return Reading(recordings, report, "data frame")
+    stream = ChunkStream(Path(source), ReadOptions(**options), format)
     return Reading(tuple(assemble(stream)), stream.report, stream.format_name)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.pictures import Picture
 from gazeveil.types import BoolArray, FloatArray
 
 
@@ -113,6 +114,16 @@ class Recording:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def __repr__(self) -> str:
+        whose = " / ".join(part for part in self.key if part)
+        return f"Recording({whose}, {len(self):,} samples in {self.duration:.4g} s, {self.geometry})"
+
+    def plot(self) -> Picture:
+        """Draw the recording: raw gaze, for the holder of the data and not for publication."""
+        from gazeveil.gaze.plots import recording_picture  # noqa: PLC0415  (loads the plotting parts)
+
+        return recording_picture(self)
 
     @property
     def key(self) -> Key:

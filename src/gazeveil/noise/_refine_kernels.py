@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.noise.constants import COSINES, LOG_CENTRES, LOG_HALVES, SINES
 
 UNDECIDED = np.int64(np.iinfo(np.int64).min)
@@ -29,7 +29,7 @@ _TURN_MASK = np.uint64(63)
 _RADIANS = 2.0 * math.pi * 2.0**-64
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def exponential(word: np.uint64) -> tuple[float, float]:
     """Return -ln U and how far it may be off, for U between word and word + 2 in units of 2**-64."""
     if word == np.uint64(0):
@@ -48,7 +48,7 @@ def exponential(word: np.uint64) -> tuple[float, float]:
     return value, 4.0 * _ETA * (value + 1.0) + 2.1 / np.float64(word)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def cos_sin(word: np.uint64) -> tuple[float, float]:
     """Return cosine and sine of a random angle, each off by at most 6 eta."""
     bin_ = (word + _TURN_HALF) >> _TURN_SHIFT
@@ -60,7 +60,7 @@ def cos_sin(word: np.uint64) -> tuple[float, float]:
     return c * cosine - s * sine, s * cosine + c * sine
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def nearest(value: float, error: float) -> np.int64:
     """Round to the nearest integer, or say that the error does not allow it."""
     whole = np.floor(value)
@@ -70,7 +70,7 @@ def nearest(value: float, error: float) -> np.int64:
     return np.int64(whole) + np.int64(part > 0.5)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def laplace(words: NDArray[np.uint64], scale: float, slack: float, out: NDArray[np.int64]) -> int:
     """Round scale * -ln U with the lowest bit as the sign; return how many stay undecided."""
     undecided = 0
@@ -85,7 +85,7 @@ def laplace(words: NDArray[np.uint64], scale: float, slack: float, out: NDArray[
     return undecided
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def gaussian(words: NDArray[np.uint64], scale: float, slack: float, out: NDArray[np.int64]) -> int:
     """Round scale * sqrt(-2 ln U) cos(2 pi V), two words a sample; return how many stay undecided."""
     undecided = 0
@@ -99,7 +99,7 @@ def gaussian(words: NDArray[np.uint64], scale: float, slack: float, out: NDArray
     return undecided
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def radial(
     words: NDArray[np.uint64], scale: float, fractions: NDArray[np.float64], slack: float, out: NDArray[np.int64]
 ) -> int:
@@ -149,7 +149,7 @@ def radial(
     return undecided
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def plane_point(words: NDArray[np.uint64], scale: float, x: float, y: float) -> tuple[np.int64, np.int64]:
     """Round one point plus noise, all in lattice steps; for live use, where a call must be short."""
     fractions, out = np.empty((1, 2)), np.empty((1, 2), np.int64)

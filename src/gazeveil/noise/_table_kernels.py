@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gazeveil._compiled import kernel
 
 UNDECIDED = np.iinfo(np.int64).min
 
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def walk(
     words: NDArray[np.uint64],
     tails: NDArray[np.uint64],

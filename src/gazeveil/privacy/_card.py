@@ -24,6 +24,7 @@ box-shadow:0 1px 3px rgb(0 0 0/.06)}
 .gazeveil-card dt{margin-top:.8rem;font-size:.8rem;font-weight:600;letter-spacing:.04em;text-transform:uppercase;
 color:var(--soft)}
 .gazeveil-card dd{margin:.15rem 0 0}
+.gazeveil-card ul{margin:.15rem 0 0;padding-left:1.2rem}
 .gazeveil-card .verdict{display:inline-block;margin:0 0 .75rem;padding:.1rem .6rem;border-radius:1rem;font-size:.8rem;
 font-weight:600;color:#fff;background:var(--good)}
 .gazeveil-card .verdict.weak{background:var(--warn)}
@@ -42,10 +43,11 @@ color:var(--soft)}
 
 def card(statement: Statement, *, title: str, whole_page: bool) -> str:
     """Return a card, or a page that holds nothing but the card."""
-    body = _promise(statement) if statement.proven else _no_promise(statement)
+    body = _guarantee(statement) if statement.proven else _no_guarantee(statement)
     verdict, marked = ("Proven", "verdict") if statement.proven else ("Not proven", "verdict none")
-    if statement.weak:
-        verdict, marked = "Proven, but weak", "verdict weak"
+    if statement.proven and (statement.weak or statement.conditional_on):
+        but = [word for word, holds in (("weak", statement.weak), ("conditional", statement.conditional_on)) if holds]
+        verdict, marked = f"Proven, but {' and '.join(but)}", "verdict weak"
     fragment = (
         f'<section class="gazeveil-card" lang="en"><style>{_STYLE}</style>'
         f'<span class="{marked}">{verdict}</span><h2>{escape(title)}</h2>{body}</section>'
@@ -60,14 +62,16 @@ def card(statement: Statement, *, title: str, whole_page: bool) -> str:
     )
 
 
-def _promise(statement: Statement) -> str:
-    from gazeveil.privacy.statement import AGAINST  # noqa: PLC0415
+def _guarantee(statement: Statement) -> str:
+    from gazeveil.privacy.statement import AGAINST, neighbours_in_words  # noqa: PLC0415
 
     parts = [
         ("What is protected", _words(statement.protects)),
         ("Against whom", _words(AGAINST)),
         ("How much", _words(statement.how_much()) + _belief(statement)),
+        ("What is compared", _words(neighbours_in_words(statement.guarantee))),
         ("When it fails", _words(statement.failure() or "Never.")),
+        ("Public facts", _facts(statement)),
         ("So far", _words(statement.together())),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in parts if text)
@@ -93,6 +97,22 @@ def _belief(statement: Statement) -> str:
     )
 
 
-def _no_promise(statement: Statement) -> str:
-    parts = [statement.how_much(), "Treat this release as if it could reveal what went into it.", statement.together()]
+def _facts(statement: Statement) -> str:
+    """List the public facts; those that nobody declared are marked in words and in bold."""
+    if not statement.facts:
+        return ""
+    rows = [
+        f"<li>{escape(fact.name)}: {escape(fact.text)}"
+        + ("" if fact.declared else " <strong>(read from the data, not protected)</strong>")
+        + "</li>"
+        for fact in statement.facts
+    ]
+    condition = f"<p>{escape(statement.condition())}</p>" if statement.conditional_on else ""
+    return f"<ul>{''.join(rows)}</ul>{condition}"
+
+
+def _no_guarantee(statement: Statement) -> str:
+    from gazeveil.privacy.statement import NOTHING_PROVEN  # noqa: PLC0415
+
+    parts = [statement.how_much(), NOTHING_PROVEN, statement.rests_on(), statement.together()]
     return "".join(f"<p>{_words(part)}</p>" for part in parts if part)

@@ -50,6 +50,11 @@ def kept_promise(guarantee: Guarantee, noise: object) -> Guarantee:
     return Unproven([*reasons, SEEDED], unit=guarantee.unit, neighbours=guarantee.neighbours)
 
 
+def is_seeded(guarantee: Guarantee) -> bool:
+    """Return whether a guarantee was lost because the noise came from a seed."""
+    return isinstance(guarantee, Unproven) and SEEDED in guarantee.reasons
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """A value that may leave, with its promise.

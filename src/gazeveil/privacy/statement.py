@@ -1,17 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The privacy statement: what was promised, so that the person who was promised it understands.
+"""The privacy statement: what a release guarantees, in words that a participant understands.
 
-It says what is protected, against whom, how far anybody's belief can shift, and how likely the promise is to fail. It
-is a paragraph, a card for the web (`gazeveil.privacy._card`) and JSON, all from the same values. Numbers are rounded
-so that the promise never looks better than it is.
+It says what is protected, against whom, how far anybody's belief can shift, which data sets are compared, how likely
+the guarantee is to fail, and which public facts it rests on. It is a paragraph, a card for the web
+(`gazeveil.privacy._card`) and JSON, all from the same values. Numbers are rounded so that the guarantee never looks
+better than it is.
 
-The odds are those between any two things that may be true of a person, so they go by replace-one neighbours. A promise
-between add/remove neighbours is about taking part or not; for everything else it is first restated, which doubles ε.
+The odds are those between any two things that may be true of a participant, so they go by replace-one neighbours. A
+guarantee between add/remove neighbours is about taking part or not; for everything else it is first restated, which
+doubles ε.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,7 +23,7 @@ from gazeveil.errors import InternalError
 from gazeveil.privacy._interval import Interval
 from gazeveil.privacy.exact import Number, as_text, chance_of_failure, decimal_down, decimal_up, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
-from gazeveil.privacy.unit import Neighbours, Observer, WindowOfGaze
+from gazeveil.privacy.unit import Neighbours, Observer, OneRecording, WindowOfGaze
 
 AGAINST = (
     "anybody who sees what was released, whatever else they know and however much they compute, "
@@ -28,29 +31,47 @@ AGAINST = (
 )
 LIMITS = (
     "What holds for people in general is not hidden, and may hold for you too. "
-    "Every further release from the same data adds to what can be learned."
+    "Every further release from the same data adds to what can be learned. "
+    "How long it took to make this release is not protected."
 )
 GAZE_LIMITS = (
     "When gaze was recorded, and when it was missing, as in a blink, is not hidden. "
     "Each recording counts by itself: gaze that goes on in another one is protected there anew."
 )
+NOTHING_PROVEN = "Treat this release as if it could reveal what went into it."
 WEAK = Fraction(9, 10)
-"""Where somebody undecided may come to believe more than this, the statement calls the promise weak."""
+"""Where somebody undecided may come to believe more than this, the statement calls the guarantee weak."""
 _HALF = Fraction(1, 2)
 _NO_PROTECTION = 50
-"""From this ε on, e^ε is beyond anything that could be called a promise."""
+"""From this ε on, e^ε is beyond anything that could be called a guarantee."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact:
+    """A public fact that a release rests on, in words.
+
+    Attributes:
+        name: What it is about.
+        text: What it says.
+        declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+    """
+
+    name: str
+    text: str
+    declared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one release promises, in words and numbers.
+    """What one release guarantees, in words and numbers.
 
     Attributes:
-        guarantee: The promise itself.
+        guarantee: The guarantee itself.
         epsilon: The ε that the words go by; None where nothing is proven.
         delta: The chance of failure that the words go by; None where nothing is proven.
         presence: The ε for the odds of whether the unit is in the data at all; None where that is not protected.
-        total: What this and all earlier releases from the same budget promise together, where it is known.
+        total: What this and all earlier releases from the same budget guarantee together, where it is known.
+        facts: The public facts that it rests on, where they are known.
     """
 
     guarantee: Guarantee
@@ -58,6 +79,7 @@ class Statement:
     delta: Fraction | None
     presence: Fraction | None = None
     total: Guarantee | None = None
+    facts: tuple[StatedFact, ...] = ()
 
     @property
     def weak(self) -> bool:
@@ -67,8 +89,13 @@ class Statement:
 
     @property
     def proven(self) -> bool:
-        """Whether there is a promise at all."""
+        """Whether there is a guarantee at all."""
         return self.epsilon is not None
+
+    @property
+    def conditional_on(self) -> tuple[str, ...]:
+        """The names of facts that were read from the data: the guarantee holds only if they are public anyway."""
+        return tuple(fact.name for fact in self.facts if not fact.declared)
 
     @property
     def protects(self) -> str:
@@ -90,16 +117,16 @@ class Statement:
     def how_much(self) -> str:
         """Say how far a belief can shift, with an example."""
         if isinstance(self.guarantee, Unproven):
-            return f"There is no proven promise: {self.guarantee.reason}."
-        at_most, factor = self.belief_at_most(), self.odds
-        if at_most is None or factor is None or self.epsilon is None:
-            return "The promise is so weak that it protects from nothing."
-        odds = f"of at most e^{in_digits(self.epsilon)} = {in_digits(factor, 3)}"
+            return f"There is no proven guarantee: {self.guarantee.reason}."
+        at_most = self.belief_at_most()
+        if at_most is None or self.epsilon is None:
+            return "The guarantee is so weak that it protects from nothing."
+        odds = f"of at most {_power(self.epsilon)}"
         about = (
             f"{_comparison(self.guarantee)}, the odds of anything that anybody concludes about you change by a factor"
         )
         if self.presence is not None:
-            took_part = f"of at most e^{in_digits(self.presence)} = {in_digits(_factor(self.presence), 3)}"
+            took_part = f"of at most {_power(self.presence)}"
             about = (
                 f"The odds of {_presence(self.guarantee)} change by a factor {took_part}, "
                 "and those of whatever else anybody concludes about you by a factor"
@@ -107,28 +134,56 @@ class Statement:
         return f"{about} {odds}. {_example(at_most)}"
 
     def failure(self) -> str:
-        """Say how likely the promise is to fail; empty if it cannot or if there is none."""
+        """Say how likely the guarantee is to fail; empty if it cannot or if there is none."""
         if not self.delta or self.delta == 1:
             return ""
-        a_float_off = 1 + Fraction(1, 10**15)  # 1e-5 as a float is a little more than one in 100,000
-        chance = f"1 in {int(decimal_down(a_float_off / self.delta, 2)):,}"
-        told = ""
+        exactly = ""
         if isinstance(self.guarantee, ZeroConcentratedDP):
-            told = (
-                f" The exact promise is ρ = {in_digits(self.guarantee.rho)}; at another chance the factor is another."
+            exactly = (
+                f" The exact guarantee is ρ = {in_digits(self.guarantee.rho)}; at another chance the factor is another."
             )
         # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: docs/concepts/delta.md.
         return (
-            f"This release is like one that keeps this without exception, but for a chance of at most {chance}, "
-            f"in which the promise fails and more may be learned.{told}"
+            "This release is like one that keeps this without exception, but for a chance of at most "
+            f"{_chance(self.delta)}, in which the guarantee fails and more may be learned.{exactly}"
         )
 
+    def rests_on(self) -> str:
+        """Say which public facts the release rests on, and which of them nobody declared; empty if none are known."""
+        if not self.facts:
+            return ""
+        listed = "; ".join(f"{fact.name}: {fact.text}" for fact in self.facts)
+        return f"The release rests on these facts, which are public: {listed}. {self.condition()}".rstrip()
+
+    def condition(self) -> str:
+        """Say what the guarantee is conditional on; empty if every fact was declared."""
+        if not (read := self.conditional_on):
+            return ""
+        return (
+            f"These facts were read from the data and are not protected: {', '.join(read)}. "
+            "The guarantee is conditional on them: it holds if they were known to everybody anyway."
+        )
+
+    def figures(self) -> tuple[str, ...]:
+        """Return the numbers that the words contain, in every version of the words."""
+        if isinstance(self.guarantee, Unproven):
+            return (self.guarantee.reason,)
+        at_most = self.belief_at_most()
+        if at_most is None or self.epsilon is None:
+            return ("protects from nothing",)
+        found = [_power(epsilon) for epsilon in (self.epsilon, self.presence) if epsilon is not None]
+        if (high := decimal_up(100 * at_most, 3)) < 100:
+            found.append(f"{in_digits(high, 3)} %")
+        if self.delta and self.delta < 1:
+            found.append(_chance(self.delta))
+        return tuple(found)
+
     def limits(self) -> str:
-        """Say what is not promised."""
+        """Say what is not protected."""
         return f"{GAZE_LIMITS} {LIMITS}" if isinstance(self.guarantee.unit, WindowOfGaze) else LIMITS
 
     def together(self) -> str:
-        """Say what all releases so far promise; empty if it is not known."""
+        """Say what all releases so far guarantee; empty if it is not known."""
         if self.total is None:
             return ""
         if not self.total.proven:
@@ -138,19 +193,21 @@ class Statement:
     def paragraph(self) -> str:
         """Return the statement as one paragraph."""
         if not self.proven:
-            parts = [self.how_much(), "Treat this release as if it could reveal what went into it.", self.together()]
+            parts = [self.how_much(), NOTHING_PROVEN, self.rests_on(), self.together()]
         else:
             parts = [
                 f"What is protected: {self.protects}.",
                 f"Against whom: {AGAINST}.",
                 f"How much: {self.how_much()}",
+                neighbours_in_words(self.guarantee),
                 self.failure(),
+                self.rests_on(),
                 self.limits(),
                 self.together(),
             ]
         return " ".join(part for part in parts if part)
 
-    def card(self, *, title: str = "What this release promises you", whole_page: bool = False) -> str:
+    def card(self, *, title: str = "What this release guarantees you", whole_page: bool = False) -> str:
         """Return the statement as HTML that stands for itself: no scripts, no fonts, no pictures from elsewhere."""
         from gazeveil.privacy._card import card  # noqa: PLC0415
 
@@ -170,35 +227,75 @@ class Statement:
             "failure_chance": None if self.delta is None else as_text(self.delta),
             "why_not": list(self.guarantee.reasons) if isinstance(self.guarantee, Unproven) else [],
             "guarantee": self.guarantee.to_dict(),
+            "neighbours": neighbours_in_words(self.guarantee),
+            "conditional_on": list(self.conditional_on),
             "total": None if self.total is None else self.total.to_dict(),
             "text": self.paragraph(),
         }
 
 
-def statement(guarantee: Guarantee, *, delta: Number = "1e-6", total: Guarantee | None = None) -> Statement:
-    """Return the privacy statement for a promise.
+def statement(
+    guarantee: Guarantee,
+    *,
+    delta: Number = "1e-6",
+    total: Guarantee | None = None,
+    facts: Iterable[StatedFact] = (),
+) -> Statement:
+    """Return the privacy statement for a guarantee.
 
     Args:
-        guarantee: The promise.
-        delta: The chance of failure at which a concentrated promise is told; others have their own.
-        total: What this and all earlier releases from the same data promise together, if it is known.
+        guarantee: The guarantee.
+        delta: The δ at which a concentrated guarantee is stated; others have their own.
+        total: What this and all earlier releases from the same data guarantee together, if it is known.
+        facts: The public facts that the release rests on, if they are known.
     """
+    known = tuple(facts)
     if isinstance(guarantee, Unproven):
-        return Statement(guarantee, None, None, total=total)
-    told = _in_epsilon(guarantee.restated(neighbours=Neighbours.REPLACE_ONE), delta)
+        return Statement(guarantee, None, None, total=total, facts=known)
+    stated = _in_epsilon(guarantee.restated(neighbours=Neighbours.REPLACE_ONE), delta)
     presence = _in_epsilon(guarantee, delta)[0] if guarantee.neighbours is Neighbours.ADD_REMOVE else None
-    return Statement(guarantee, *told, presence=presence, total=total)
+    return Statement(guarantee, *stated, presence=presence, total=total, facts=known)
+
+
+def neighbours_in_words(guarantee: Guarantee) -> str:
+    """Say which data sets are compared: the neighbour relation of a guarantee."""
+    unit, words = guarantee.unit, guarantee.unit.in_words()
+    if isinstance(unit, WindowOfGaze):
+        return (
+            "Compared are any two recordings with the same time stamps and the same missing samples "
+            f"that differ only in {words}."
+        )
+    if guarantee.neighbours is Neighbours.ADD_REMOVE:
+        counted = "participants" if isinstance(unit, Observer) else "recordings"
+        return (
+            f"Compared are any two data sets of which one holds {words} and the other does not; "
+            f"the number of {counted} is protected too."
+        )
+    public = {Observer: " The number of participants is public.", OneRecording: " The number of recordings is public."}
+    return (
+        f"Compared are any two data sets of which one is the other with {words} replaced by any other data."
+        f"{public.get(type(unit), '')}"
+    )
+
+
+def _power(epsilon: Fraction) -> str:
+    return f"e^{in_digits(epsilon)} = {in_digits(_factor(epsilon), 3)}"
+
+
+def _chance(delta: Fraction) -> str:
+    a_float_off = 1 + Fraction(1, 10**15)  # 1e-5 as a float is a little more than one in 100,000
+    return f"1 in {int(decimal_down(a_float_off / delta, 2)):,}"
 
 
 def _in_epsilon(guarantee: Guarantee, delta: Number) -> tuple[Fraction, Fraction]:
-    """Return the ε and δ of a promise; δ is the given one where the promise holds for all."""
+    """Return the ε and δ of a guarantee; δ is the given one where the guarantee holds for all."""
     if isinstance(guarantee, PureDP):
         return guarantee.epsilon, Fraction(0)
     if isinstance(guarantee, ZeroConcentratedDP):
         guarantee = guarantee.to_approx(chance_of_failure(delta, "delta"))
     if isinstance(guarantee, ApproxDP):
         return guarantee.epsilon, guarantee.delta
-    raise InternalError(f"no words are known for a promise of kind {guarantee.kind!r}")
+    raise InternalError(f"no words are known for a guarantee of kind {guarantee.kind!r}")
 
 
 def _factor(epsilon: Fraction) -> Fraction:
@@ -209,10 +306,10 @@ def _example(at_most: Fraction) -> str:
     high = decimal_up(100 * at_most, 3)
     opening = "For example, somebody who was undecided whether something is true of you (50 %)"
     if high >= 100:
-        return f"{opening} may afterwards be all but certain. That is a weak promise."
-    weak = " That is a weak promise." if at_most > WEAK else ""
+        return f"{opening} could become all but certain. That is a weak guarantee."
+    weak = " That is a weak guarantee." if at_most > WEAK else ""
     low = in_digits(100 - high, 3, up=False)
-    return f"{opening} may afterwards hold it for at most {in_digits(high, 3)} % and at least {low} % likely.{weak}"
+    return f"{opening} could become at most {in_digits(high, 3)} % and at least {low} % sure of it.{weak}"
 
 
 def _comparison(guarantee: Guarantee) -> str:

@@ -60,7 +60,7 @@ class Observer(ProtectedUnit):
 
     def in_words(self) -> str:
         """Say what is protected, as the object of a sentence."""
-        return "everything that one person contributed"
+        return "everything that one participant contributed"
 
     def steps_to(self, other: ProtectedUnit) -> int | None:
         """Return 1: whatever else is protected belongs to one person."""
@@ -76,7 +76,7 @@ class OneRecording(ProtectedUnit):
 
     def in_words(self) -> str:
         """Say what is protected, as the object of a sentence."""
-        return "one recording of one person"
+        return "one recording of one participant"
 
     def steps_to(self, other: ProtectedUnit) -> int | None:
         """Return 1 for what lies within a recording."""
@@ -104,7 +104,7 @@ class StretchOfGaze(ProtectedUnit):
 
     def in_words(self) -> str:
         """Say what is protected, as the object of a sentence."""
-        return f"any {_seconds(self.seconds)} of one person's gaze"
+        return f"any {_seconds(self.seconds)} of one participant's gaze"
 
     def steps_to(self, other: ProtectedUnit) -> int | None:
         """Return how many stretches cover a longer one."""
@@ -147,7 +147,7 @@ class WindowOfGaze(ProtectedUnit):
     def in_words(self) -> str:
         """Say what is protected, as the object of a sentence."""
         return (
-            f"where one person looked during any {_seconds(self.seconds)}, "
+            f"where one participant looked during any {_seconds(self.seconds)}, "
             f"up to {in_digits(self.radius, up=False)} {_SPACE[self.unit]} away"
         )
 
@@ -193,8 +193,8 @@ class FeatureSeries(ProtectedUnit):
         """Say what is protected, as the object of a sentence."""
         which = f"{', '.join(self.features)} of" if self.features else "all features of"
         if self.steps is None:
-            return f"{which} one person's series"
-        return f"{which} any {self.steps:,} consecutive step{'s' if self.steps > 1 else ''} of one person's series"
+            return f"{which} one participant's series"
+        return f"{which} any {self.steps:,} consecutive step{'s' if self.steps > 1 else ''} of one participant's series"
 
     def steps_to(self, other: ProtectedUnit) -> int | None:
         """Return how many stretches of steps cover a longer one, if the features are covered."""

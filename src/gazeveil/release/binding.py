@@ -1,26 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A corpus under the rules of a declared study: the only form in which a release sees private data.
+"""A corpus, or a table of features, under a declared study's rules: the only form in which a release sees data.
 
 Each rule looks at one recording at a time, so no participant changes how another one's recordings are read:
 
-- names are compared in one spelling (NFC);
+- names of participants, stimuli and sessions are compared in one spelling (NFC);
 - participants who are not in the roster, or withdrew, are left out;
 - stimuli and sessions that were not declared are left out;
 - a recording on another raster or in another unit than declared counts as absent; physical size and distance are
   taken as declared.
 
-Nothing is read here: the rules are added to the lazy tables. What they leave out is counted only for the holder of the
-data (`gazeveil.release.checking`).
+The rules are added to the lazy tables. Of each part only the labels of its rows are read, once: where all of them pass
+as they are, its samples stay unfiltered, so that engines can read stretches of them. What the rules leave out is
+reported only to the holder of the data (`gazeveil.release.checking`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import polars as pl
 
-from gazeveil.errors import PrivacyError
+from gazeveil.errors import InputError, PrivacyError
+from gazeveil.features.table import FeatureTable
+from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.release.study import Study, spelt
@@ -35,11 +39,13 @@ class BoundCorpus:
     Attributes:
         study: The study.
         corpus: The recordings, as the rules leave them.
+        original: The recordings as they were, for the holder's private report.
         remarks: What the holder of the data should know about the reading; never released.
     """
 
     study: Study
     corpus: Corpus
+    original: Corpus
     remarks: list[str] = field(default_factory=list)
     door: object = None
 
@@ -47,9 +53,39 @@ class BoundCorpus:
         if self.door is not _DOOR:
             raise PrivacyError("a corpus is bound to a study by bind(), which applies the study's rules")
 
+    @property
+    def observers(self) -> list[str]:
+        """Everybody who is there, sorted."""
+        return self.corpus.observers
+
     def on(self, *stimuli: str) -> Corpus:
         """Return the recordings of some stimuli."""
         return self.corpus.select(stimulus=[spelt(name) for name in stimuli])
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTable:
+    """A table of features that keeps to a study's rules. Only `bind_table` makes one.
+
+    Attributes:
+        study: The study.
+        table: The series, as the rules leave them.
+        remarks: What the holder of the data should know about the reading; never released.
+    """
+
+    study: Study
+    table: FeatureTable
+    remarks: list[str] = field(default_factory=list)
+    door: object = None
+
+    def __post_init__(self) -> None:
+        if self.door is not _DOOR:
+            raise PrivacyError("a table is bound to a study by bind_table(), which applies the study's rules")
+
+    @property
+    def observers(self) -> list[str]:
+        """Everybody who is there, sorted."""
+        return self.table.observers
 
 
 def bind(study: Study, corpus: Corpus) -> BoundCorpus:
@@ -60,7 +96,15 @@ def bind(study: Study, corpus: Corpus) -> BoundCorpus:
         screen = screens.get(spelt(part.stimulus))
         if screen is not None and lies_on(part.label.geometry, screen):
             parts.append(_bound(part, screen, study))
-    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), door=_DOOR)
+    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, door=_DOOR)
+
+
+def bind_table(study: Study, table: FeatureTable) -> BoundTable:
+    """Put a table of features under a study's rules."""
+    names = [spelt(stimulus.name) for stimulus in study.stimuli]
+    rows = _by_rows(table.rows.lazy().with_columns(pl.col("stimulus").str.normalize("NFC")), study)
+    kept = rows.filter(pl.col("stimulus").is_in(names)).collect()
+    return BoundTable(study, FeatureTable(kept, table.info), door=_DOOR)
 
 
 def lies_on(found: Geometry, declared: Geometry) -> bool:
@@ -70,26 +114,78 @@ def lies_on(found: Geometry, declared: Geometry) -> bool:
     return found.unit is declared.unit and same_raster and same_field
 
 
-def spelling(column: str) -> pl.Expr:
-    """Return a column of names in one spelling."""
-    return pl.col(column).str.normalize("NFC")
+Labels = tuple[str | None, str | None]
+"""The participant and session of a row."""
+
+
+def labels_of(part: Part) -> set[Labels]:
+    """Return which labels the samples of a part have; stretches of one label count once, so few are compared.
+
+    Raises:
+        FileFormatError: If the part cannot be read.
+    """
+    stretches = part.samples.select(pl.struct("observer", "session").rle().struct.field("value"))
+    found = guarded(part.path or Path("in memory"), stretches.collect).unnest("value")
+    return set(found.iter_rows())
 
 
 def _bound(part: Part, screen: Geometry, study: Study) -> Part:
+    stimulus = spelt(part.stimulus)
+    try:
+        labels = labels_of(part)
+    except InputError:  # whoever needs this part fails to read it; whoever does not is not bothered
+        samples = _by_rows(part.samples, study)
+    else:
+        samples = _by_labels(part.samples, labels, study)
+    events = _by_rows(part.events, study)
+    named = pl.lit(stimulus).alias("stimulus")
+    samples, events = (
+        table.with_columns(named, pl.col("session", "trial").fill_null("")) for table in (samples, events)
+    )
+    return replace(part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen))
+
+
+def _passing(labels: set[Labels], study: Study) -> set[Labels]:
+    """Return the labels that count by the rules about participants and sessions."""
     people = study.participants
-    counts = pl.col("observer").is_not_null()
+    roster = None if people.roster is None else frozenset(people.roster)
+    withdrawn, sessions = frozenset(people.withdrawn), frozenset(study.recordings.sessions)
+    found: set[Labels] = set()
+    for observer, session in labels:
+        if not observer or (who := spelt(observer)) in withdrawn or (roster is not None and who not in roster):
+            continue
+        if not sessions or (session is not None and spelt(session) in sessions):
+            found.add((observer, session))
+    return found
+
+
+def _by_rows(table: pl.LazyFrame, study: Study) -> pl.LazyFrame:
+    """Apply the rules row by row, for tables whose labels are not known."""
+    people, sessions = study.participants, study.recordings.sessions
+    counts = pl.col("observer").str.len_bytes() > 0
     if people.roster is not None:
         counts &= pl.col("observer").is_in(list(people.roster))
     if people.withdrawn:
         counts &= ~pl.col("observer").is_in(list(people.withdrawn))
-    if study.recordings.sessions:
-        counts &= pl.col("session").is_in(list(study.recordings.sessions))
-    stimulus = spelt(part.stimulus)
-    names = (spelling("observer"), pl.lit(stimulus).alias("stimulus"))
-    return replace(
-        part,
-        stimulus=stimulus,
-        samples=part.samples.with_columns(*names).filter(counts),
-        events=part.events.with_columns(*names).filter(counts),
-        label=replace(part.label, geometry=screen),
-    )
+    if sessions:
+        counts &= pl.col("session").is_in(list(sessions))
+    return table.with_columns(pl.col("observer", "session").str.normalize("NFC")).filter(counts)
+
+
+def _by_labels(samples: pl.LazyFrame, labels: set[Labels], study: Study) -> pl.LazyFrame:
+    """Apply the rules to a table whose labels are known: rows are compared as they are, and only if some do not pass.
+
+    To bring every row into one spelling would take ten times as long as to read it.
+    """
+    passing = _passing(labels, study)
+    if passing != labels:
+        observers, sessions = (list({label[place] for label in passing}) for place in (0, 1))
+        counts = pl.col("observer").is_in(pl.Series(observers, dtype=pl.String).implode())
+        if study.recordings.sessions:
+            counts &= pl.col("session").is_in(pl.Series(sessions, dtype=pl.String).implode())
+        samples = samples.filter(counts)
+    for place, column in enumerate(("observer", "session")):
+        found = {label[place] for label in passing} - {None}
+        if respelt := {name: spelt(name) for name in found if name is not None and name != spelt(name)}:
+            samples = samples.with_columns(pl.col(column).replace(respelt))
+    return samples

@@ -1,25 +1,339 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What in the data does not fit the declaration: a private report for the holder of the data, never for release."""
+"""What in the data does not fit the declaration: a private report for the holder of the data, never for release.
+
+`check` looks at labels, files and samples, `private_report` at labels alone, after a release. Both say for every
+finding what the declared rule does with it. Neither stops at what it cannot read.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.study import Study
+from gazeveil.errors import FileFormatError, GazeveilError
+from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.gaze.recording import Key
+from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
+from gazeveil.release.inspecting import Seen, part_keys, seen_in
+from gazeveil.release.manifest import checked_file
+from gazeveil.release.study import Study, spelt
+from gazeveil.types import Tell, silent
 
 NOT_TO_PUBLISH = "This report is about single participants. Keep it with the raw data and do not publish it."
 
+KINDS: dict[str, tuple[str, str]] = {
+    "unreadable": ("cannot be read", "A file that cannot be read stops releases that need it: mend or remove it."),
+    "participant-missing": ("participant without recordings", "Counts as absent; the number of participants stays."),
+    "participant-unknown": ("not in the roster", "Left out of every release."),
+    "participant-withdrawn": ("withdrew", "Left out of every release. Delete the raw data if that was agreed."),
+    "no-participant": ("rows that name no participant", "Left out of every release."),
+    "number-differs": ("another number of participants than declared", "All are read; the declared number is stated."),
+    "other-raster": ("on another screen", "Counts as absent: unit, raster and field of view must be as declared."),
+    "other-size": ("on a screen of another size or distance", "Read as if on the declared screen."),
+    "undeclared-stimulus": ("stimulus that is not declared", "Left out of every release."),
+    "undeclared-session": ("session that is not declared", "Left out of every release."),
+    "two-spellings": ("name in two Unicode forms", "Read as one name."),
+    "recorded-twice": (
+        "recorded more often than declared",
+        "Maps and area statistics merge them; series cut the rest.",
+    ),
+    "recording-missing": ("declared stimulus without a recording", "Counts as absent."),
+    "file-changed": ("declared picture or areas missing or changed", "Releases that use the file are refused."),
+    "no-gaze": ("recording without gaze", "Counts as absent."),
+    "too-short": ("shorter than declared", "Used as far as it goes; the rest counts as absent."),
+    "too-long": ("longer than declared", "Maps use all of it; series and movies are cut at the declared length."),
+    "clock": ("clock ran back, stood still or is no number", "Nothing is sorted; such samples can count as absent."),
+    "rate": ("another sampling rate than declared", "Read as it is; series take the declared rate."),
+    "parked": ("gaze parked at one point", "Counted as gaze, so it shows in maps: mark these samples as not valid."),
+    "outside": ("gaze outside the field of view", "Outside of maps and areas: not counted there."),
+    "one-eye": ("one eye lost", "The other eye's gaze is used."),
+    "loss": ("much tracking loss", "Lost samples are not counted."),
+}
+"""Every kind of finding, the most important first: what it is, and what the declared rule does with it."""
 
-def private_report(study: Study, data: BoundCorpus | None) -> dict[str, Any]:
-    """Return what the holder of the data should know about a release."""
-    there = [] if data is None else data.corpus.observers
-    absent = [] if study.participants.roster is None else sorted(set(study.participants.roster) - set(there))
-    return {
-        "notice": NOT_TO_PUBLISH,
-        "study": study.name,
-        "participants_found": len(there),
-        "participants_absent": absent,
-        "remarks": [] if data is None else list(data.remarks),
-    }
+SHORT, LONG = 0.9, 1.1
+RATE = 0.05
+PARKED_AT_ZERO, PARKED = 0.01, 0.2
+OUTSIDE = 0.05
+ONE_EYE = 0.2
+LOSS = 0.25
+"""From which share of the declared length, the declared rate or of all samples on something is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing in the data that does not fit the declaration.
+
+    Attributes:
+        kind: One of `KINDS`.
+        sentence: What was found.
+        participant: Whose data it is about; empty where it is about nobody's alone.
+        recording: Which recording, if it is about one.
+    """
+
+    kind: str
+    sentence: str
+    participant: str = ""
+    recording: Key | None = None
+
+    @property
+    def rule(self) -> str:
+        """What the declared rule does with it."""
+        return KINDS[self.kind][1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain values."""
+        recording = None if self.recording is None else self.recording._asdict()
+        values = {"kind": self.kind, "participant": self.participant, "recording": recording}
+        return {**values, "sentence": self.sentence, "rule": self.rule}
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that does not fit, the most important first. Private: for the holder of the data.
+
+    Attributes:
+        study: The study's name.
+        participants: How many participants count, by the study's rules.
+        recordings: How many recordings were found, of anybody.
+        items: The findings.
+    """
+
+    study: str
+    participants: int
+    recordings: int
+    items: tuple[Finding, ...]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.items)
+
+    def by_kind(self) -> dict[str, list[Finding]]:
+        """Return the findings by their kinds, the most important kind first."""
+        found: dict[str, list[Finding]] = defaultdict(list)
+        for item in self.items:
+            found[item.kind].append(item)
+        return dict(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values."""
+        return {
+            "notice": NOT_TO_PUBLISH,
+            "study": self.study,
+            "participants_found": self.participants,
+            "recordings_found": self.recordings,
+            "counts": {kind: len(items) for kind, items in self.by_kind().items()},
+            "findings": [item.to_dict() for item in self.items],
+        }
+
+
+def check(study: Study, corpus: Corpus | Path | str, tell: Tell = silent) -> Findings:
+    """Compare a corpus with a declaration: a report for the holder of the data alone.
+
+    One part of the corpus is in memory at a time. What cannot be read becomes a finding.
+
+    Raises:
+        FileFormatError: If there is no corpus at all.
+    """
+    damaged: tuple[FileFormatError, ...] = ()
+    if not isinstance(corpus, Corpus):
+        corpus, damaged = Corpus.open_readable(corpus)
+    unread = [Finding("unreadable", error.message) for error in damaged]
+    labels = _Labels(study, corpus)
+    more = [*unread, *_files(study), *_samples(study, corpus, labels, tell)]
+    return labels.findings(more)
+
+
+def private_report(study: Study, data: BoundCorpus | BoundTable | None) -> dict[str, Any]:
+    """Return what the holder of the data should know about a release, from labels alone; the data cannot stop it."""
+    if data is None:
+        return {"notice": NOT_TO_PUBLISH, "study": study.name, "findings": [], "remarks": []}
+    if isinstance(data, BoundTable):
+        absent = sorted(set(study.participants.roster or ()) - set(data.observers))
+        missing = [Finding("participant-missing", f"{who} has no rows that count.", who).to_dict() for who in absent]
+        return {"notice": NOT_TO_PUBLISH, "study": study.name, "findings": missing, "remarks": list(data.remarks)}
+    return {**_Labels(study, data.original).findings(()).to_dict(), "remarks": list(data.remarks)}
+
+
+class _Labels:
+    """What the labels of a corpus say: who, what, when, on which screen."""
+
+    def __init__(self, study: Study, corpus: Corpus) -> None:
+        self.study = study
+        self.screens = {stimulus.name: stimulus.screen for stimulus in study.stimuli}
+        people = study.participants
+        self.roster = None if people.roster is None else frozenset(people.roster)
+        self.withdrawn, self.sessions = frozenset(people.withdrawn), frozenset(study.recordings.sessions)
+        self.items: list[Finding] = []
+        self.part_of: dict[Key, Part] = {}
+        self.unread: set[int] = set()
+        nobody = 0
+        for number, part in enumerate(corpus.parts):
+            keys = self.attempt(number, part, partial(part_keys, part))
+            for key in keys or ():
+                nobody += key.observer == ""
+                self.part_of.setdefault(key, part)
+        if nobody:
+            self.add("no-participant", f"{nobody:,} recordings have rows that name no participant.")
+        self.counted = [key for key in self.part_of if self._counts(key)]
+        self._people()
+        self._names()
+        self._screens()
+        self._numbers()
+
+    def attempt(self, number: int, part: Part, read: Any) -> Any:
+        """Read something of a part; None where that fails, which is a finding, once a part."""
+        try:
+            return read()
+        except Exception as error:  # noqa: BLE001  (whatever is in the data, the report on the others goes on)
+            if number not in self.unread:
+                self.unread.add(number)
+                where = (
+                    f"{part.path.parent.name}/{part.path.name}" if part.path else f"a recording of {part.stimulus!r}"
+                )
+                found = error.message if isinstance(error, GazeveilError) else f"{type(error).__name__}: {error}"
+                self.add("unreadable", f"{where} cannot be read: {found[:300]}")
+            return None
+
+    def add(self, kind: str, sentence: str, participant: str = "", recording: Key | None = None) -> None:
+        """Note a finding."""
+        self.items.append(Finding(kind, sentence, participant, recording))
+
+    def findings(self, more: Iterable[Finding]) -> Findings:
+        """Return these findings and others, the most important first."""
+        place = {kind: index for index, kind in enumerate(KINDS)}
+        items = sorted({*self.items, *more}, key=lambda item: (place[item.kind], item.participant, item.sentence))
+        people = {spelt(key.observer) for key in self.counted}
+        return Findings(self.study.name, len(people), len(self.part_of), tuple(items))
+
+    def _counts(self, key: Key) -> bool:
+        who, screen = spelt(key.observer), self.screens.get(spelt(key.stimulus))
+        known = bool(who) and who not in self.withdrawn and (self.roster is None or who in self.roster)
+        meant = not self.sessions or spelt(key.session) in self.sessions
+        return known and meant and screen is not None and lies_on(self.part_of[key].label.geometry, screen)
+
+    def _people(self) -> None:
+        number: dict[str, int] = defaultdict(int)
+        for key in self.part_of:
+            number[spelt(key.observer)] += bool(key.observer)
+        for who, recordings in number.items():
+            if who in self.withdrawn:
+                self.add("participant-withdrawn", f"{who} withdrew and still has {_count(recordings)}.", who)
+            elif who and self.roster is not None and who not in self.roster:
+                self.add("participant-unknown", f"{who} is not in the roster and has {_count(recordings)}.", who)
+        usable = {spelt(key.observer) for key in self.counted}
+        for who in sorted((self.roster or frozenset()) - usable):
+            why = f"{_count(number[who])}, none of which counts" if number.get(who) else "no recording"
+            self.add("participant-missing", f"{who} has {why}.", who)
+        declared = self.study.participants.number
+        if self.roster is None and declared is not None and declared != len(usable):
+            self.add("number-differs", f"{len(usable)} participants were found, {declared} are declared.")
+
+    def _names(self) -> None:
+        for place, what in enumerate(("participant", "stimulus", "session")):
+            forms: dict[str, set[str]] = defaultdict(set)
+            for key in self.part_of:
+                forms[spelt(key[place])].add(key[place])
+            for name, found in forms.items():
+                if len(found) > 1:
+                    who = name if what == "participant" else ""
+                    self.add("two-spellings", f"The {what} {name!r} is written in {len(found)} Unicode forms.", who)
+        stimuli, sessions = ({spelt(key[place]) for key in self.part_of} for place in (1, 2))
+        for name in stimuli - set(self.screens):
+            self.add("undeclared-stimulus", f"The stimulus {name!r} is not declared.")
+        for name in sessions - self.sessions if self.sessions else ():
+            self.add("undeclared-session", f"The session {name!r} is not declared.")
+
+    def _screens(self) -> None:
+        for key, part in self.part_of.items():
+            found, declared = part.label.geometry, self.screens.get(spelt(key.stimulus))
+            if declared is None or found == declared:
+                continue
+            kind = "other-size" if lies_on(found, declared) else "other-raster"
+            self.add(kind, f"{_named(key)} has {found}, declared is {declared}.", spelt(key.observer), key)
+
+    def _numbers(self) -> None:
+        number: dict[tuple[str, str], int] = defaultdict(int)
+        for key in self.counted:
+            number[spelt(key.observer), spelt(key.stimulus)] += 1
+        most = self.study.recordings.per_stimulus
+        for (who, stimulus), count in number.items():
+            if count > most:
+                sentence = f"{who} has {_count(count)} of {stimulus!r}, {most} are declared."
+                self.add("recorded-twice", sentence, who)
+        for who in {who for who, _ in number}:
+            missing = [stimulus for stimulus in self.screens if (who, stimulus) not in number]
+            if missing:
+                some = ", ".join(repr(stimulus) for stimulus in missing[:3]) + (", …" if len(missing) > 3 else "")
+                of = f"{len(missing)} of {len(self.screens)} declared stimuli ({some})"
+                self.add("recording-missing", f"{who} has no recording of {of}.", who)
+
+
+def _files(study: Study) -> Iterator[Finding]:
+    for stimulus in study.stimuli:
+        for what, declared in (("picture", stimulus.picture), ("areas", stimulus.areas)):
+            if declared is not None:
+                try:
+                    checked_file(declared)
+                except GazeveilError as error:
+                    yield Finding("file-changed", f"The {what} of {stimulus.name!r}: {error.message}.")
+
+
+def _samples(study: Study, corpus: Corpus, labels: _Labels, tell: Tell) -> Iterator[Finding]:
+    """Look at the samples of all recordings that count."""
+    wanted = set(labels.counted)
+    seen: dict[Key, Seen] = {}
+    for number, part in enumerate(corpus.parts):
+        tell(number, len(corpus.parts))
+        screen = labels.screens.get(spelt(part.stimulus))
+        if number in labels.unread or screen is None or not lies_on(part.label.geometry, screen):
+            continue
+        for key, piece in labels.attempt(number, part, partial(seen_in, part, screen, wanted)) or ():
+            seen[key] = seen[key].then(piece) if key in seen else piece
+    tell(len(corpus.parts), len(corpus.parts))
+    for key, found in seen.items():
+        for kind, sentence in _odd(study, key, found):
+            yield Finding(kind, f"{_named(key)}: {sentence}.", spelt(key.observer), key)
+
+
+def _odd(study: Study, key: Key, seen: Seen) -> Iterator[tuple[str, str]]:
+    """Say what is odd about one recording."""
+    if not seen.tracked:
+        yield "no-gaze", f"none of {seen.rows:,} samples has gaze"
+        return
+    seconds = study.stimulus(key.stimulus).seconds
+    if seconds is not None and seen.seconds < SHORT * seconds:
+        yield "too-short", f"{seen.seconds:.3g} s, declared are {seconds:g} s"
+    if seconds is not None and seen.seconds > LONG * seconds:
+        yield "too-long", f"{seen.seconds:.3g} s, declared are {seconds:g} s"
+    if seen.clock_faults:
+        times = f"{seen.backwards:,} times back, {seen.repeated:,} times the same"
+        yield "clock", f"the clock went {times}, {seen.no_time:,} times it is no number"
+    rate = study.recordings.rate_hz
+    if rate is not None and seen.rate is not None and abs(seen.rate / rate - 1) > RATE:
+        yield "rate", f"{seen.rate:.4g} Hz, declared are {rate:g} Hz"
+    if seen.parked / seen.tracked >= (PARKED_AT_ZERO if seen.parked_at == (0.0, 0.0) else PARKED) and seen.parked > 1:
+        x, y = seen.parked_at
+        yield "parked", f"{seen.parked / seen.tracked:.0%} of gaze is at exactly ({x:g}, {y:g})"
+    if seen.outside / seen.tracked >= OUTSIDE:
+        yield "outside", f"{seen.outside / seen.tracked:.0%} of gaze is outside the field of view"
+    for name, lost in (("left", seen.left_lost), ("right", seen.right_lost)):
+        if lost / seen.rows >= ONE_EYE:
+            yield "one-eye", f"the {name} eye is lost in {lost / seen.rows:.0%} of samples where the other is tracked"
+    if (loss := 1 - seen.tracked / seen.rows) >= LOSS:
+        yield "loss", f"{loss:.0%} of samples have no gaze"
+
+
+def _named(key: Key) -> str:
+    return f"{spelt(key.observer)}, {key.stimulus!r}, session {key.session}, trial {key.trial}"
+
+
+def _count(recordings: int) -> str:
+    return f"{recordings:,} recording{'' if recordings == 1 else 's'}"

@@ -1,16 +1,33 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The documents of a release: a statement for participants, in words."""
+"""The documents of a release: for participants, authors, reviewers, and the public registry of deployments."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from gazeveil.release.evidence import evidence
+from gazeveil.release.methods import methods
+from gazeveil.release.registry_entry import registry_entry
 from gazeveil.release.release import Release
 
+STATEMENT_PAGE, STATEMENT_TEXT = "statement.html", "statement.txt"
+METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
 
-def write(release: Release, folder: Path) -> None:
+
+def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
     """Write all documents of a release into its folder."""
     statement = release.statement()
-    (folder / "statement.html").write_text(statement.card(whole_page=True), encoding="utf-8")
-    (folder / "statement.txt").write_text(statement.paragraph() + "\n", encoding="utf-8")
+    texts = {
+        STATEMENT_PAGE: statement.card(whole_page=True),
+        STATEMENT_TEXT: statement.paragraph() + "\n",
+        METHODS: methods(release, about_the_value),
+        EVIDENCE: evidence(release, about_the_value),
+    }
+    if (entry := registry_entry(release, about_the_value)) is not None:
+        texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")

@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import FileFormatError, GazeveilError
+from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError
 from gazeveil.files import replacing
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import as_text
 from gazeveil.release.study import DELTA, Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, tables
+from gazeveil.toml_table import File, Table, tables, told
 
 FORMAT = "gazeveil-study"
 VERSION = 1
 MOST_PARTICIPANTS = 10_000_000
+LONGEST_STIMULUS = 240
+_WIDTH = 100
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -33,14 +37,21 @@ def read_study(path: Path) -> Study:
     """Read a study from a TOML file; files that it names are relative to it, and must have the digests it says."""
     try:
         text = path.read_text(encoding="utf-8")
-        values = tomllib.loads(text)
     except (OSError, ValueError) as error:
-        raise FileFormatError(
-            path,
-            expected="the TOML file of a study",
-            found=str(error),
-            hint="propose one with `gazeveil study init CORPUS --out study.toml`",
-        ) from None
+        raise _no_study(path, str(error)) from None
+    return study_in(text, path)
+
+
+def study_in(text: str, path: Path) -> Study:
+    """Return the study that a text declares; ``path`` is where it stands, for the files that it names.
+
+    Raises:
+        FileFormatError: If it declares none.
+    """
+    try:
+        values = tomllib.loads(text)
+    except ValueError as error:
+        raise _no_study(path, str(error)) from None
     file = File(path, lines_of(text))
     top = Table(file, (), values)
     top.choice("format", (FORMAT,))
@@ -53,7 +64,7 @@ def read_study(path: Path) -> Study:
     budget, custody = top.table("budget", {}), top.table("custody", {})
     ledger = budget.text("ledger", "")
     paid = Budget(ledger=_beside(file, ledger), account=budget.text("account", ""))
-    held = Custody(**{key: custody.any(key, "") for key in ("holder", "place", "access", "until")})
+    held = Custody(**{key: custody.text(key, "") for key in ("holder", "place", "access", "until")})
     delta = top.fraction("delta", DELTA)
     for table in (top, budget, custody, *([] if screen is None else [screen])):
         table.done()
@@ -72,9 +83,49 @@ def read_study(path: Path) -> Study:
 
 
 def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None = None, overwrite: bool = False) -> None:
-    """Write a study; ``remarks`` are comments for the head of the file and for single tables, by their names."""
+    """Write a study; ``remarks`` are comments for the head of the file (""), tables and ``stimuli.NAME``.
+
+    Raises:
+        InputError: If a name in it cannot be written, for example one with a line break.
+        OutputError: If the file cannot be written, or is there and may not be replaced.
+    """
+    text = as_toml(study, path.parent, remarks or {})
+    try:
+        found = study_in(text, path)
+    except FileFormatError as error:
+        raise InputError(f"the study cannot be declared in a file: {error.expected}, found {error.found}") from None
+    if with_whole_paths(found) != replace(with_whole_paths(study), observed=frozenset()):
+        raise InternalError("the file of a study would say something else than the study")
     with replacing(path, overwrite=overwrite) as temporary:
-        temporary.write_text(as_toml(study, path.parent, remarks or {}), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
+
+
+def with_whole_paths(study: Study) -> Study:
+    """Return a study whose files and ledger are named by whole paths: equal studies are then equal values."""
+    stimuli = tuple(
+        replace(each, picture=_whole_file(each.picture), areas=_whole_file(each.areas)) for each in study.stimuli
+    )
+    ledger = study.budget.ledger
+    whole = ledger if not ledger or "://" in ledger else str(_whole(Path(ledger)))
+    return replace(study, stimuli=stimuli, budget=replace(study.budget, ledger=whole))
+
+
+def _whole_file(declared: tuple[Path, str] | None) -> tuple[Path, str] | None:
+    return None if declared is None else (_whole(declared[0]), declared[1])
+
+
+def _whole(path: Path) -> Path:
+    """Return a whole path without dots; links stay, so that the files can move together."""
+    return Path(os.path.abspath(path))  # noqa: PTH100  (resolve would follow links)
+
+
+def _no_study(path: Path, found: str) -> FileFormatError:
+    return FileFormatError(
+        path,
+        expected="the TOML file of a study",
+        found=found,
+        hint="propose one with `gazeveil study init CORPUS --out study.toml`",
+    )
 
 
 def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
@@ -99,10 +150,10 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
     if recordings.groups:
         parts.append(_section("recordings.groups", recordings.groups, remarks))
     parts.append(_section("screen", common.to_dict(), remarks))
-    parts += [_stimulus_text(stimulus, common, folder) for stimulus in study.stimuli]
-    parts.append(
-        _section("budget", {"ledger": study.budget.ledger, "account": study.budget.account}, remarks, blank=True)
-    )
+    parts += [_stimulus_text(stimulus, common, folder, remarks) for stimulus in study.stimuli]
+    ledger = study.budget.ledger
+    near = ledger if not ledger or "://" in ledger else _near(Path(ledger), folder)
+    parts.append(_section("budget", {"ledger": near, "account": study.budget.account}, remarks, blank=True))
     custody = {key: getattr(study.custody, key) for key in ("holder", "place", "access", "until")}
     parts.append(_section("custody", custody, remarks, blank=True))
     return "\n".join(part for part in parts if part)
@@ -121,7 +172,7 @@ def declared_file(path: Path) -> tuple[Path, str]:
         FileFormatError: If it cannot be read.
     """
     try:
-        return path, digest_of_file(path)
+        return _whole(path), digest_of_file(path)
     except OSError as error:
         raise FileFormatError(path, expected="a file", found=error.strerror or str(error)) from None
 
@@ -148,10 +199,10 @@ def checked_file(declared: tuple[Path, str]) -> Path:
 
 
 def _participants(table: Table) -> Participants:
-    roster = table.names("roster") if "roster" in table else None
+    roster = _names(table, "roster") if "roster" in table else None
     number = table.whole("number", 1, MOST_PARTICIPANTS, None)
     secret = table.truth("secret", default=False)
-    withdrawn = table.names("withdrawn")
+    withdrawn = _names(table, "withdrawn")
     table.done()
     if roster is not None and len({spelt(name) for name in roster}) < len(roster):
         raise table.wrong("roster", "every participant once", "one who is named twice")
@@ -161,10 +212,18 @@ def _participants(table: Table) -> Participants:
         raise table.file.because(table.where, "who takes part", error) from None
 
 
+def _names(table: Table, key: str) -> tuple[str, ...]:
+    names = table.names(key)
+    for name in names:
+        if not name.strip() or not name.isprintable():
+            raise table.wrong(key, "names of printable letters, without line breaks", told(name))
+    return names
+
+
 def _recordings(table: Table) -> Recordings:
     groups = table.table("groups", {})
     found = Recordings(
-        sessions=table.names("sessions"),
+        sessions=_names(table, "sessions"),
         per_stimulus=table.whole("per_stimulus", 1, 10_000, 1),
         rate_hz=table.number("rate_hz", 0.1, 100_000, None),
         pupil_unit=table.text("pupil_unit", ""),
@@ -180,7 +239,7 @@ def _stimulus(table: Table, common: Table | None) -> Stimulus:
     screen = _screen(table.table("screen")) if "screen" in table or common is None else _screen(common)
     seconds = table.number("seconds", 0.001, 24 * 3600.0, None)
     found = Stimulus(
-        name=spelt(table.name("name", "the stimulus's name in the recordings")),
+        name=_stimulus_name(table),
         screen=screen,
         seconds=seconds,
         task=table.text("task", ""),
@@ -189,6 +248,15 @@ def _stimulus(table: Table, common: Table | None) -> Stimulus:
     )
     table.done()
     return found
+
+
+def _stimulus_name(table: Table) -> str:
+    """Return a stimulus's name: any printable text that recordings can have, and none where they name no stimulus."""
+    expected = f"the stimulus's name in the recordings, a text of at most {LONGEST_STIMULUS} printable letters"
+    name = table.any("name", expected=expected)
+    if not isinstance(name, str) or len(name) > LONGEST_STIMULUS or not (name.isprintable() or not name):
+        raise table.wrong("name", expected, told(name))
+    return name
 
 
 def _screen(table: Table) -> Geometry:
@@ -206,23 +274,28 @@ def _file(table: Table, key: str) -> tuple[Path, str] | None:
         return None
     if not digest:
         raise table.wrong(f"{key}_sha256", "the SHA-256 of the file", "nothing", "see `sha256sum FILE`")
-    return table.file.beside(name), digest.lower()
+    return _whole(table.file.beside(name)), digest.lower()
 
 
 def _beside(file: File, ledger: str) -> str:
-    return ledger if not ledger or "://" in ledger else str(file.beside(ledger))
+    return ledger if not ledger or "://" in ledger else str(_whole(file.beside(ledger)))
 
 
-def _stimulus_text(stimulus: Stimulus, common: Geometry, folder: Path) -> str:
+def _near(path: Path, folder: Path) -> str:
+    """Return a path as it is written in a file of a folder: relative to it if it lies there, else whole."""
+    whole, base = _whole(path), _whole(folder)
+    near = (whole.relative_to(base) if whole.is_relative_to(base) else whole).as_posix()
+    return f"./{near}" if near.startswith("~") else near
+
+
+def _stimulus_text(stimulus: Stimulus, common: Geometry, folder: Path, remarks: Mapping[str, str]) -> str:
     values: dict[str, Any] = {"name": stimulus.name}
     values |= {} if stimulus.seconds is None else {"seconds": stimulus.seconds}
     values |= {"task": stimulus.task} if stimulus.task else {}
     for key, declared in (("picture", stimulus.picture), ("areas", stimulus.areas)):
         if declared is not None:
-            path = declared[0]
-            near = path.relative_to(folder) if path.is_relative_to(folder) else path.resolve()
-            values |= {key: near.as_posix(), f"{key}_sha256": declared[1]}
-    text = _section("stimuli", values, {}, listed=True)
+            values |= {key: _near(declared[0], folder), f"{key}_sha256": declared[1]}
+    text = _section("stimuli", values, {"stimuli": remarks.get(f"stimuli.{stimulus.name}", "")}, listed=True)
     return text if stimulus.screen == common else text + _section("stimuli.screen", stimulus.screen.to_dict(), {})
 
 
@@ -244,10 +317,22 @@ def _comment(text: str) -> str:
     return "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
 
 
+def _listed(items: list[str]) -> str:
+    """Write a list, on several lines where it is long."""
+    if sum(len(item) + 2 for item in items) <= _WIDTH:
+        return "[" + ", ".join(items) + "]"
+    lines = [""]
+    for item in items:
+        if lines[-1] and len(lines[-1]) + len(item) + 6 > _WIDTH:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{item},"
+    return "[\n" + "".join(f"    {line}\n" for line in lines) + "]"
+
+
 def _value(value: Any) -> str:
     """Write a value as TOML, which takes JSON's texts, numbers, truths and lists as they are."""
     if isinstance(value, list):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
+        return _listed([_value(item) for item in value])
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

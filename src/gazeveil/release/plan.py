@@ -11,29 +11,36 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine, engine_at
-from gazeveil.errors import FileFormatError, OptionError, PrivacyError, ReleaseFailed
-from gazeveil.gaze.corpus import MANIFEST, Corpus, is_corpus
+from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
+from gazeveil.features.table import FeatureTable
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
 from gazeveil.privacy.release import kept_promise
 from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
-from gazeveil.release.binding import BoundCorpus, bind
+from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.forecast import Forecast
+from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
-from gazeveil.release.study import Fact, Study
+from gazeveil.release.source import Source, source_of
+from gazeveil.release.study import Fact, Participants, Study
 from gazeveil.types import Tell, silent
+
+Data: TypeAlias = Corpus | FeatureTable | Path | str | Source
+"""Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class Domain:
     study: Study
     stimuli: tuple[str, ...]
 
-    def check(self, data: BoundCorpus) -> None:
+    def check(self, data: BoundCorpus | BoundTable) -> None:
         """Refuse data that were bound to another declaration.
 
         Raises:
@@ -73,6 +80,10 @@ class Measurement(ABC):
     """The name of what is released."""
     files: ClassVar[str] = "the released values"
     """What the main files of the folder hold, for the record's reader."""
+    proof: ClassVar[str] = ""
+    """The page of docs/proofs that proves the guarantee, for example ``heatmap-strategies``."""
+    trust: ClassVar[str] = "Central"
+    """The trust model: ``Central`` if the holder of the raw data adds the noise, ``Local`` if each participant does."""
 
     study: Study
     mechanism: Any
@@ -104,6 +115,10 @@ class Measurement(ABC):
         """Return how good the release will be; None where nothing is known about that."""
         return None
 
+    def method(self) -> Method:
+        """Return how it protects, for authors and reviewers; a product that says it better overrides this."""
+        return from_recipe(self.product, self.recipe())
+
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts that the release rests on."""
         return self.study.facts(self.domain.stimuli)
@@ -119,6 +134,26 @@ class Measurement(ABC):
     def preview(self) -> pl.DataFrame | None:
         """Return a table of what to expect of single numbers, if that is known."""
         return None
+
+    def accepts(self, source: Data) -> None:
+        """Refuse, before anything is spent, a source of another kind than this takes; no private value is read.
+
+        Raises:
+            InputError: If nothing is there, or something of another kind.
+        """
+        self._source(source).check()
+
+    def open(self, source: Data, tell: Tell = silent) -> Any:
+        """Open the data under the study's rules, after the charge; `measure` gets what this returns."""
+        remarks: list[str] = []
+        data = bind(self.study, self._source(source).open(remarks, tell))
+        data.remarks.extend(remarks)
+        return data
+
+    def _source(self, source: Data) -> Source:
+        if isinstance(source, FeatureTable):
+            raise OptionError(f"a {self.product} is made from a corpus, not from a table of features")
+        return source_of(source)
 
     @abstractmethod
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Any:
@@ -145,6 +180,11 @@ class Measurement(ABC):
         return None
 
 
+def new_id() -> str:
+    """Return a name for a release that nobody else has."""
+    return uuid.uuid4().hex
+
+
 Prepare = Callable[..., Measurement]
 PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.products")
 """What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **which)``."""
@@ -162,14 +202,20 @@ def plan_of(study: Study, mechanism: Any, **which: Any) -> Plan:
             f"a {type(mechanism).__name__} cannot be released by a study",
             hint=f"products: {', '.join(PRODUCTS.names())}",
         )
-    return Plan(PRODUCTS[name](study, mechanism, **which))
+    return Plan(PRODUCTS[name](study, mechanism, **which), which)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that can be known of a release before anything is spent. It holds no private value."""
+    """All that can be known of a release before anything is spent. It holds no private value.
+
+    Attributes:
+        measurement: The mechanism that met the study.
+        which: What is released, as `Study.plan` was told.
+    """
 
     measurement: Measurement
+    which: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def study(self) -> Study:
@@ -191,6 +237,16 @@ class Plan:
         """The public facts that it rests on."""
         return self.measurement.facts()
 
+    def at(self, *, epsilon: Number | None = None, participants: int | None = None) -> Plan:
+        """Return the same plan with another ε, or for another number of participants."""
+        study, mechanism = self.study, self.measurement.mechanism
+        if participants is not None:
+            people = Participants(number=participants, secret=study.participants.secret)
+            study = replace(study, participants=people, recordings=replace(study.recordings, groups={}))
+        if epsilon is not None:
+            mechanism = replace(mechanism, epsilon=epsilon)
+        return plan_of(study, mechanism, **self.which)
+
     def check_worth(self) -> None:
         """Refuse what is not worth its budget.
 
@@ -202,7 +258,7 @@ class Plan:
 
     def release(
         self,
-        corpus: Corpus | Path | str,
+        corpus: Data,
         *,
         ledger: Ledger | None = None,
         account: str = "",
@@ -215,12 +271,13 @@ class Plan:
         """Charge, then read the corpus, add noise and decode. Nothing else opens the corpus.
 
         Args:
-            corpus: The recordings, or the folder that holds them; it is opened after the charge.
+            corpus: The recordings, or the folder that holds them; for some products, a table of features. It is
+                opened after the charge.
             ledger: What to charge; without one no account is kept, and the record says so.
             account: The data set's name in the ledger; by default the one that the study declares.
             noise: Where randomness comes from; by default the operating system. Seeded noise is not private, and a
                 release made with it says so.
-            engine: Where sums are computed: ``local``, or the address of a Spark cluster.
+            engine: Where it is computed: ``local``, or the address of a Spark cluster.
             anyway: Go on where the forecast says that the release is not worth its budget.
             note: Free text for the ledger.
             tell: Called as the work goes on.
@@ -234,14 +291,8 @@ class Plan:
             self.check_worth()
         computer = engine_at(engine) if isinstance(engine, str) else engine
         source = NoiseSource.secure() if noise is None else noise
-        if not isinstance(corpus, Corpus) and not is_corpus(Path(corpus)):
-            raise FileFormatError(
-                corpus,
-                expected=f"a corpus folder (with {MANIFEST})",
-                found="something else" if Path(corpus).exists() else "nothing there",
-                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
-            )
-        measurement, name = self.measurement, uuid.uuid4().hex
+        measurement, name = self.measurement, new_id()
+        measurement.accepts(corpus)
         guarantee, recipe = kept_promise(self.guarantee, source), measurement.recipe()
         receipt = None
         if ledger is not None:
@@ -249,8 +300,7 @@ class Plan:
             receipt = ledger.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
         # Paid. From here on private data may be read, and whatever goes wrong names no participant.
         try:
-            whole = corpus if isinstance(corpus, Corpus) else Corpus.open(corpus)
-            data = bind(self.study, whole)
+            data = measurement.open(corpus, tell)
             measurement.domain.check(data)
             value = measurement.decode(measurement.measure(data, source, computer, tell))
         except Exception as error:

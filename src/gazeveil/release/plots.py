@@ -6,16 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from io import BytesIO
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.errors import MissingExtra
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.pictures import canvas, png
 from gazeveil.types import FloatArray
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
@@ -24,23 +22,6 @@ BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7
 def available() -> bool:
     """Return whether pictures can be drawn."""
     return find_spec("matplotlib") is not None
-
-
-def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
-    """Return a figure and its axes, without touching anybody's global plotting state."""
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("matplotlib", "plots", "drawing pictures") from None
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(rows, columns, **options)
-
-
-def png(figure: Any, dpi: int = 110) -> bytes:
-    """Return a figure as PNG bytes."""
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi)
-    return buffer.getvalue()
 
 
 def heat(x: FloatArray, y: FloatArray, width: int, height: int, blur: float) -> FloatArray:

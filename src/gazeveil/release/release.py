@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from gazeveil.pictures import Picture
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
-from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Fact
+from gazeveil.release.words import stated_facts
 from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Release:
     id: str
     date: str
     post_processing: tuple[str, ...] = ()
-    private: BoundCorpus | None = field(default=None, repr=False)
+    private: BoundCorpus | BoundTable | None = field(default=None, repr=False)
 
     @property
     def product(self) -> str:
@@ -59,10 +61,14 @@ class Release:
         """Return mechanism and parameters as plain values."""
         return self.measurement.recipe()
 
+    @property
+    def total(self) -> Guarantee | None:
+        """What this and all earlier releases from the same account guarantee together; None where no account says."""
+        return None if self.receipt is None else self.receipt.account.promise
+
     def statement(self) -> Statement:
         """Return what a participant should read."""
-        total = None if self.receipt is None else self.receipt.account.promise
-        return statement(self.guarantee, total=total)
+        return statement(self.guarantee, total=self.total, facts=stated_facts(self.facts))
 
     def post_processed(self, value: Any, how: str) -> Release:
         """Return a release of something computed from the released value alone, which costs nothing more."""
@@ -90,19 +96,10 @@ class Release:
         key = None if sign_with is None else Path(sign_with)
         return write_record(self, Path(folder), overwrite=overwrite, sign_with=key, tell=tell)
 
-    def plot(self) -> Any:
-        """Return the picture of the value for a notebook: an ``IPython.display.Image``, or PNG bytes without IPython.
-
-        None where a picture does not help.
-        """
+    def plot(self) -> Picture | None:
+        """Draw the released value; None where a picture does not help."""
         png = self.measurement.picture(self.value)
-        if png is None:
-            return None
-        try:
-            from IPython.display import Image  # noqa: PLC0415
-        except ImportError:
-            return png
-        return Image(png)
+        return None if png is None else Picture(png)
 
     def __repr__(self) -> str:
         paid = "no account kept" if self.receipt is None else f"charged to {self.receipt.account.dataset!r}"

@@ -54,6 +54,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def write_report(path: Path, title: str, lead: str, sections: Sequence[Section]) -> None:
     """Write the report; it is there whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(page(title, lead, sections), encoding="utf-8")
+
+
+def page(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """Return the report as HTML."""
     style = files("gazeveil.release").joinpath("report.css").read_text(encoding="utf-8")
     contents = "".join(
         f'<li><a href="#s{number}">{escape(section.title)}</a></li>' for number, section in enumerate(sections, start=1)
@@ -62,15 +68,13 @@ def write_report(path: Path, title: str, lead: str, sections: Sequence[Section])
         f'<section id="s{number}"><h2>{escape(section.title)}</h2>{"".join(section.pieces)}</section>'
         for number, section in enumerate(sections, start=1)
     )
-    html = (
+    return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{style}</style></head>"
         f"<body><header><h1>{escape(title)}</h1><p>{escape(lead)}</p><nav><ol>{contents}</ol></nav></header>"
         f"<main>{body}</main></body></html>\n"
     )
-    with replacing(path) as temporary:
-        temporary.write_text(html, encoding="utf-8")
 
 
 def _cell(value: object) -> str:

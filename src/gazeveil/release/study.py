@@ -138,6 +138,10 @@ class Recordings:
     pupil_unit: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sessions", tuple(spelt(label) for label in self.sessions))
+        object.__setattr__(self, "groups", {spelt(who): group for who, group in self.groups.items()})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Custody:
@@ -289,17 +293,28 @@ class Study:
         return next(iter(screens))
 
     def withdraw(self, participant: str) -> Study:
-        """Return the study without a participant: later releases leave them out; earlier ones stay as they are."""
+        """Return the study without a participant: later releases leave them out; earlier ones stay as they are.
+
+        Raises:
+            InputError: If they are not in the roster, or withdrew before.
+        """
         gone = spelt(participant)
         roster = self.participants.roster
+        if gone in self.participants.withdrawn:
+            raise InputError(f"{participant!r} withdrew from {self.name!r} before", hint="nothing is left to do")
+        if not gone.strip():
+            raise InputError("a participant's name is needed")
         if roster is not None and gone not in roster:
-            raise InputError(f"{participant!r} is not in the roster of {self.name!r}")
+            raise InputError(
+                f"{participant!r} is not in the roster of {self.name!r}", hint="write the name as the study declares it"
+            )
         number = self.participants.number
         fewer = None if roster is not None or number is None else number - 1
         participants = replace(
             self.participants, number=fewer, withdrawn=(*self.participants.withdrawn, gone), roster=roster
         )
-        return replace(self, participants=participants)
+        groups = {who: group for who, group in self.recordings.groups.items() if who != gone}
+        return replace(self, participants=participants, recordings=replace(self.recordings, groups=groups))
 
     def facts(self, stimuli: Collection[str] | None = None) -> tuple[Fact, ...]:
         """Return the public facts that a release rests on, with those about some stimuli."""

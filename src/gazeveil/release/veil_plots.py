@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.release.plots import BLUE, ORANGE, canvas, png
+from gazeveil.pictures import canvas, png
+from gazeveil.release.plots import BLUE, ORANGE
 from gazeveil.types import FloatArray
 
 

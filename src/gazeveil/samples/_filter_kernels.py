@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 VAR_U, VAR_M, CENTRE, LOW, HIGH = range(0, 10, 2)
@@ -31,7 +31,7 @@ TICK_WIDTH = 1 + 2 * AXIS + 4
 _SMOOTHED = 1 + 2 * AXIS
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def forget(belief: FloatArray, model: FloatArray) -> None:
     """Begin with what is known of gaze before any is seen."""
     for axis in range(2):
@@ -41,7 +41,7 @@ def forget(belief: FloatArray, model: FloatArray) -> None:
         belief[at + MM] = model[VAR_M + axis]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def wrapped(difference: float, turn: float) -> float:
     """Return a difference on a circle, between minus and plus half a turn; any difference if there is no circle."""
     if turn > 0.0:
@@ -49,7 +49,7 @@ def wrapped(difference: float, turn: float) -> float:
     return difference
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def inside(value: float, model: FloatArray, axis: int) -> float:
     """Clamp a coordinate to the space, or wrap it."""
     if axis == 0 and model[TURN] > 0.0:
@@ -57,7 +57,7 @@ def inside(value: float, model: FloatArray, axis: int) -> float:
     return float(min(max(value, model[LOW + axis]), model[HIGH + axis]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def predicted(belief: FloatArray, model: FloatArray, elapsed: float) -> tuple[float, float]:
     """Return where gaze is thought to be, so many microseconds after the latest tick."""
     fast, slow = math.exp(-elapsed / model[TAU]), math.exp(-elapsed / model[SLOW])
@@ -66,7 +66,7 @@ def predicted(belief: FloatArray, model: FloatArray, elapsed: float) -> tuple[fl
     return x, y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def advance(belief: FloatArray, model: FloatArray, elapsed: float) -> None:
     """Let time pass."""
     fast, slow = math.exp(-elapsed / model[TAU]), math.exp(-elapsed / model[SLOW])
@@ -79,7 +79,7 @@ def advance(belief: FloatArray, model: FloatArray, elapsed: float) -> None:
         belief[at + MM] = slow * slow * belief[at + MM] + (1.0 - slow * slow) * model[VAR_M + axis]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def learn(belief: FloatArray, model: FloatArray, x: float, y: float, variance: float) -> None:
     """Take in a noisy point, its noise of this variance an axis."""
     for axis in range(2):
@@ -98,7 +98,7 @@ def learn(belief: FloatArray, model: FloatArray, x: float, y: float, variance: f
         belief[at + MM] -= gain_m * with_m
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def remember(past: FloatArray, belief: FloatArray, model: FloatArray, now: float) -> None:
     """Append the belief after a tick to the latest ones, and smooth them backwards (Rauch, Tung and Striebel)."""
     ticks = past.shape[0]
@@ -116,7 +116,7 @@ def remember(past: FloatArray, belief: FloatArray, model: FloatArray, now: float
         _smooth(past[row], past[row + 1], model)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _smooth(here: FloatArray, after: FloatArray, model: FloatArray) -> None:
     elapsed = after[0] - here[0]
     fast, slow = math.exp(-elapsed / model[TAU]), math.exp(-elapsed / model[SLOW])
@@ -135,7 +135,7 @@ def _smooth(here: FloatArray, after: FloatArray, model: FloatArray) -> None:
         here[to + 1] = here[at + M] + um * fast * share_u + mm * slow * share_m
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def looking_back(past: FloatArray, model: FloatArray, then: float) -> tuple[float, float]:
     """Return where gaze is thought to have been at an earlier time, from the ticks before and after it."""
     ticks = past.shape[0]

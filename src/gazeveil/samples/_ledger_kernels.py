@@ -9,8 +9,8 @@ first one ever; the ring holds the latest. Times never run back: callers see to 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from gazeveil._compiled import kernel
 from gazeveil.types import IntArray
 
 RULES, NEXT, OLDEST, ROOMS = range(4)
@@ -26,7 +26,7 @@ KEPT_US = 10_000_002
 FOREVER = np.iinfo(np.int64).max
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def room(books: IntArray, now: int) -> int:
     """Return what may still be spent at this time under every rule in force; it can be negative."""
     least = FOREVER
@@ -52,7 +52,7 @@ def room(books: IntArray, now: int) -> int:
     return least
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def spend(books: IntArray, now: int, amount: int) -> bool:
     """Enter a spend if every rule has room for it and the ring too; otherwise change nothing and say so."""
     if amount <= 0 or room(books, now) < amount:

@@ -7,9 +7,6 @@ that change. Each begins with the places named here; what a veil needs beyond co
 
 Missing gaze has one rule: the veil goes on with the last gaze that it saw, with the centre of the space before any.
 So a gap is not seen as a gap; every sample has a point.
-
-The kernels of the veils call these functions. numba's cache does not notice a change of a called function in another
-file: whoever changes this file removes the ``__pycache__`` folders of `samples`.
 """
 
 from __future__ import annotations
@@ -18,8 +15,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray, IntArray
 
 # clock
@@ -47,7 +45,7 @@ FIXED = 10  # a veil's own constants begin here
 
 LATEST = 1e12
 
-FAST: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+FAST: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 """How kernels are compiled. Without numba's runtime no call counts references, which took most of the time."""
 
 F = types.float64
@@ -60,13 +58,13 @@ RUN = types.void(Floats, Integers, Floats, Given, Given, Given, Given, Floats, F
 """fixed, clock, memory, t, x, y, z, out x, out y, out z; z is empty in spaces with two axes"""
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def wrapped(value: float, period: float) -> float:
     """Return a value moved by whole periods into [-period / 2, period / 2)."""
     return value - period * math.floor(value / period + 0.5)
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def keep_time(clock: IntArray, t: float) -> np.int64:
     """Return the time in µs, never before the last one.
 
@@ -84,7 +82,7 @@ def keep_time(clock: IntArray, t: float) -> np.int64:
     return now
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _count_fault(clock: IntArray, x: float, y: float, z: float) -> None:
     if math.isnan(x) or math.isnan(y) or math.isnan(z):
         clock[MISSING] += 1
@@ -94,7 +92,7 @@ def _count_fault(clock: IntArray, x: float, y: float, z: float) -> None:
         clock[TOO_FAR] += 1
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def receive(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> bool:
     """Keep the time, put believable gaze into POINT, and say whether there was any; see the module for gaps.
 
@@ -117,7 +115,7 @@ def receive(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) ->
     return True
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def send(fixed: FloatArray, memory: FloatArray) -> None:
     """Bring the veiled point back onto a sphere that comes round; other spaces take it as it is."""
     if fixed[PERIOD] > 0.0:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from gazeveil._compiled import kernel
 from gazeveil.noise._refine_kernels import UNDECIDED, exponential, nearest, plane_point
 from gazeveil.samples import _filter_kernels as gaze
 from gazeveil.types import FloatArray, IntArray, WordArray
@@ -65,25 +66,25 @@ _ONE = np.uint64(1)
 _ETA = 2.0**-53
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def moment(clock: IntArray, t: float) -> int:
     """Return the time in microseconds, never before the latest one; the caller has checked that it is a time."""
     return int(max(np.int64(np.rint(t * 1e6)), clock[NOW]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def is_time(t: float) -> bool:
     """Whether this can be a time at all."""
     return abs(t) <= _LATEST
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def usable(clock: IntArray, plan: FloatArray, now: int, x: float, y: float) -> bool:
     """Whether gaze is there, and no longer disturbed by a blink. Which samples are missing is public."""
     return bool(np.isfinite(x) and np.isfinite(y) and now - clock[BLINK] >= plan[AFTER_BLINK])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _once_around(steps: int, plan: FloatArray) -> int:
     """Return lattice steps within one turn, where the space wraps: exactly, so that nothing tells how often round."""
     if plan[gaze.TURN] > 0.0:
@@ -92,7 +93,7 @@ def _once_around(steps: int, plan: FloatArray) -> int:
     return steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def noisy_point(
     clock: IntArray, plan: FloatArray, words: WordArray, skipped: int, loss: int, x: float, y: float
 ) -> tuple[int, float, float]:
@@ -111,7 +112,7 @@ def noisy_point(
     return DONE, _once_around(i, plan) * spacing, j * spacing
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def test_noise(
     clock: IntArray, plan: FloatArray, words: WordArray, skipped: int, loss: int, times: int
 ) -> tuple[int, int]:
@@ -130,7 +131,7 @@ def test_noise(
     return DONE, -rounded if words[at] & _ONE else rounded
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def used(clock: IntArray, words: WordArray, count: int) -> None:
     """Erase words that were used, and settled noise with them."""
     for _ in range(count):
@@ -139,7 +140,7 @@ def used(clock: IntArray, words: WordArray, count: int) -> None:
     clock[POINT_IS_SET] = clock[TEST_IS_SET] = clock[TEST_IS_SET + 2] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
     """Take note of a sample: its time, and what was wrong with it."""
     if clock[NOW] == NEVER:
@@ -156,7 +157,7 @@ def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
         clock[GONE] = NEVER
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def trailing(plan: FloatArray, at: float) -> tuple[float, float]:
     """Return how far the expected place was from the latest scene's centre, at a time since the origin.
 
@@ -173,7 +174,7 @@ def trailing(plan: FloatArray, at: float) -> tuple[float, float]:
     return x, y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def released(
     clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int, x: float, y: float, loss: int
 ) -> None:
@@ -192,7 +193,7 @@ def released(
     clock[TICKS] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
     """Return where gaze is thought to be now: a function of what was released."""
     if plan[FILTER] > 0.0:
@@ -204,7 +205,7 @@ def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) ->
     return belief[gaze.U], belief[gaze.AXIS + gaze.U]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def shown(clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int) -> tuple[float, float]:
     """Return what goes out for a sample: the estimate of now, or with a lag the better one of a while ago."""
     if plan[LAG] > 0.0:

@@ -13,17 +13,17 @@ import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import wraps
 from threading import RLock
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, NoReturn, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from gazeveil.errors import InputError, OptionError, VeilShut
+from gazeveil.errors import InputError, InternalError, OptionError, VeilShut
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text
+from gazeveil.privacy.exact import Number, as_text
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.release import kept_promise
 from gazeveil.registry import Registry
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 LATEST = 1e12
 """Seconds beyond which a time stamp is no time."""
+
+KNOB = ("epsilon", "window", "radius")
+"""The numbers of a promise that can be changed while a stream runs, where they can."""
 
 
 class Faults(NamedTuple):
@@ -87,6 +90,42 @@ class SampleMechanism(ABC):
     def delay(self) -> float:
         """By how many seconds the output looks back: a point tells where gaze was so long before."""
         return 0.0
+
+    @property
+    def fixed(self) -> str:
+        """Why a running stream cannot change its promise; empty where it can."""
+        return "it has no epsilon, window and radius"
+
+    @property
+    def can_change(self) -> bool:
+        """Whether a running stream can change its promise (`Veil.change`)."""
+        return not self.fixed
+
+    @property
+    def knob(self) -> dict[str, Fraction]:
+        """The numbers that a running stream can change, as they are; none where it cannot."""
+        return {name: getattr(self, name) for name in KNOB} if self.can_change else {}
+
+    def with_promise(
+        self, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
+    ) -> Self:
+        """Return the same mechanism with another promise; what is not given stays.
+
+        Raises:
+            OptionError: If it cannot have another one.
+        """
+        if self.fixed:
+            raise OptionError(f"the promise of {self.name} cannot be changed: {self.fixed}")
+        given: dict[str, Any] = {"epsilon": epsilon, "window": window, "radius": radius}
+        return self._with_knob({name: value for name, value in given.items() if value is not None})
+
+    def can_become(self, other: SampleMechanism) -> bool:
+        """Whether a running stream can go on as another mechanism, which differs in the promise alone."""
+        both = self.can_change and other.can_change and type(self) is type(other)
+        return both and self.with_promise(**other.knob) == other
+
+    def _with_knob(self, numbers: Mapping[str, Any]) -> Self:
+        return replace(self, **numbers)
 
     @abstractmethod
     def start(self, noise: NoiseSource) -> Veil:
@@ -157,10 +196,10 @@ class Veil(ABC):
     noise that was drawn ahead would be used twice. `hand_over` moves a stream.
     """
 
-    __slots__ = ("__weakref__", "_door", "_shut", "mechanism", "noise")
+    __slots__ = ("__weakref__", "_door", "_now", "_shut", "mechanism", "noise")
 
     def __init__(self, mechanism: SampleMechanism, noise: NoiseSource) -> None:
-        self.mechanism = mechanism
+        self.mechanism = self._now = mechanism
         self.noise = noise
         self._shut = ""
         self._door = RLock()
@@ -200,10 +239,53 @@ class Veil(ABC):
         """What was odd about the stream so far."""
 
     @property
+    def promise(self) -> SampleMechanism:
+        """The mechanism as the knob has it now."""
+        return self._now
+
+    @property
     def guarantee(self) -> Guarantee:
-        """The promise that this stream keeps: the mechanism's, or none if its noise is not secure."""
-        promise = self.mechanism.guarantee
+        """The promise to every window with a release after the latest change; none if the noise is not secure."""
+        promise = self.promise.guarantee
         return kept_promise(promise, self.noise) if self.mechanism.draws_noise else promise
+
+    @property
+    def can_change(self) -> bool:
+        """Whether there is a knob to turn."""
+        return self.mechanism.can_change
+
+    @alone
+    def change(
+        self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
+    ) -> None:
+        """Turn the knob: what is released from now on keeps another promise (erratum K4).
+
+        A stricter promise holds at once. Windows that began under the old one keep the old one too.
+
+        Args:
+            t: Since when, in seconds of the device.
+            epsilon: Another privacy loss; as it was if left out.
+            window: Another window, in seconds.
+            radius: Another radius.
+
+        Raises:
+            OptionError: If there is no knob, or the promise cannot be kept by this mechanism; the old one stays.
+            VeilShut: If the veil is shut.
+        """
+        self._check_open()
+        changed = self.promise.with_promise(epsilon, window, radius)
+        if not abs(float(t)) <= LATEST:
+            raise OptionError(f"the time of a change must be in seconds, not {t!r}")
+        try:
+            self._change(float(t), changed)
+        except BaseException as error:  # it may be half changed
+            self._fail(error)
+            raise
+        self._now = changed
+
+    def _change(self, t: float, changed: Any) -> None:
+        """Go on as ``changed``, which differs from `promise` in its knob."""
+        raise InternalError(f"{self.mechanism.name} says that it can change, and does not know how")
 
     @property
     def shut(self) -> str:

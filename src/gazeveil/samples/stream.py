@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import ModuleType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,8 @@ from gazeveil.errors import InputError, InternalError, OptionError, StateError
 from gazeveil.noise import NoiseSource, refining
 from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
 from gazeveil.noise.radial import FARTHEST, settle_point
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact
+from gazeveil.privacy.exact import above_zero, as_text, exact
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.privacy.release import kept_promise
 from gazeveil.samples import kalman, scenes
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
@@ -105,13 +104,10 @@ class StreamMechanism(SampleMechanism):
         """Kaleido's promise."""
         return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
 
-    def with_promise(
-        self, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
-    ) -> Self:
-        """Return the same mechanism with another promise; what is not given stays."""
-        given = {"epsilon": epsilon, "window": window, "radius": radius}
-        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return replace(self, **changes)
+    @property
+    def fixed(self) -> str:
+        """The promise can be changed at any time."""
+        return ""
 
     def start(self, noise: NoiseSource) -> StreamVeil:
         """Return a veil for a new stream."""
@@ -139,9 +135,10 @@ class StreamMechanism(SampleMechanism):
 class StreamVeil(Veil):
     """One stream behind a mechanism with Kaleido's promise. A second thread is refused while one is in it."""
 
-    __slots__ = ("_belief", "_books", "_clock", "_now", "_past", "_plan", "_run", "_step", "_tests", "_words")
+    __slots__ = ("_belief", "_books", "_clock", "_past", "_plan", "_run", "_step", "_tests", "_words")
 
     mechanism: StreamMechanism
+    _now: StreamMechanism
 
     def __init__(self, mechanism: StreamMechanism, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
@@ -151,7 +148,6 @@ class StreamVeil(Veil):
         kernels = mechanism.kernels()
         self._step: Callable[..., tuple[int, float, float]] = kernels.step
         self._run: Callable[..., tuple[int, int]] = kernels.run
-        self._now = mechanism
         self._clock = np.zeros(k.CLOCK_WIDTH, np.int64)
         self._clock[[k.NOW, k.TICK, k.TEST, k.BLINK, k.GONE]] = k.NEVER
         self._words = np.zeros(_WORDS, np.uint64)
@@ -163,16 +159,6 @@ class StreamVeil(Veil):
         self._belief = np.zeros(gaze.BELIEF_WIDTH)
         gaze.forget(self._belief, self._plan)
         self._past = _past_for(mechanism, plan)
-
-    @property
-    def promise(self) -> StreamMechanism:
-        """The mechanism as the knob has it now."""
-        return self._now
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The promise to every window with a release after the latest change; none if the noise is not secure."""
-        return kept_promise(self._now.guarantee, self.noise)
 
     @property
     def faults(self) -> Faults:
@@ -214,27 +200,16 @@ class StreamVeil(Veil):
             raise
         return shown_x, shown_y
 
-    @alone
-    def change(
-        self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
-    ) -> None:
-        """Turn the knob: from now on another promise (erratum K4).
+    def _change(self, t: float, changed: StreamMechanism) -> None:
+        """Go on with another promise.
 
-        A stricter promise holds at once: if its window is overspent already, nothing is released until that is past.
-        A looser one takes full effect when the windows that began under the old one are over.
-
-        Raises:
-            OptionError: If the promise cannot be kept by this mechanism; the old one stays in force.
-            VeilShut: If the veil is shut.
+        A stricter one holds at once: if its window is overspent already, nothing is released until that is past. A
+        looser one takes full effect when the windows that began under the old one are over.
         """
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
         from gazeveil.samples._ledger_kernels import spend  # noqa: PLC0415
 
-        self._check_open()
-        changed = self._now.with_promise(epsilon, window, radius)
-        if not k.is_time(float(t)):
-            raise OptionError(f"the time of a change must be in seconds, not {t!r}")
-        now = int(k.moment(self._clock, float(t)))
+        now = int(k.moment(self._clock, t))
         plan, epoch = changed.plan(), self._now.plan().epoch_loss
         if epoch and self._clock[k.OWN] and not spend(self._books, int(self._clock[k.TEST]), epoch):
             raise InternalError("an open epoch was not paid for")
@@ -242,7 +217,7 @@ class StreamVeil(Veil):
         tests = _tests_for(plan, self._tests, now)
         past = _past_for(changed, plan, self._past)
         self._books, self._tests, self._past = books, tests, past
-        self._plan, self._now = scenes.with_scenes(_numbers(changed, plan), scenes.scenes_of(self._plan)), changed
+        self._plan = scenes.with_scenes(_numbers(changed, plan), scenes.scenes_of(self._plan))
         if self._clock[k.NOW] != k.NEVER:
             self._clock[k.NOW] = now
         self._clock[k.OWN :] = 0
@@ -364,7 +339,7 @@ class StreamVeil(Veil):
     def _restore(self, arrays: Arrays) -> None:
         try:
             epsilon, window, radius = arrays["promise"].tobytes().decode().split(",")
-            now = self.mechanism.with_promise(epsilon, window, radius)
+            now = replace(self.mechanism, epsilon=epsilon, window=window, radius=radius)  # type: ignore[arg-type]
             plan = now.plan()
             past = _past_for(now, plan)
             parts = {"clock": self._clock, "belief": self._belief, "past": past.reshape(-1)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 from gazeveil.simulate.live import Block, GazeStream
 from gazeveil.simulate.population import TRAITS, Observer, Population, Trait
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus, scene
-from gazeveil.simulate.study import Study, record
+from gazeveil.simulate.study import SimulatedStudy, Study, record
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Population",
     "Region",
     "RegionKind",
+    "SimulatedStudy",
     "Stimulus",
     "Study",
     "Tracker",

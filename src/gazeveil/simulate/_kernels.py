@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 # Mergenthaler & Engbert 2007 in steps of 1 ms and arcmin: gain and noise of the control, noise of the position,
@@ -24,7 +24,7 @@ _TAIL = 1e-5  # share of a saccade's way that is neglected at either end
 SACCADE, MICROSACCADE = 0, 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def drift(noise: NDArray[np.float32], scale: float, feedback: float, out: FloatArray) -> None:
     """Fill ``out`` (samples x 2) with drift in degrees, one step per millisecond, from four normals a step."""
     n = noise.shape[0]
@@ -41,13 +41,13 @@ def drift(noise: NDArray[np.float32], scale: float, feedback: float, out: FloatA
         out[k, 0], out[k, 1] = x, y
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _ramp(t: float) -> float:
     """Return Dai & Selesnick's smooth ramp: 0 far left, ``t`` far right."""
     return t + 0.25 * math.exp(-2.0 * t) if t >= 0 else 0.25 * math.exp(2.0 * t)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def way_done(t: float, amplitude: float, ceiling: float, scale: float, stretch: float) -> float:
     """Return the share of a saccade that is done at ``t``, which is 0 where the unsmoothed ramp would start.
 
@@ -62,7 +62,7 @@ def way_done(t: float, amplitude: float, ceiling: float, scale: float, stretch: 
     return done
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _lead_of_speed(amplitude: float, ceiling: float, scale: float) -> float:
     """Return how long before time 0 a saccade passes its onset speed."""
     peak = -ceiling * math.expm1(-amplitude / scale)
@@ -70,20 +70,20 @@ def _lead_of_speed(amplitude: float, ceiling: float, scale: float) -> float:
     return -0.5 * scale / ceiling * math.log(2.0 * speed / (-ceiling * math.expm1(-2.0 * amplitude / scale)))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _lead_of_share(share: float, amplitude: float, ceiling: float, scale: float) -> float:
     """Return how long before time 0 a small share of the way is done."""
     return -0.5 * scale / ceiling * math.log(4.0 * share * amplitude / (-scale * math.expm1(-2.0 * amplitude / scale)))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _end(lead: float, amplitude: float, ceiling: float, stretch: float) -> float:
     """Return when the mirror image of ``lead`` comes, with the braking stretched."""
     half = 0.5 * amplitude / ceiling
     return half + stretch * math.expm1((half + lead) / stretch)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def choose_target(
     x: float,
     y: float,
@@ -120,7 +120,7 @@ def choose_target(
     return x + reach[k] * math.cos(angle[k]), y + reach[k] * math.sin(angle[k])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def walk(
     drifted: FloatArray,
     step: float,
@@ -204,7 +204,7 @@ def walk(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def follow(
     places: FloatArray,
     drifted: FloatArray,
@@ -241,7 +241,7 @@ def follow(
     return jumps[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _enter(
     jumps: FloatArray,
     row: int,
@@ -264,7 +264,7 @@ def _enter(
     return offset
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def render(
     gaze: FloatArray,
     step: float,
@@ -305,7 +305,7 @@ def render(
         _wobble(gaze, step, zero, dx, dy, amplitude, ceiling, scale, stretch, wobble_gain, wobble_hz)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _wobble(
     gaze: FloatArray,
     step: float,
@@ -331,7 +331,7 @@ def _wobble(
         gaze[k, 1] += swing * dy
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def sense(
     gaze: FloatArray,
     when: FloatArray,
@@ -376,7 +376,7 @@ def sense(
         y[k] = true_y + offset[1] + offset[4] * true_x + offset[5] * true_y + sd * state[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def coloured(noise: FloatArray, carry: float) -> FloatArray:
     """Return noise of unit variance in which each value keeps a share of the one before."""
     out = np.empty(noise.shape[0])
@@ -389,7 +389,7 @@ def coloured(noise: FloatArray, carry: float) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def means(gaze: FloatArray, first: NDArray[np.int64], last: NDArray[np.int64]) -> FloatArray:
     """Return the mean place of the gaze within each stretch of samples ``first <= k < last``."""
     out = np.full((first.shape[0], 2), np.nan)

@@ -28,7 +28,7 @@ _VERGENCE_DEG = 0.25  # spread of the eyes' disagreement, slow
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class SimulatedStudy:
     """A study: every observer sees every stimulus in every session and trial.
 
     Attributes:
@@ -112,6 +112,9 @@ class Study:
 
     def _record(self, today: Observer, stimulus: Stimulus, session: int, trial: int) -> Recording:
         return record(today, stimulus, self.device, self.seconds, self.plane, session, trial, self.binocular)
+
+
+Study = SimulatedStudy  # its name up to now; goes with the next version
 
 
 def record(

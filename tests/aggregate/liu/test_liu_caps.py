@@ -15,7 +15,7 @@ from scipy import stats
 
 from gazeveil.aggregate.liu import GaussianAsPublished, ObserverMaps, PrivateCap, lost_squares, optimal_cap
 from gazeveil.aggregate.liu.caps import powers_up_to
-from gazeveil.errors import OptionError, PrivacyError
+from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import PureDP, Unproven
 
@@ -64,7 +64,9 @@ def test_the_expected_error_is_what_noise_really_does() -> None:
     maps = ObserverMaps.of_table(table)
     mechanism = GaussianAsPublished(20, 200, 3, cap=2)
     source = NoiseSource.seeded(8)
-    errors = [np.mean((mechanism.release(maps.summed(2), source).value - table.mean(axis=0)) ** 2) for _ in range(400)]
+    capped = maps.summed(2).total
+    means = [mechanism._measure(capped, source) / mechanism.observers for _ in range(400)]
+    errors = [np.mean((mean - table.mean(axis=0)) ** 2) for mean in means]
     expected = optimal_cap(maps, GaussianAsPublished(20, 200, 3).noise_sd).expected_mse[1]
     assert np.mean(errors) == pytest.approx(expected, rel=0.02)
 
@@ -173,11 +175,19 @@ def test_the_choice_has_a_price_and_says_it_before() -> None:
     json.dumps(released.recipe_values())
 
 
-def test_maps_beyond_what_was_promised_are_refused() -> None:
+def test_maps_beyond_what_was_promised_are_cut_and_not_told_from_others() -> None:
+    table = np.array([[9, 9, 0, 1], [0, 2, 0, 0], [1, 0, 3, 7]])
+    cut = ObserverMaps.of_table(table).shortened(2)
+    assert cut.summed().total.tolist() == [2 + 1, 2, 1, 0]
     choice = PrivateCap(3, 4, 2, 1)
-    with pytest.raises(PrivacyError, match="more than 2 samples"):
-        choice.release(ObserverMaps.of_table(np.full((3, 4), 1)), NoiseSource.secure())
-    with pytest.raises(PrivacyError, match="3 observers"):
+    drawn = [choice.release(maps, NoiseSource.seeded(4)).value for maps in (ObserverMaps.of_table(table), cut)]
+    assert drawn[0] == drawn[1]
+    assert choice.scores(cut) != choice.scores(ObserverMaps.of_table(table))
+
+
+def test_maps_of_other_people_or_cells_are_refused() -> None:
+    choice = PrivateCap(3, 4, 2, 1)
+    with pytest.raises(OptionError, match="3 observers"):
         choice.release(ObserverMaps.of_table(np.ones((2, 4), dtype=np.int64)), NoiseSource.secure())
 
 

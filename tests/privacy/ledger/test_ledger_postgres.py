@@ -102,7 +102,7 @@ def test_tampering_shows(database: str) -> None:
         intruder.execute("UPDATE gazeveil.events SET event = replace(event, '\"1\"', '\"0\"') WHERE number = 2")
         assert any("event 2 was changed" in fault for fault in ledger.verify().faults)
         intruder.execute("DELETE FROM gazeveil.accounts")
-        assert ledger.verify().faults == ("there are events of an account 1 that is gone",)
+        assert ledger.verify().faults[0] == "there are events of an account 1 that is gone"
 
 
 def test_a_broken_connection_is_an_error_and_then_mended(postgres: Server, database: str) -> None:

@@ -148,11 +148,15 @@ def test_an_overspent_account_shows(spent: Path, intruder: sqlite3.Connection) -
     assert "event 3 overspent the budget" in faults(spent)
 
 
-def test_events_cut_off_at_the_end_show_against_an_export(spent: Path, intruder: sqlite3.Connection) -> None:
+def test_events_cut_off_at_the_end_show_against_an_export(
+    spent: Path, intruder: sqlite3.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Ledger.open(spent) as ledger:
         export = [line.digest for line in ledger.lines("study")]
         assert ledger.verify(export).sound
     unguarded(intruder).execute("DELETE FROM events WHERE account = 1 AND number = 5")
+    assert 'study": it has 4 events and had 5' in faults(spent)
+    monkeypatch.setenv("GAZEVEIL_STATE", str(tmp_path / "another machine"))
     assert faults(spent) == ""  # by itself, a chain cannot show this
     with Ledger.open(spent) as ledger:
         assert ledger.verify(export).faults == (f"the exported event with the digest {export[4]} is gone",)

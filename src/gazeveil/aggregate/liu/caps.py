@@ -28,7 +28,7 @@ import numpy as np
 
 from gazeveil.aggregate.liu.counts import MOST_SAMPLES, ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap
-from gazeveil.errors import OptionError, PrivacyError
+from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
 from gazeveil.privacy.exact import Number, above_zero, as_text, root_up, whole_number
@@ -187,24 +187,17 @@ class PrivateCap:
         return np.asarray(caps[np.argmax(bonus - np.asarray(scores, dtype=np.int64), axis=1)], dtype=np.int64)
 
     def release(self, maps: ObserverMaps, noise: NoiseSource) -> Release:
-        """Return the chosen cap.
+        """Return the chosen cap. Of each map at most ``samples`` are counted, in the order of its cells.
 
         Raises:
-            PrivacyError: If the maps are not those of so many observers, or one has more samples than allowed.
+            OptionError: If the maps are not those of so many observers or cells.
         """
         if maps.observers != self.observers or maps.cells != self.cells:
-            raise PrivacyError(
+            raise OptionError(
                 f"the choice is for {self.observers:,} observers and {self.cells:,} cells, "
                 f"not {maps.observers:,} and {maps.cells:,}"
             )
-        used = np.zeros(self.observers, dtype=np.int64)
-        np.add.at(used, maps.observer, maps.count)
-        if used.max() > self.samples:
-            raise PrivacyError(
-                f"an observer has more than {self.samples:,} samples: the choice would not be private",
-                hint="count only the first samples, see ObserverMaps.of_samples",
-            )
-        cap = int(self.choose(self.scores(maps), noise)[0])
+        cap = int(self.choose(self.scores(maps.shortened(self.samples)), noise)[0])
         return Release(cap, kept_promise(self.guarantee, noise), self, {"observers": self.observers})
 
     def to_dict(self) -> dict[str, Any]:

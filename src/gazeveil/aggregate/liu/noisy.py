@@ -6,26 +6,32 @@ The sum of all observers' maps is in whole counts, so noise is added there, on a
 that divided by n. One observer adds 0 to ``cap`` to each of ``cells`` cells, and at most ``samples`` in all where that
 is enforced. Sensitivities and proofs: docs/proofs/liu-mechanisms.md.
 
-Every mechanism is a frozen value: it says its guarantee before it sees data, and takes no parameter from the data.
+Every mechanism is a frozen value: it says its guarantee before it sees data, and takes no parameter from the data. It
+owns the kernel that keeps the bounds its noise is made for; nobody else can hand in a sum.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.engine import Summed
+from gazeveil.aggregate.engine import Engine, engine_at
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import levels
-from gazeveil.errors import OptionError, PrivacyError
+from gazeveil.aggregate.liu.counts import FirstSamples
+from gazeveil.aggregate.maps import CountMap
+from gazeveil.errors import OptionError
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, lattice_step
 from gazeveil.noise.lattice import LARGEST
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma, laplace_scale
 from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, in_digits, root_up, whole_number
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
+from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.liu import LiuNoise
 from gazeveil.privacy.release import Release, kept_promise
 from gazeveil.types import FloatArray, IntArray
@@ -40,7 +46,8 @@ class NoisyMap(ABC):
         cells: How many cells the map has, r.
         epsilon: The ε of the promise.
         cap: The most that one observer adds to a cell, m; public (see `gazeveil.aggregate.liu.caps` for choosing it).
-        samples: The most samples that one observer adds in all, T; None if that is not enforced.
+        samples: The most samples that one observer adds in all, T: whatever comes later is not counted. None for all.
+        grid: The cells themselves; needed to release a map, not to tell how much noise it would get.
     """
 
     observers: int
@@ -49,6 +56,7 @@ class NoisyMap(ABC):
     _: KW_ONLY
     cap: int = 1
     samples: int | None = None
+    grid: Grid | None = None
 
     name: ClassVar[str]
 
@@ -59,6 +67,8 @@ class NoisyMap(ABC):
         if self.samples is not None:
             fix(self, "samples", whole_number(self.samples, "samples", at_least=1))
         fix(self, "epsilon", above_zero(self.epsilon, "epsilon"))
+        if self.grid is not None and self.grid.size != self.cells:
+            raise OptionError(f"the grid has {self.grid.size:,} cells, not {self.cells:,}", hint="cells=grid.size")
 
     @property
     @abstractmethod
@@ -75,30 +85,80 @@ class NoisyMap(ABC):
         """What there is to warn about."""
         return levels.check(self.epsilon, 0, self.observers)
 
-    def measure(self, total: IntArray, noise: NoiseSource) -> FloatArray:
-        """Return the sum over observers plus noise, in counts."""
-        step = lattice_step(self._spread)
-        per_count = round(1 / step)
-        if self.cap * self.observers * per_count > LARGEST:
-            raise OptionError("the counts do not fit into 64 bits beside so little noise", hint="a smaller ε or cap")
-        noisy = self._noised(np.asarray(total, dtype=np.int64) * per_count, step, noise)
-        return from_lattice(noisy, step)
-
-    def release(self, summed: Summed, noise: NoiseSource) -> Release:
-        """Return the mean map with noise, as floats of the sum's shape.
+    def kernel(self) -> CountMap | FirstSamples:
+        """Return what one observer adds: never more than the noise is made for.
 
         Raises:
-            PrivacyError: If the sum cannot be one of capped maps of so many observers: then nothing would be promised.
+            OptionError: If the mechanism has no grid.
         """
-        check_sum(summed, self.observers, self.cells, self.cap, self.samples)
-        mean = self.measure(summed.total, noise) / self.observers
+        if self.grid is None:
+            raise OptionError("a release needs to know the cells, not only how many there are", hint="give grid=")
+        if self.samples is None:
+            return CountMap(self.grid, self.cap)
+        return FirstSamples(self.grid, self.cap, self.samples)
+
+    def release(
+        self,
+        corpus: Corpus,
+        stimulus: str | None = None,
+        *,
+        noise: NoiseSource | None = None,
+        ledger: Ledger | None = None,
+        dataset: str = "",
+        engine: Engine | None = None,
+    ) -> Release:
+        """Release the mean map of one stimulus, with noise: an array of the grid's shape.
+
+        Nothing is read before the ledger is charged, and nothing in the data makes it fail or changes its shape.
+        Whoever did not look adds nothing.
+
+        Args:
+            corpus: The recordings of at most ``observers`` people.
+            stimulus: The stimulus; everything in the corpus if left out.
+            noise: Secure noise if left out.
+            ledger: The ledger to charge, if any.
+            dataset: The data set to charge.
+            engine: Where to sum; this machine if left out.
+
+        Raises:
+            OptionError: If the mechanism has no grid, or its counts are too fine for 64 bits.
+            BudgetExceeded: If the ledger does not allow it; nothing was read.
+        """
+        kernel, noise = self.kernel(), NoiseSource.secure() if noise is None else noise
+        self._per_count()  # refuses before anything is charged
         provenance = {
+            "stimulus": stimulus,
             "observers": self.observers,
             "cells": self.cells,
             "noise_sd": self.noise_sd,
             "warnings": list(self.warnings),
         }
-        return Release(mean, kept_promise(self.guarantee, noise), self, provenance)
+        release = Release(None, kept_promise(self.guarantee, noise), self, provenance)
+        if ledger is not None:
+            release = release.charged(ledger, dataset)
+        chosen = corpus if stimulus is None else corpus.select(stimulus=stimulus)
+        summed = (engine or engine_at()).sum_over_observers(chosen, kernel)
+        mean = self._measure(summed.total, noise) / self.observers
+        return replace(release, value=mean.reshape(kernel.grid.shape))
+
+    def _measure(self, total: IntArray, noise: NoiseSource) -> FloatArray:
+        """Return a sum over observers plus noise, in counts. Private only if every map in the sum is the kernel's.
+
+        More people than were declared cannot push a cell out of 64 bits: what is beyond all of them is cut off, which
+        moves no two sums further apart.
+        """
+        per_count = self._per_count()
+        most = self.cap * self.observers
+        steps = np.clip(np.asarray(total, dtype=np.int64), 0, most) * per_count
+        step = lattice_step(self._spread)
+        return from_lattice(self._noised(steps, step, noise), step)
+
+    def _per_count(self) -> int:
+        """Return how many steps of the lattice are one count."""
+        per_count = round(1 / lattice_step(self._spread))
+        if self.cap * self.observers * per_count > LARGEST:
+            raise OptionError("the counts do not fit into 64 bits beside so little noise", hint="a smaller ε or cap")
+        return per_count
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism and its parameters as plain values."""
@@ -109,6 +169,7 @@ class NoisyMap(ABC):
             "epsilon": as_text(self._epsilon),
             "cap": self.cap,
             "samples": self.samples,
+            "grid": None if self.grid is None else self.grid.to_dict(),
         }
 
     @property
@@ -282,24 +343,3 @@ def euclidean_sensitivity(cells: int, cap: int, samples: int | None = None) -> F
     if samples is not None:
         square = min(square, 2 * min(cap, samples) * samples)
     return root_up(Fraction(square))
-
-
-def check_sum(summed: Summed, observers: int, cells: int, cap: int, samples: int | None) -> None:
-    """Refuse a sum that maps within the bounds cannot have.
-
-    Fewer people in the sum are no error: whoever did not look adds nothing, and must not be told from who did.
-
-    Raises:
-        PrivacyError: If it has another size or more observers, or is beyond what they can add up to.
-    """
-    total = np.asarray(summed.total)
-    if total.dtype.kind not in "iu" or total.size != cells or summed.observers > observers:
-        raise PrivacyError(
-            f"the mechanism is for {observers:,} observers and {cells:,} cells of whole counts, "
-            f"not for {summed.observers:,} and {total.size:,} of {total.dtype}",
-            hint="say the same numbers to both",
-        )
-    beyond = total.min() < 0 or int(total.max()) > cap * observers
-    beyond = beyond or (samples is not None and int(total.sum()) > samples * observers)
-    if beyond:
-        raise PrivacyError("some map is beyond the bounds that the noise is made for", hint="cap the maps first")

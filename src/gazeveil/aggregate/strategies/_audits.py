@@ -17,7 +17,6 @@ from gazeveil.aggregate.engine import Kernel, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.audits import NoisySums
 from gazeveil.aggregate.liu.noisy import GaussianMap
-from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
@@ -90,11 +89,11 @@ def hierarchical_subject(
 @auditable("heatmap-liu")
 def liu_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3, cap: int = 1) -> Subject:
     """Liu 2019, sound: counts of gaze up to a cap under Gaussian noise."""
-    mechanism = GaussianMap(observers, GRID.size, epsilon, cap=cap, delta=delta)
+    mechanism = GaussianMap(observers, GRID.size, epsilon, cap=cap, delta=delta, grid=GRID)
     runner = NoisySums(mechanism)
     pairs = [
         Pair(pair.first[None, :], pair.second[None, :], pair.words)
-        for pair in pairs_of(CountMap(GRID, cap), Neighbours.REPLACE_ONE)
+        for pair in pairs_of(mechanism.kernel(), Neighbours.REPLACE_ONE)
     ]
     return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)
 

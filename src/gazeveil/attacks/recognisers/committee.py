@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.description import GROUPS, SECONDS, STEP, Description
-from gazeveil.attacks.galleries import ScoredGallery
+from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
+from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.attacks.recognisers.fisher import Fisher
 from gazeveil.types import FloatArray
 

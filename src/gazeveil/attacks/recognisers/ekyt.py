@@ -13,12 +13,12 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from gazeveil.attacks._adapted import adapted
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.ekyt.checkpoint import load_model
-from gazeveil.attacks.ekyt.preprocess import velocities, window_samples
-from gazeveil.attacks.matching import EmbeddedGallery
-from gazeveil.attacks.remembering import remembered
+from gazeveil.attacks.ekyt.network.checkpoint import load_model
+from gazeveil.attacks.ekyt.network.preprocess import velocities, window_samples
+from gazeveil.attacks.features.remembering import remembered
+from gazeveil.attacks.judging.matching import EmbeddedGallery
+from gazeveil.attacks.threats._adapted import adapted
 from gazeveil.errors import InputError, OptionError
 from gazeveil.types import FloatArray
 
@@ -96,7 +96,7 @@ class _Embedding:
     """A model that turns trials into embeddings, each trial once."""
 
     def __init__(self, path: Path, changed: int, device: str, seconds: float, step: float) -> None:
-        from gazeveil.attacks.ekyt.embed import Ensemble  # noqa: PLC0415  (loads torch)
+        from gazeveil.attacks.ekyt.network.embed import Ensemble  # noqa: PLC0415  (loads torch)
 
         model = load_model(path)
         self._ensemble = Ensemble(model, device)

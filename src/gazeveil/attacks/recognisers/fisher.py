@@ -8,50 +8,22 @@ last step: everybody is a direction from the middle of all people, and the neare
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.description import GROUPS, SECONDS, STEP, Description
-from gazeveil.attacks.discriminant import Discriminant
-from gazeveil.attacks.galleries import described
+from gazeveil.attacks.contract import RECOGNISERS
+from gazeveil.attacks.recognisers._discriminant import Discriminant
+from gazeveil.attacks.recognisers._galleries import Score
+from gazeveil.attacks.recognisers.lda import Lda
 
 
 @RECOGNISERS.register("fisher")
 @dataclass(frozen=True, slots=True)
-class Fisher(Recogniser):
-    """Many features of a window, whitened by how one person varies from window to window and session to session.
-
-    Attributes:
-        groups: Which groups of features; ``("events",)`` for fixations and saccades alone.
-        allow: What it may look at beside movement: ``position``, ``pupil``, both or nothing.
-        seconds: How long a window is; infinite for whole trials.
-        step: How much later the next window begins.
-    """
+class Fisher(Lda):
+    """Many features of a window, whitened by how one person varies from window to window and session to session."""
 
     name: ClassVar[str] = "fisher"
 
-    groups: tuple[str, ...] = tuple(GROUPS)
-    allow: frozenset[str] = frozenset()
-    seconds: float = SECONDS
-    step: float = STEP
-
-    def __post_init__(self) -> None:
-        self._describe()
-
-    @property
-    def sees(self) -> frozenset[str]:
-        """What it looks at beyond velocity."""
-        return self.allow
-
-    def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:
-        """Learn the people of the reference trials; nothing is drawn, so the seed changes nothing.
-
-        Raises:
-            InputError: If there is too little to learn from.
-        """
-        return described(reference, self._describe().rows, lambda rows: Discriminant.fit(rows).cosines)
-
-    def _describe(self) -> Description:
-        return Description(self.groups, self.allow, self.seconds, self.step)
+    @staticmethod
+    def _score(fitted: Discriminant) -> Score:
+        return fitted.cosines

@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.description import GROUPS, SECONDS, STEP, Description
-from gazeveil.attacks.discriminant import Scale
-from gazeveil.attacks.galleries import Rows, Score, described
+from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
+from gazeveil.attacks.recognisers._discriminant import Scale
+from gazeveil.attacks.recognisers._galleries import Rows, Score, described
 from gazeveil.errors import MissingExtra, OptionError
 from gazeveil.types import FloatArray
 

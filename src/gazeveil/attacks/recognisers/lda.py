@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.description import GROUPS, SECONDS, STEP, Description
-from gazeveil.attacks.discriminant import Discriminant
-from gazeveil.attacks.galleries import described
+from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
+from gazeveil.attacks.recognisers._discriminant import Discriminant
+from gazeveil.attacks.recognisers._galleries import Score, described
 
 
 @RECOGNISERS.register("lda")
@@ -47,7 +47,11 @@ class Lda(Recogniser):
         Raises:
             InputError: If there is too little to learn from.
         """
-        return described(reference, self._describe().rows, lambda rows: Discriminant.fit(rows).scores)
+        return described(reference, self._describe().rows, lambda rows: self._score(Discriminant.fit(rows)))
+
+    @staticmethod
+    def _score(fitted: Discriminant) -> Score:
+        return fitted.scores
 
     def _describe(self) -> Description:
         return Description(self.groups, self.allow, self.seconds, self.step)

@@ -19,10 +19,10 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.discriminant import Scale
-from gazeveil.attacks.event_features import find_events
-from gazeveil.attacks.galleries import Rows, Score, ScoredGallery, rows_of
-from gazeveil.attacks.movement import Movement, stretches
+from gazeveil.attacks.features.event_features import find_events
+from gazeveil.attacks.features.movement import Movement, stretches
+from gazeveil.attacks.recognisers._discriminant import Scale
+from gazeveil.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
 from gazeveil.errors import OptionError
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.types import FloatArray

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks._restoring import in_degrees
 from gazeveil.attacks.contract import (
     ATTACKS,
     RECOGNISERS,
@@ -25,6 +24,7 @@ from gazeveil.attacks.contract import (
     Recogniser,
     Trial,
 )
+from gazeveil.attacks.restoring.shared import in_degrees
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.privacy.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
@@ -41,7 +41,7 @@ class Adaptive(Attack):
     learns from all exemplars. If the exemplars do not have the same people in two sessions, the attack that gets
     closest to their raw gaze is taken.
 
-    The state of the veil is worked out from its output (`gazeveil.attacks._releases`), so it need not be granted.
+    The state of the veil is worked out from its output (`restoring.releases`), so it need not be granted.
 
     Attributes:
         candidates: Names of attacks to choose from; none means all others that fit. ``none`` is to do nothing.

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gazeveil.attacks._restoring import Gaze, Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.shared import Gaze, Restoration
 from gazeveil.attacks.threats.wiener import best_filter, filtered
 from gazeveil.errors import InputError, OptionError
 from gazeveil.types import FloatArray

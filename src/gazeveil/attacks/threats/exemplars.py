@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gazeveil.attacks._restoring import Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared
+from gazeveil.attacks.restoring.shared import Restoration
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.privacy.exact import whole_number
 
@@ -61,7 +61,7 @@ class ExemplarNetwork(Attack):
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
         try:
-            from gazeveil.attacks import _network as network  # noqa: PLC0415  (torch loads on use)
+            from gazeveil.attacks.restoring import network  # noqa: PLC0415  (torch loads on use)
         except ImportError:
             raise MissingExtra("torch", "attacks", "the network that learns from exemplars") from None
         if not knowledge.exemplars:

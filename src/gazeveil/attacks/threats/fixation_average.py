@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks._restoring import Gaze, Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.shared import Gaze, Restoration
 from gazeveil.errors import OptionError
 from gazeveil.types import FloatArray
 
@@ -67,7 +67,7 @@ def noise_of(x: FloatArray, y: FloatArray) -> float:
 
 def averaged(x: FloatArray, y: FloatArray, sigma: float, penalty: float) -> Gaze:
     """Return the means of the best stretches."""
-    from gazeveil.attacks import _stretch_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.attacks.restoring import _stretch_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     begins = kernels.stretches(np.ascontiguousarray(x), np.ascontiguousarray(y), penalty * sigma * sigma)
     lengths = np.diff(np.append(begins, len(x)))

@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
-from gazeveil.attacks._undoing import can_be_undone, parts, undo, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.undoing import can_be_undone, parts, undo, undo_tail
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.types import FloatArray

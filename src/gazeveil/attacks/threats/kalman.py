@@ -14,10 +14,10 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from gazeveil.attacks._releases import gives_releases, releases_of
-from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
-from gazeveil.attacks._undoing import noisy_part, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.releases import gives_releases, releases_of
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
@@ -85,7 +85,7 @@ class MatchedSmoother(Attack):
 
 def likeliest_path(t: FloatArray, at: np.ndarray, seen: FloatArray, variance: FloatArray) -> FloatArray:
     """Return gaze along one axis at all times, from noisy points at some samples."""
-    from gazeveil.attacks import _wander_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.attacks.restoring import _wander_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     between = np.diff(t[at], prepend=t[at[:1]])
     models = [(spread, settle) for spread in SPREADS for settle in SETTLES]

@@ -16,12 +16,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.attacks._releases import releases_of
-from gazeveil.attacks._restoring import LEAST_SAMPLES, in_degrees, misfit, unwound, without_gaps
-from gazeveil.attacks._undoing import noisy_part, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.attacks.galleries import ScoredGallery
+from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.attacks.recognisers.fisher import Fisher
+from gazeveil.attacks.restoring.releases import releases_of
+from gazeveil.attacks.restoring.shared import LEAST_SAMPLES, in_degrees, misfit, unwound, without_gaps
+from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.attacks.threats.white_box import VeiledReference
 from gazeveil.privacy.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from gazeveil.attacks._restoring import in_degrees
 from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
+from gazeveil.attacks.restoring.shared import in_degrees
 from gazeveil.attacks.threats.retrained import Retrained
 from gazeveil.errors import OptionError
 from gazeveil.privacy.exact import whole_number

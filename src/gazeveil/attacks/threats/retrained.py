@@ -12,9 +12,9 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from gazeveil.attacks._restoring import in_degrees
-from gazeveil.attacks._strangers import veiled_strangers
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Recogniser, Trial
+from gazeveil.attacks.restoring.shared import in_degrees
+from gazeveil.attacks.threats._strangers import veiled_strangers
 from gazeveil.attacks.threats.white_box import VeiledReference
 from gazeveil.errors import OptionError
 from gazeveil.privacy.exact import whole_number

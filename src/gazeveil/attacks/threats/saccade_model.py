@@ -9,11 +9,11 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from gazeveil.attacks._releases import Releases, gives_releases, releases_of
-from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
-from gazeveil.attacks._saccades import Sight, expected_path
-from gazeveil.attacks._undoing import noisy_part, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.releases import Releases, gives_releases, releases_of
+from gazeveil.attacks.restoring.saccades import Sight, expected_path
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.temporal import TemporalHold
@@ -63,7 +63,7 @@ def _guess(mechanism: SampleMechanism, veiled: Trial) -> Gaze:
 
 
 def _sight(mechanism: SampleMechanism, found: Releases, count: int, axis: int) -> Sight:
-    from gazeveil.attacks import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.attacks.restoring import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     points = found.y if axis else found.x
     even = isinstance(mechanism, GaussianNoise | TemporalHold)

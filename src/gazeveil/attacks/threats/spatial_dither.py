@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks._restoring import Gaze, Restoration, in_degrees, misfit
-from gazeveil.attacks._saccades import Sight, expected_path
-from gazeveil.attacks._undoing import noisy_part, undo_tail
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.saccades import Sight, expected_path
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.spatial import SpatialGrid
@@ -61,7 +61,7 @@ class SpatialDither(Attack):
         return expected_path(veiled.t, self._sight(grid, x)), expected_path(veiled.t, self._sight(grid, y))
 
     def _sight(self, grid: SpatialGrid, shown: FloatArray) -> Sight:
-        from gazeveil.attacks import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
+        from gazeveil.attacks.restoring import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
         cell = grid.cell
         low = np.rint((shown - (cell / 2.0 if grid.centred else 0.0)) / cell) * cell

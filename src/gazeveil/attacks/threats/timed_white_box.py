@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks._restoring import in_degrees, misfit
 from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.attacks.galleries import ScoredGallery
+from gazeveil.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.attacks.restoring.shared import in_degrees, misfit
 from gazeveil.attacks.threats.late_releases import LateReleases, lost_of
 from gazeveil.attacks.threats.white_box import VeiledReference
 from gazeveil.privacy.exact import whole_number

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks._restoring import Gaze, Restoration
 from gazeveil.attacks.contract import ATTACKS, Attack, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.shared import Gaze, Restoration
 from gazeveil.errors import MissingExtra, OptionError
 from gazeveil.types import FloatArray
 

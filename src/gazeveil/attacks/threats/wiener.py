@@ -14,9 +14,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from gazeveil.attacks._restoring import LEAST_SAMPLES, Gaze, Restoration, in_degrees, unwound, without_gaps
-from gazeveil.attacks._strangers import veiled_strangers
 from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Grant, Knowledge, Prepared, Trial
+from gazeveil.attacks.restoring.shared import LEAST_SAMPLES, Gaze, Restoration, in_degrees, unwound, without_gaps
+from gazeveil.attacks.threats._strangers import veiled_strangers
 from gazeveil.errors import InputError, OptionError
 from gazeveil.privacy.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from gazeveil.experiments.bozkir.figures import Figures
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED, canvas, png
+from gazeveil.pictures import canvas, png
+from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
 
 _COLOURS = (BLUE, ORANGE, GREEN, RED, GREY, "#8a5fbf", "#20a0a0", "#a06020", "#000000")
 

@@ -34,7 +34,7 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
     raw = engine_at().sum_over_observers(chosen, CountMap(grid))
     truth = _unit_mass(render(raw.total.reshape(grid.shape).astype(np.float64), BLUR_DEG / CELL_DEG))
     noise = NoiseSource.secure()
-    published = _liu(chosen, grid, len(corpus.observers), noise)
+    published = _liu(corpus, stimulus, grid, noise)
     mechanism = PrivateHeatmap(epsilon=EPSILON, delta=DELTA, cell_deg=CELL_DEG, blur_deg=BLUR_DEG)
     ours = Study.observed_in(corpus).plan(mechanism, stimulus=stimulus).release(corpus, noise=noise)
     share = ours.value.data_share
@@ -61,11 +61,9 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
     )
 
 
-def _liu(corpus: Corpus, grid: Grid, observers: int, noise: NoiseSource) -> FloatArray:
-    mechanism = GaussianMap(observers, grid.size, EPSILON, cap=1, delta=DELTA)
-    summed = engine_at().sum_over_observers(corpus, CountMap(grid, cap=1))
-    noisy = mechanism.measure(summed.total, noise)
-    return render(np.asarray(noisy).reshape(grid.shape), BLUR_DEG / CELL_DEG)
+def _liu(corpus: Corpus, stimulus: str, grid: Grid, noise: NoiseSource) -> FloatArray:
+    mechanism = GaussianMap(len(corpus.observers), grid.size, EPSILON, cap=1, delta=DELTA, grid=grid)
+    return render(mechanism.release(corpus, stimulus, noise=noise).value, BLUR_DEG / CELL_DEG)
 
 
 def _unit_mass(values: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ from gazeveil.gaze.events import DETECTORS, detect_blinks, main_sequence
 from gazeveil.gaze.events.table import covered
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.release import plots, report
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.types import Tell
 from gazeveil.utility.agreement import Agreement, agreement
 
@@ -52,7 +52,7 @@ def run_demo(
     out: Path, *, observers: int = 24, stimuli: int = 6, sessions: int = 2, seed: int = 1, tell: Tell
 ) -> dict[str, Any]:
     """Simulate, write the corpus, read it back, find events, draw, and write ``report.html``."""
-    study = Study(observers=observers, stimuli=stimuli, sessions=sessions, seed=seed)
+    study = SimulatedStudy(observers=observers, stimuli=stimuli, sessions=sessions, seed=seed)
     steps = 2 * len(study) + 5
     write_corpus(_counted(study.recordings(), tell, 0, steps), out / "study")
     looked = _look(_counted(Corpus.open(out / "study").recordings(), tell, len(study), steps))
@@ -91,7 +91,7 @@ def run_demo(
     }
 
 
-def _picture_height(study: Study) -> int:
+def _picture_height(study: SimulatedStudy) -> int:
     plane = study.plane.in_unit("px")
     return round(PICTURE_WIDTH * (plane.height_px or 1) / (plane.width_px or 1))
 
@@ -119,7 +119,7 @@ def _look(recordings: Iterator[Recording]) -> Looked:
     return Looked(kept, found, agreed.kappa)
 
 
-def _about(study: Study, looked: Looked) -> report.Section:
+def _about(study: SimulatedStudy, looked: Looked) -> report.Section:
     seconds = sum(recording.duration for recording in looked.recordings.values())
     tracked = np.mean([recording.tracked.mean() for recording in looked.recordings.values()])
     rows: list[list[object]] = [
@@ -137,7 +137,7 @@ def _about(study: Study, looked: Looked) -> report.Section:
     return report.Section("The study", (report.words(lead), report.table(["", ""], rows)))
 
 
-def _scenes(study: Study, looked: Looked) -> report.Section:
+def _scenes(study: SimulatedStudy, looked: Looked) -> report.Section:
     plane = study.plane.in_unit("px")
     width, height = int(plane.width_px or 0), int(plane.height_px or 0)
     scale = PICTURE_WIDTH / width
@@ -161,7 +161,7 @@ def _scenes(study: Study, looked: Looked) -> report.Section:
     return report.Section("What they looked at", (report.words(lead), report.warning(raw), report.gallery(pieces)))
 
 
-def _one_person(study: Study, looked: Looked) -> report.Section:
+def _one_person(study: SimulatedStudy, looked: Looked) -> report.Section:
     key, recording = next(iter(looked.recordings.items()))
     events = looked.events[key]
     plane = study.plane.in_unit("px")

@@ -8,13 +8,14 @@ import numpy as np
 
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
+from gazeveil.pictures import canvas, png
 from gazeveil.privacy.release import kept_promise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import report
-from gazeveil.release.plots import BLUE, GREY, ORANGE, canvas, png
+from gazeveil.release.plots import BLUE, GREY, ORANGE
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import space_of
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.utility.streams import veil_error
 
 SECONDS = 20.0
@@ -24,7 +25,9 @@ SHOWN = {"lphu": ("a weak promise, useful", BLUE), "hplu": ("a strong promise, h
 
 def veil_section(seed: int = 1) -> report.Section:
     """Veil one simulated stream twice and show it beside what it was."""
-    raw = Study(observers=1, stimuli=1, sessions=1, tracker="remote", seconds=SECONDS, seed=seed).recording(0, 0)
+    raw = SimulatedStudy(observers=1, stimuli=1, sessions=1, tracker="remote", seconds=SECONDS, seed=seed).recording(
+        0, 0
+    )
     raw = raw.to("px")
     noise, space = NoiseSource.secure(), space_of(raw.geometry)
     veiled: dict[str, Recording] = {}

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.stream_grid import Point
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED, canvas, png
+from gazeveil.pictures import canvas, png
+from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
 
 _COLOURS = (RED, ORANGE, GREY, GREEN, "#8e44ad", "#b7950b", "#16a085", BLUE, "#0b3c5d", "#d35400", "#2c3e50")
 _LABELS = {13: "RMSE (px)", 15: "correlation of saliency maps"}

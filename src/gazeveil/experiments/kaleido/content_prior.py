@@ -23,14 +23,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gazeveil.errors import FileFormatError, InputError
+from gazeveil.datasets.osie import OSIE_FILE, osie_fixations
 from gazeveil.experiments.stream_grid import Setting
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.content import moments
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
-from gazeveil.simulate import TRACKERS, Study
+from gazeveil.simulate import TRACKERS, SimulatedStudy
 from gazeveil.types import FloatArray
 
 SETTINGS = (Setting(60.0, 1.0, 1.0), Setting(60.0, 0.5, 3.0), Setting(300.0, 2.0, 0.5))
@@ -39,7 +39,6 @@ SETTINGS = (Setting(60.0, 1.0, 1.0), Setting(60.0, 0.5, 3.0), Setting(300.0, 2.0
 _RATE = 60.0
 _CELLS = (18, 32)
 _SACCADE_S = 0.03
-_OSIE_COLUMNS = ("image", "user", "fix", "x", "y", "dur_ms")
 _SIMULATED_SCREEN = screen(1280, 720, 518, 291, 600)
 
 
@@ -90,7 +89,7 @@ class Worth:
 def simulated(people: int = 20, scenes: int = 12, seconds: float = 10.0, seed: int = 8) -> Viewing:
     """Return simulated people before the same scenes."""
     tracker = replace(TRACKERS["remote"], name="remote-60", rate_hz=_RATE, geometry=_SIMULATED_SCREEN)
-    study = Study(people, scenes, 1, tracker=tracker, seconds=seconds, seed=seed)
+    study = SimulatedStudy(people, scenes, 1, tracker=tracker, seconds=seconds, seed=seed)
     count = round(seconds * _RATE)
     gaze = np.full((people, scenes, count, 2), np.nan)
     for number, recording in enumerate(study.recordings()):
@@ -106,19 +105,14 @@ def osie(folder: Path, images: int = 40) -> Viewing:
         InputError: If the file is not there.
         FileFormatError: If it is not the table we expect.
     """
-    path = Path(folder) / "fixations.parquet"
-    if not path.is_file():
-        raise InputError(f"{path} is not there", hint="it holds the fixations of the OSIE data set")
-    table = pl.read_parquet(path)
-    if missing := [name for name in _OSIE_COLUMNS if name not in table.columns]:
-        raise FileFormatError(path, column=missing[0], expected="a column of that name", found=", ".join(table.columns))
+    table = osie_fixations(Path(folder) / OSIE_FILE)
     every = table["image"].unique().sort()
     chosen = every.gather_every(max(1, len(every) // images)).head(images).to_list()
     users = table["user"].unique().sort().to_list()
     seconds, count = 3.0, round(3.0 * _RATE)
     gaze = np.full((len(users), len(chosen), count, 2), np.nan)
     t = np.arange(count) / _RATE
-    kept = table.filter(pl.col("image").is_in(chosen)).sort("image", "user", "fix")
+    kept = table.filter(pl.col("image").is_in(chosen))
     for (image, user), part in kept.group_by("image", "user", maintain_order=True):
         lasts = part["dur_ms"].to_numpy() / 1000
         starts = np.cumsum(lasts + _SACCADE_S) - lasts

@@ -22,13 +22,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.datasets.folder import find_data
 from gazeveil.errors import OptionError
 from gazeveil.experiments.kaleido._stream_study import COLUMNS, MEASURED
 from gazeveil.experiments.kaleido.contenders import CONTENDERS, Registered
-from gazeveil.experiments.stream_data import StreamSet, find_data, stream_sets
+from gazeveil.experiments.stream_data import StreamSet, stream_sets
 from gazeveil.experiments.stream_grid import Point, Setting, measure, settings
 from gazeveil.files import replacing
-from gazeveil.release.plots import canvas
+from gazeveil.pictures import canvas
 from gazeveil.samples.space import space_of
 from gazeveil.types import Tell
 

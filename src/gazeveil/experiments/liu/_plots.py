@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gazeveil.experiments.liu.figures import READ_OFF, SAMPLES, SLICE_SIDE, NoiseLevel, Quality
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED, canvas, png
+from gazeveil.pictures import canvas, png
+from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
 from gazeveil.types import FloatArray
 
 _LEVELS = (("good", BLUE), ("okay", ORANGE))

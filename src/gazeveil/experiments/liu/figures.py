@@ -41,10 +41,10 @@ from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource, gaussian, laplace
+from gazeveil.pictures import canvas
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.liu import LiuNoise
-from gazeveil.release.plots import canvas
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import Spread
@@ -192,7 +192,7 @@ def simulated_gaze(people: int = PEOPLE, copies: int = COPIES, shrink: int = 1, 
     if shrink < 1:
         raise OptionError(f"a cell is at least one pixel wide, not {shrink}")
     grid = Grid(_WIDTH // shrink, _HEIGHT // shrink, _SCREEN)
-    study = Study(observers=people, stimuli=1, sessions=1, tracker=_TRACKER, seconds=SAMPLES / 60, seed=seed)
+    study = SimulatedStudy(observers=people, stimuli=1, sessions=1, tracker=_TRACKER, seconds=SAMPLES / 60, seed=seed)
     observer, cell = [], []
     for number, recording in enumerate(study.recordings()):
         found = np.where(recording.tracked, grid.cells(recording.x, recording.y), -1)
@@ -239,7 +239,7 @@ def caps_of_algorithm_1(gaze: Gaze, epsilons: Sequence[float] = EPSILONS) -> dic
 
 
 def noisy_heatmaps(gaze: Gaze, epsilon: float = 1.5, seed: int = 1) -> dict[str, FloatArray]:
-    """Return the heatmap without noise, and those of real releases of the published and the sound Gaussian."""
+    """Return the heatmap without noise, and those with the published and the sound Gaussian noise."""
     copied = ObserverMaps(
         gaze.observers, gaze.maps.cells, gaze.maps.observer, gaze.maps.cell, np.minimum(gaze.maps.count, 1)
     )
@@ -249,8 +249,8 @@ def noisy_heatmaps(gaze: Gaze, epsilon: float = 1.5, seed: int = 1) -> dict[str,
     for name in ("Gaussian, published", "Gaussian, sound, samples bounded"):
         kind, bounded = MECHANISMS[name]
         mechanism = kind(gaze.observers, gaze.maps.cells, epsilon, samples=SAMPLES if bounded else None)
-        released = mechanism.release(summed, NoiseSource.seeded(seed))
-        heat[name] = render(released.value.reshape(gaze.shape), gaze.blur)
+        noisy = mechanism._measure(summed.total, NoiseSource.seeded(seed)) / gaze.observers
+        heat[name] = render(noisy.reshape(gaze.shape), gaze.blur)
     return heat
 
 

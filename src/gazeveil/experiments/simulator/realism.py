@@ -16,6 +16,9 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from gazeveil.datasets.eyetribe import eyetribe
+from gazeveil.datasets.osie import osie_fixations
+from gazeveil.datasets.vr_objects import vr_samples
 from gazeveil.errors import InputError
 from gazeveil.experiments.simulator._measures import (
     Measures,
@@ -31,7 +34,7 @@ from gazeveil.gaze.geometry import Unit, headset, screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus
-from gazeveil.simulate.study import Study, record
+from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS, Tracker
 from gazeveil.types import FloatArray
 
@@ -102,7 +105,7 @@ def _lund(file: Path, seed: int) -> list[dict[str, Any]]:
         labels[labels == _OSCILLATION] = _FIXATION  # a fixation lasts from saccade to saccade
         _measure_labelled(real, x, y, labels, 500.0)
     simulated = Measures()
-    twin = Study(observers=20, stimuli=2, sessions=1, tracker=_LUND_TRACKER, seconds=8, seed=seed)
+    twin = SimulatedStudy(observers=20, stimuli=2, sessions=1, tracker=_LUND_TRACKER, seconds=8, seed=seed)
     for recording in twin.recordings():
         degrees = recording.to(Unit.DEGREE)
         _measure_labelled(simulated, degrees.x, degrees.y, _true_labels(recording), 500.0)
@@ -158,9 +161,9 @@ def _measure_labelled(into: Measures, x: FloatArray, y: FloatArray, labels: Any,
 
 def _osie(file: Path, seed: int) -> list[dict[str, Any]]:
     real, simulated = Measures(), Measures()
-    table = pl.read_parquet(file).filter(pl.col("image") % 5 == 0).sort("user", "image", "fix")
+    table = osie_fixations(file).filter(pl.col("image") % 5 == 0).sort("user", "image", "fix")
     _measure_fixations(real, table.rename({"dur_ms": "duration"}), "user", "image")
-    twin = Study(observers=15, stimuli=40, sessions=1, seconds=3, seed=seed, geometry=_OSIE_SCREEN)
+    twin = SimulatedStudy(observers=15, stimuli=40, sessions=1, seconds=3, seed=seed, geometry=_OSIE_SCREEN)
     parts = []
     for recording in twin.recordings():
         rests = recording.events.filter(pl.col("kind") == "fixation").select("x", "y", "onset", "offset")
@@ -201,11 +204,11 @@ def _measure_fixations(into: Measures, fixations: pl.DataFrame, who: str, what: 
 
 def _vr(file: Path, seed: int) -> list[dict[str, Any]]:
     real, simulated = Measures(), Measures()
-    table = pl.read_parquet(file).filter((pl.col("trial") > 1) & (pl.col("trial") <= 6)).sort("t_ms")
+    table = vr_samples(file.parent).filter((pl.col("trial") > 1) & (pl.col("trial") <= 6)).sort("t_ms")
     for (user, _, _), one in table.group_by("user", "session", "trial", maintain_order=True):
         recording, head = _vr_recording(str(user), one)
         _measure_headset(real, recording, head)
-    twin = Study(observers=16, stimuli=5, sessions=2, tracker="headset", seconds=15, seed=seed)
+    twin = SimulatedStudy(observers=16, stimuli=5, sessions=2, tracker="headset", seconds=15, seed=seed)
     for recording in twin.recordings():
         _measure_headset(simulated, recording, np.zeros((len(recording), 2)))
     units = {
@@ -274,11 +277,9 @@ def _measure_headset(into: Measures, recording: Recording, head: FloatArray) -> 
 def _eyetribe(file: Path, seed: int) -> list[dict[str, Any]]:
     real, simulated = Measures(), Measures()
     per_degree = 600.0 * np.tan(np.radians(1.0)) / _EYETRIBE_PIXEL_MM
-    table = pl.read_parquet(file).filter(pl.col("run") <= 2).sort("t_ms")
-    for _, one in table.group_by("user", "run", maintain_order=True):
-        x, y = one["x"].to_numpy() / per_degree, one["y"].to_numpy() / per_degree
-        tracked = one["state"].to_numpy() == 7
-        _measure_remote(real, one["t_ms"].to_numpy() / 1000.0, x, y, tracked)
+    for run in eyetribe(file):
+        if int(run.session) <= 2:
+            _measure_remote(real, run.t, run.x / per_degree, run.y / per_degree, run.tracked)
     tracker = TRACKERS["remote"]
     for observer in Population(seed).observers(30):
         for session in (1, 2):

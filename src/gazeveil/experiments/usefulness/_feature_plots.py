@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.usefulness.features import FLOOR, Cell
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED, canvas, png
+from gazeveil.pictures import canvas, png
+from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
 from gazeveil.types import FloatArray
 
 _COLOURS = (BLUE, ORANGE, GREEN, RED, GREY, "#8a5fbf", "#20a0a0", "#a06020", "#000000")

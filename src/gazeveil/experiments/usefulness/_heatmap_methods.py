@@ -14,7 +14,7 @@ from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.engine import Columns, Kernel, add_up
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
-from gazeveil.aggregate.maps import CountMap, dwell
+from gazeveil.aggregate.maps import dwell
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import BOUND, prior_picture
@@ -84,8 +84,8 @@ def _plain_histogram(people: People, task: Task, noise: NoiseSource) -> FloatArr
 def _liu(columns: int, rows: int, cap: int) -> Way:
     def way(people: People, task: Task, noise: NoiseSource) -> FloatArray:
         grid = Grid(min(columns, task.grid.columns), min(rows, task.grid.rows), task.grid.geometry)
-        mechanism = GaussianMap(len(people), grid.size, task.epsilon, cap=cap, delta=task.delta)
-        return _shown(mechanism.measure(_sum(CountMap(grid, cap), people), noise) / len(people), grid, task)
+        mechanism = GaussianMap(len(people), grid.size, task.epsilon, cap=cap, delta=task.delta, grid=grid)
+        return _shown(mechanism._measure(_sum(mechanism.kernel(), people), noise) / len(people), grid, task)
 
     return way
 

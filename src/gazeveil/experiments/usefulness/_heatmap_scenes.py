@@ -20,11 +20,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns
-from gazeveil.errors import FileFormatError, InputError
+from gazeveil.datasets.osie import osie_fixations
+from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.simulate.study import Study
+from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
 from gazeveil.types import FloatArray, Tell, silent
 
@@ -44,7 +45,6 @@ _TRACKER = replace(TRACKERS["remote"], name="remote-60", rate_hz=60, geometry=PL
 _SPLIT_SEED = {"tune": 1_000, "test": 9_000}
 """Simulated studies of the two splits have seeds that are never the same (up to 8,000 seeds of each)."""
 
-_OSIE_COLUMNS = ("image", "user", "fix", "x", "y", "dur_ms")
 _OSIE_TUNED_ON = frozenset((*range(1001, 1061), *range(1100, 1140), *range(1102, 1701, 15)))
 """Images on which constants were tuned."""
 _MS_PER_SAMPLE = 10.0
@@ -131,7 +131,7 @@ class Gallery:
 
 def simulated(split: Split, scenes: int, seed: int = 0, people: int = SIMULATED_PEOPLE, tell: Tell = silent) -> Gallery:
     """Return simulated people looking at made-up scenes."""
-    study = Study(
+    study = SimulatedStudy(
         observers=people,
         stimuli=scenes,
         sessions=1,
@@ -151,17 +151,11 @@ def osie(path: Path, split: Split, images: int) -> Gallery:
 
     A fixation of d ms counts as d/10 samples.
     """
-    if not path.is_file():
-        raise InputError(f"{path} is not there", hint="say where OSIE's fixations are with --data FOLDER")
-    table = pl.read_parquet(path)
-    if missing := [name for name in _OSIE_COLUMNS if name not in table.columns]:
-        raise FileFormatError(path, expected=f"columns {', '.join(_OSIE_COLUMNS)}", found=f"no {', '.join(missing)}")
+    table = osie_fixations(path)
     every = table["image"].unique().sort().to_list()
     wanted = spread([name for name in every if (name in _OSIE_TUNED_ON) == (split is Split.TUNE)], images)
     scenes = []
-    for name, rows in (
-        table.filter(pl.col("image").is_in(wanted)).sort("image", "user", "fix").group_by("image", maintain_order=True)
-    ):
+    for name, rows in table.filter(pl.col("image").is_in(wanted)).group_by("image", maintain_order=True):
         people = [_of_fixations(own) for own in rows.partition_by("user", maintain_order=True)]
         scenes.append(Scene(str(name[0]), tuple(people)))
     return Gallery("osie", PLANE, tuple(scenes))

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.datasets.eyetribe import EYETRIBE_PUPIL, eyetribe
 from gazeveil.experiments.bozkir.classes import identify
-from gazeveil.experiments.feature_data import EYETRIBE_PUPIL, eyetribe
 from gazeveil.experiments.feature_people import CHOSEN
 from gazeveil.experiments.usefulness.features import DELTA, STRETCH
 from gazeveil.features.declared import declared_ranges
@@ -72,7 +72,7 @@ def run(
             ),
         }
         for title, mechanism in methods.items():
-            released = OwnRelease(mechanism=mechanism, series=RUNS).each.perturb(series, noise)
+            released = OwnRelease(mechanism=mechanism).each(RUNS).perturb(series, noise)
             rows.append(_row(title, epsilon, released, people, runs, every))
     return rows
 

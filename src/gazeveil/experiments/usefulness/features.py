@@ -224,12 +224,12 @@ def _group_job(
 ) -> Callable[[NoiseSource], Cell]:
     def job(noise: NoiseSource) -> Cell:
         design = people.wavelets if title == WAVELETS else people.design
-        mechanism = GroupSeries(epsilon=epsilon, delta=DELTA, people=size, design=design)
+        mechanism = GroupSeries(epsilon=epsilon, delta=DELTA, design=design)
         errors = [
             range_error(some.mean(axis=0), mechanism.estimate(some, noise).mean)
             for some in _samples(people, size, repeats)
         ]
-        expected = mechanism.plan().error
+        expected = mechanism.plan(size).error
         return replace(_cell(people, product, title, epsilon, errors), expected=expected)
 
     return job

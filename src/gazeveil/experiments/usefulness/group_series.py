@@ -62,7 +62,7 @@ def picture(
     visible = _visible(truths)
     for size in sizes:
         for epsilon in epsilons:
-            mechanism = GroupSeries(epsilon=epsilon, delta=1e-5, people=size, design=people.design)
+            mechanism = GroupSeries(epsilon=epsilon, delta="1e-5", design=people.design)
             right = []
             for _ in range(repeats):
                 made = {task: mechanism.estimate(series[:size], noise) for task, series in people.private.items()}

@@ -214,7 +214,7 @@ def compare(gallery: Gallery, plan: Plan, *, split: str = "", tell: Tell | None 
         for count in plan.observers:
             mechanism = PrivateHeatmap(epsilon=epsilon)
             delta = probability(plan.delta, "delta")
-            task = mechanism.strategy_for(gallery.geometry, count, Neighbours.REPLACE_ONE, delta).task
+            task = mechanism.task_for(gallery.geometry, count, Neighbours.REPLACE_ONE, delta)
             scores: list[_Scores] = []
             for scene in gallery.scenes:  # inside, so that a decoder is set up once for all scenes
                 scores.append(_measured(scene, task, methods, plan))

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from gazeveil.experiments.feature_data import EYETRIBE_PUPIL
+from gazeveil.datasets.eyetribe import EYETRIBE_PUPIL
 from gazeveil.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, by_task, first_runs, other_documents
 from gazeveil.experiments.usefulness.features import DELTA, EPSILONS, FLOOR, Cell
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus

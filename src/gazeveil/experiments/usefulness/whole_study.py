@@ -33,7 +33,7 @@ from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import scene
-from gazeveil.simulate.study import Study, record
+from gazeveil.simulate.study import SimulatedStudy, record
 from gazeveil.simulate.tracker import TRACKERS
 from gazeveil.types import FloatArray, IntArray
 from gazeveil.utility.maps import correlation, residual_correlation
@@ -114,7 +114,7 @@ class Viewed:
 
 def view_scenes(people: int, scenes: int, seed: int = 3) -> Viewed:
     """Let people look at scenes for five seconds each."""
-    study = Study(observers=people, stimuli=scenes, sessions=1, tracker=TRACKER, seconds=5, seed=seed)
+    study = SimulatedStudy(observers=people, stimuli=scenes, sessions=1, tracker=TRACKER, seconds=5, seed=seed)
     grid = Grid.of_degrees(study.plane)
     place = {stimulus.name: number for number, stimulus in enumerate(study.scenes())}
     found = np.zeros((people, scenes, grid.size), dtype=np.int64)

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def nearest(known: FloatArray, asked: FloatArray) -> NDArray[np.int64]:
     """Return for each unit vector the number of the known one at the least angle, the first of equals."""
     found = np.zeros(len(asked), np.int64)

@@ -11,7 +11,8 @@ import numpy as np
 
 from gazeveil.experiments.wilson.figures import SWEEPS, Retention
 from gazeveil.experiments.wilson.identified import Named
-from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED, canvas, png
+from gazeveil.pictures import canvas, png
+from gazeveil.release.plots import BLUE, GREEN, GREY, ORANGE, RED
 
 _COLOURS = (RED, ORANGE, GREY, GREEN, "#8e44ad", "#b7950b", "#16a085", BLUE, "#0b3c5d", "#d35400", "#2c3e50")
 _HITS = {False: "-", True: ":"}

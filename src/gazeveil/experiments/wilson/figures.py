@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from gazeveil.datasets.vr_objects import VrSession, vr_sessions
 from gazeveil.errors import OptionError
-from gazeveil.experiments.stream_data import VrSession, vr_sessions
 from gazeveil.experiments.stream_grid import Run
 from gazeveil.experiments.wilson.object_hits import agreement_held_out, agreement_of_raw, score
 from gazeveil.files import replacing
 from gazeveil.noise import NoiseSource
-from gazeveil.release.plots import canvas
+from gazeveil.pictures import canvas
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Sphere
 from gazeveil.types import Tell

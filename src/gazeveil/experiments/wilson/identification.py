@@ -24,8 +24,8 @@ from typing import Any, Final
 import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.data import eyetribe_trials, vr_trials, without_pupil
-from gazeveil.attacks.scores import interval, resampled_people
+from gazeveil.attacks.judging.scores import interval, resampled_people
+from gazeveil.attacks.trials import eyetribe_trials, vr_trials, without_pupil
 from gazeveil.errors import InputError, OptionError
 from gazeveil.types import FloatArray
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gazeveil.attacks.judge import Judge, Stage
+from gazeveil.attacks.judging.judge import Judge, Stage
 from gazeveil.experiments.wilson.figures import SWEEPS, Sweep, mechanism_of
 from gazeveil.experiments.wilson.tables import Plan, judges_of
 from gazeveil.types import Tell

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.experiments.stream_data import VrSession
+from gazeveil.datasets.vr_objects import VrSession
 from gazeveil.types import FloatArray
 from gazeveil.utility.aoi_hits import AoiHits, aoi_hits
 

@@ -21,7 +21,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, RECOGNISERS, Attack, Recogniser, Trial
-from gazeveil.attacks.judge import DRAWS, Judge
+from gazeveil.attacks.judging.judge import DRAWS, Judge
 from gazeveil.errors import InputError, MissingExtra, OptionError
 from gazeveil.experiments.identity_data import PEOPLE, SECONDS, IdentitySet, simulated_people, vr_people
 from gazeveil.experiments.wilson._cells import Cells, identity

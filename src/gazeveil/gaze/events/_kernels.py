@@ -6,8 +6,7 @@ Every kernel takes a chunk of samples and a state that it carries over to the ne
 serves a whole file and a live stream: a file is one long push, a stream is many short ones, and the answer cannot
 differ. Memory is bounded.
 
-Samples are cut into *stretches* first (`_next_in_stretch`): an event never leaves its stretch. All kernels are in one
-file because numba's cache does not notice when a function of another file has changed.
+Samples are cut into *stretches* first (`_next_in_stretch`): an event never leaves its stretch.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 TICK = 1e-6
@@ -47,7 +46,7 @@ SLOW = 1.0
 FAST = 2.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _next_in_stretch(
     t: float, x: float, y: float, seen: float, last: float, lost: bool, max_gap: float, max_step: float
 ) -> tuple[int, float, float, bool]:
@@ -74,7 +73,7 @@ def _next_in_stretch(
     return _STARTS, t, t, False
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _decide(
     buffer: FloatArray,
     fit: FloatArray,
@@ -127,7 +126,7 @@ def _decide(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _end_stretch(
     buffer: FloatArray, fit: FloatArray, place: NDArray[np.int64], half: float, rows: FloatArray, count: int
 ) -> int:
@@ -138,7 +137,7 @@ def _end_stretch(
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def velocities(
     half_window: float,
     max_gap: float,
@@ -188,7 +187,7 @@ def velocities(
     return int(count)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _put_fixation(
     out: FloatArray, k: int, start: float, end: float, sum_x: float, sum_y: float, n: float, minimum: float
 ) -> int:
@@ -200,7 +199,7 @@ def _put_fixation(
     return k + 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _put_saccade(
     out: FloatArray,
     k: int,
@@ -218,7 +217,7 @@ def _put_saccade(
     return k + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _mark_slow(vx: FloatArray, vy: FloatArray, limit: float, slow: NDArray[np.bool_]) -> None:
     """Say which rows are slow, and end with a false; apart, because the compiler can do many rows at once here."""
     for i in range(len(vx)):
@@ -226,7 +225,7 @@ def _mark_slow(vx: FloatArray, vy: FloatArray, limit: float, slow: NDArray[np.bo
     slow[len(vx)] = False
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _end_of_slow(slow: NDArray[np.bool_], words: NDArray[np.uint64], i: int) -> int:
     """Return the first row from ``i`` on that is not slow, looking at eight at once where they are."""
     while slow[i]:
@@ -239,7 +238,7 @@ def _end_of_slow(slow: NDArray[np.bool_], words: NDArray[np.uint64], i: int) -> 
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def classify(  # noqa: PLR0912, PLR0915  (one compiled loop)
     threshold: float,
     min_fixation: float,
@@ -342,7 +341,7 @@ def classify(  # noqa: PLR0912, PLR0915  (one compiled loop)
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def disperse(  # noqa: PLR0912, PLR0915  (one compiled loop)
     threshold: float,
     min_fixation: float,

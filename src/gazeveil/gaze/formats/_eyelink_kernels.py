@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gazeveil._compiled import kernel
 
 TAB, NEWLINE, SPACE, MINUS, DOT = 9, 10, 32, 45, 46
 LETTER_A, LETTER_E, LETTER_N, LETTER_S, LETTER_T, LETTER_Z = 65, 69, 78, 83, 84, 90
@@ -34,7 +35,7 @@ MISSING_DATA = -32768.0
 """What the tracker's own software writes for a missing position where it does not write a dot."""
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def read_lines(
     data: NDArray[np.uint8],
     position: int,
@@ -102,7 +103,7 @@ def read_lines(
     return int(at), line, row, notes, counted
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def combine_eyes(
     raw: NDArray[np.float64], eyes: int, rows: int, left: float, top: float, chosen: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -146,7 +147,7 @@ def combine_eyes(
     return gaze, valid
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) -> tuple[Any, bool]:
     """Read one line; return the position of its line feed, and whether it is plainly a sample of that shape."""
     numbers, flags, target_numbers, target_flags = shape[0], shape[1], shape[2], shape[3]
@@ -172,7 +173,7 @@ def _read_sample(data: Any, at: Any, shape: Any, kept: int, out: Any, row: int) 
     return at, data[at] == NEWLINE
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _read_number(data: Any, at: Any, shift: int) -> tuple[float, Any, bool]:
     """Read a number divided by 10**shift, or a lone dot as NaN; tell whether it is one of these, plainly written."""
     at = _skip_blanks(data, at)
@@ -201,7 +202,7 @@ def _read_number(data: Any, at: Any, shift: int) -> tuple[float, Any, bool]:
     return -value if negative else value, at, True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _skip_flags(data: Any, at: Any, length: int) -> tuple[Any, bool]:
     """Pass over a field of that many dots and capitals, and tell whether there is one."""
     at = _skip_blanks(data, at)
@@ -212,30 +213,30 @@ def _skip_flags(data: Any, at: Any, length: int) -> tuple[Any, bool]:
     return at, _ends_field(data[at])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _is_digit(byte: Any) -> bool:
     return bool(np.uint8(byte - ZERO) <= NINE)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _ends_field(byte: Any) -> bool:
     return byte in (SPACE, TAB, NEWLINE)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _skip_blanks(data: Any, at: Any) -> Any:
     while data[at] in (SPACE, TAB):
         at += ONE
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _end_of_line(data: Any, at: Any) -> Any:
     while data[at] != NEWLINE:
         at += ONE
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _note(noted: Any, index: int, kind: int, start: Any, end: Any, line: int, row: int) -> None:
     noted[index, 0], noted[index, 1], noted[index, 2], noted[index, 3], noted[index, 4] = kind, start, end, line, row

@@ -113,6 +113,18 @@ class ReadReport:
         """Note something the user should know that is no error."""
         self.remarks[text] += times
 
+    def in_words(self) -> list[str]:
+        """Return what somebody should know about a reading, one sentence each."""
+        lines = [f"{text} ({times:,} times)" if times > 1 else text for text, times in self.remarks.items()]
+        if self.bad_lines:
+            dropped = "1 bad line was" if self.bad_lines == 1 else f"{self.bad_lines:,} bad lines were"
+            lines.append(f"{dropped} dropped; the first: {self.first_bad[0].message}")
+        if self.time_backwards:
+            lines.append(f"the device's time goes backwards ({self.time_backwards:,} times); nothing was sorted")
+        if self.time_repeated:
+            lines.append(f"the device's time repeats ({self.time_repeated:,} times)")
+        return lines
+
     def to_dict(self) -> dict[str, object]:
         """Return the report as plain values, for ``--json`` output."""
         return {

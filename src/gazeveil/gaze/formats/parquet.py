@@ -46,7 +46,7 @@ class Parquet:
             return
         label = read_label(path)
         if label is None:
-            yield from _foreign_chunks(path, options)
+            yield from table_chunks(guarded(path, lambda: pl.scan_parquet(path, glob=False)), path, options)
             return
         events_path = events_beside(path)
         events = (
@@ -122,9 +122,8 @@ def _batches(samples: pl.LazyFrame, path: Path, rows: int) -> Iterator[pl.DataFr
         yield guarded(path, batch.collect)
 
 
-def _foreign_chunks(path: Path, options: ReadOptions) -> Iterator[Chunk]:
-    """Read somebody else's table: columns by the user's mapping, else by our own names."""
-    table = guarded(path, lambda: pl.scan_parquet(path, glob=False))
+def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[Chunk]:
+    """Read somebody else's table: columns by the user's mapping, else by our own names; ``path`` names it in errors."""
     if options.geometry is None:
         raise InputError(
             f"{path} does not say what its x and y are",

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from gazeveil.privacy.ledger.account import Account, Receipt
-from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, UnprovenRecorded
+from gazeveil.privacy.ledger.anchor import check_anchor
+from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, Restored, UnprovenRecorded
 from gazeveil.privacy.ledger.ledger import DEFAULT, Ledger
 from gazeveil.privacy.ledger.replay import Verification
 
@@ -18,6 +19,8 @@ __all__ = [
     "Event",
     "Ledger",
     "Receipt",
+    "Restored",
     "UnprovenRecorded",
     "Verification",
+    "check_anchor",
 ]

@@ -100,6 +100,7 @@ class Receipt:
         guarantee: What was charged.
         account: Where the account stood after it.
         repeated: Whether the charge was there already, from an earlier try.
+        ledger: The ledger's identity; empty where nobody knows.
     """
 
     charge_id: str
@@ -108,6 +109,21 @@ class Receipt:
     guarantee: Guarantee
     account: Account
     repeated: bool = False
+    ledger: str = ""
+
+    @property
+    def anchor(self) -> dict[str, Any] | None:
+        """What the ledger must hold from now on, as `check_anchor` takes it; None where nobody knows."""
+        if not self.ledger:
+            return None
+        account = self.account
+        return {
+            "ledger": self.ledger,
+            "dataset": account.dataset,
+            "person": account.person,
+            "events": account.number,
+            "head": account.head,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the receipt as plain values."""
@@ -118,6 +134,7 @@ class Receipt:
             "dataset": self.account.dataset,
             "person": self.account.person,
             "guarantee": self.guarantee.to_dict(),
+            "anchor": self.anchor,
         }
 
 

@@ -15,7 +15,7 @@ A ledger outlives the program that wrote it. Therefore, for every version of gaz
 
 Each event carries the digest of the event before it in its account. A changed, inserted, swapped or missing event
 breaks the chain, and `Ledger.verify` says where. What a chain cannot show by itself is that its newest events were
-cut off; keep an ``export`` elsewhere and verify against it.
+cut off; an anchor does (see `gazeveil.privacy.ledger.anchor`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -102,10 +102,33 @@ class AccountClosed(Event):
     kind: ClassVar[str] = "account-closed"
 
 
-KINDS: dict[str, type[Event]] = {kind.kind: kind for kind in (BudgetGranted, Charged, UnprovenRecorded, AccountClosed)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored(Event):
+    """Somebody went on with an old copy of the ledger on purpose: events of the account, or whole accounts, are lost.
+
+    Attributes:
+        lost: The newest event that the account is known to have had: its ``number`` and ``digest``. From here on, what
+            was charged is not all that was spent. Empty if the account itself lost nothing.
+        gone: The same for accounts that are lost altogether, by their number in the ledger.
+    """
+
+    kind: ClassVar[str] = "restored"
+
+    lost: Mapping[str, Any] = field(default_factory=dict)
+    gone: Mapping[str, Any] = field(default_factory=dict)
+
+
+_ALL = (BudgetGranted, Charged, UnprovenRecorded, AccountClosed, Restored)
+KINDS: dict[str, type[Event]] = {kind.kind: kind for kind in _ALL}
 
 _NAMES = {name: tuple(field.name for field in fields(kind)) for name, kind in KINDS.items()}
-_TYPES: dict[str, type | tuple[type, ...]] = {"number": int, "guarantee": dict, "conversion": (dict, type(None))}
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "number": int,
+    "guarantee": dict,
+    "conversion": (dict, type(None)),
+    "lost": dict,
+    "gone": dict,
+}
 """What the fields of events hold that do not hold text."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
@@ -17,12 +18,15 @@ from typing import Any, ParamSpec, TypeVar
 
 from gazeveil.errors import LedgerError, OptionError
 from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.privacy.ledger._anchor_file import Known
 from gazeveil.privacy.ledger.account import Account, Receipt, named, no_account, no_price, over_budget
+from gazeveil.privacy.ledger.anchor import Loss, Notice, Watch
 from gazeveil.privacy.ledger.events import (
     AccountClosed,
     BudgetGranted,
     Charged,
     Event,
+    Restored,
     UnprovenRecorded,
     digest_of,
     digest_of_text,
@@ -60,13 +64,21 @@ def _asking_again(method: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
 class Ledger:
     """Budgets and charges, kept in a file or on a PostgreSQL server. Safe to share between threads and after a fork."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, notice: Notice | None = None) -> None:
         self.store = store
+        self._watch = Watch(store.where, notice)
         # Totals by account, with the stored text that they were read from: who charges often need not read it again.
         self._seen: dict[tuple[str, str], tuple[str, Totals]] = {}
 
     @classmethod
-    def open(cls, where: str | Path = DEFAULT, *, create: bool = False, patience_s: float = PATIENCE_S) -> Ledger:
+    def open(
+        cls,
+        where: str | Path = DEFAULT,
+        *,
+        create: bool = False,
+        patience_s: float = PATIENCE_S,
+        notice: Notice | None = None,
+    ) -> Ledger:
         """Open the ledger in a file, or at a ``postgresql://`` address.
 
         Args:
@@ -74,6 +86,7 @@ class Ledger:
             create: Make the ledger if there is none. Without it a missing ledger is an error, because an empty one
                 has forgotten what was spent.
             patience_s: How long to wait for others who hold it, before it counts as unusable.
+            notice: Called with what people should know though it is no error; by default it is logged.
 
         Raises:
             LedgerError: If there is none, or it cannot be used.
@@ -83,7 +96,7 @@ class Ledger:
         if address.startswith(("postgresql://", "postgres://")):
             from gazeveil.privacy.ledger.postgres import PostgresStore  # noqa: PLC0415
 
-            return cls(PostgresStore(address, create=create, patience_s=patience_s))
+            return cls(PostgresStore(address, create=create, patience_s=patience_s), notice)
         if "://" in address:
             raise LedgerError(
                 f"a ledger is a file or a postgresql:// address, not {address.split('://', 1)[0]}://…",
@@ -95,7 +108,7 @@ class Ledger:
             raise LedgerError(
                 f"a ledger in a file needs a POSIX system ({error})", hint="keep it on a server: postgresql://…"
             ) from error
-        return cls(SqliteStore(Path(where), create=create, patience_s=patience_s))
+        return cls(SqliteStore(Path(where), create=create, patience_s=patience_s), notice)
 
     @_asking_again
     def grant(
@@ -114,14 +127,14 @@ class Ledger:
             LedgerError: If the account is closed, or holds another kind of budget, or any while ``first``.
         """
         _written(budget)
-        with self._account(dataset, person, opening=True) as (book, tail, totals):
+        with self._account(dataset, person, opening=True) as (held, tail, totals):
             if first and totals.budget is not None:
                 raise LedgerError(
                     f"{named(dataset, person)} has a budget already: {totals.budget}",
                     hint="add to it with `gazeveil ledger grant`",
                 )
             event = BudgetGranted(**_common(tail, budget, note=note))
-            return self._append(book, event, totals.after_grant(budget))
+            return self._append(held, event, totals.after_grant(budget))
 
     @_asking_again
     def charge(
@@ -151,9 +164,10 @@ class Ledger:
         """
         _written(guarantee)
         digest = "" if recipe is None else digest_of(recipe)
-        with self._account(dataset, person) as (book, tail, totals):
-            if charge_id and (text := book.find(_checked(charge_id, "charge id"))) is not None:
-                return _receipt_again(text, tail, totals, guarantee, digest)
+        with self._account(dataset, person) as (held, tail, totals):
+            if charge_id and (text := held.book.find(_checked(charge_id, "charge id"))) is not None:
+                held.after = _standing(tail, totals)
+                return _receipt_again(text, held.after, guarantee, digest, self._watch.identity)
             try:
                 after = totals.after_charge(guarantee)
             except NoPrice as reason:
@@ -165,8 +179,8 @@ class Ledger:
                 **_common(tail, guarantee, recipe=digest, note=note, event_id=charge_id),
                 conversion=None if terms is None else terms.to_dict(),
             )
-            account = self._append(book, event, after)
-        return Receipt(event.id, account.head, event.time, guarantee, account)
+            account = self._append(held, event, after)
+        return Receipt(event.id, account.head, event.time, guarantee, account, ledger=self._watch.identity)
 
     @_asking_again
     def record_unproven(
@@ -185,16 +199,16 @@ class Ledger:
         if not isinstance(guarantee, Unproven):
             raise OptionError("only what is unproven is recorded without a charge", hint="use Ledger.charge")
         digest = "" if recipe is None else digest_of(recipe)
-        with self._account(dataset, person, opening=True) as (book, tail, totals):
+        with self._account(dataset, person, opening=True) as (held, tail, totals):
             event = UnprovenRecorded(**_common(tail, guarantee, recipe=digest, note=note))
-            return self._append(book, event, totals.after(event))
+            return self._append(held, event, totals.after(event))
 
     @_asking_again
     def close_account(self, dataset: str, *, person: str = "", note: str = "") -> Account:
         """Close an account for good, for instance when a person withdraws: nothing more is granted or charged."""
-        with self._account(dataset, person) as (book, tail, totals):
+        with self._account(dataset, person) as (held, tail, totals):
             event = AccountClosed(**_common(tail, None, note=note))
-            return self._append(book, event, totals.after(event))
+            return self._append(held, event, totals.after(event))
 
     def account(self, dataset: str, person: str = "") -> Account:
         """Return where an account stands.
@@ -233,10 +247,48 @@ class Ledger:
             anchors: Digests of events from an export that was kept elsewhere; all must still be there.
         """
         with self.store.reading() as reader:
-            return verify(reader, anchors)
+            found = verify(reader, anchors)
+            lost = (f"{line} (by the anchor on this machine)" for line in self._watch.loss(reader).in_words())
+            return replace(found, faults=(*found.faults, *lost))
+
+    def lost(self) -> Loss:
+        """Return what the anchor on this machine names and the ledger does not hold: false if it holds everything."""
+        with self.store.reading() as reader:
+            return self._watch.loss(reader)
+
+    def restore(self, note: str) -> Loss:
+        """Accept an old copy of the ledger on purpose, record what is lost as events of their own, and go on from it.
+
+        What was charged to an account that lost events is not known any more, so its promise in total is void.
+
+        Args:
+            note: The reason, for people.
+
+        Returns:
+            What is lost; nothing is recorded if that is nothing.
+
+        Raises:
+            OptionError: If there is no reason.
+            LedgerError: If the ledger has no events at all, or cannot be written.
+        """
+        if not note.strip():
+            raise OptionError("a restore needs a reason", hint="say with a note why an older ledger counts from now on")
+        loss = self.lost()
+        if not loss:
+            return loss
+        gone = {str(event.account): _named_event(event) for event, tail in loss.events if tail is None}
+        with self.store.reading() as reader:
+            first = min(reader.tails(), key=lambda tail: tail.account)
+        lost = {tail: _named_event(event) for event, tail in loss.events if tail is not None}
+        for tail in lost if lost and not gone else {first: {}, **lost}:
+            self._record_restored(tail, lost.get(tail, {}), gone if tail == first else {}, note)
+        with self.store.reading() as reader:
+            self._watch.begin_anew(reader)
+        return loss
 
     def close(self) -> None:
         """Let go of the file or connection."""
+        self._watch.close()
         self.store.close()
 
     def __enter__(self) -> Ledger:
@@ -246,11 +298,13 @@ class Ledger:
         self.close()
 
     @contextmanager
-    def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[Book, Tail, Totals]]:
-        """Hold an account alone, with what its events come to."""
+    def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[_Held, Tail, Totals]]:
+        """Hold an account alone, with what its events come to; what was added is remembered elsewhere, too."""
         _check_names(dataset, person)
         with self.store.book(dataset, person, opening=opening) as book:
-            if (tail := book.tail) is None:
+            tail = book.tail
+            self._watch.check(book.reader, tail)
+            if tail is None:
                 raise no_account(dataset, person)
             text, totals = self._seen.get((dataset, person), ("", Totals()))
             if text != tail.totals:
@@ -259,18 +313,38 @@ class Ledger:
                 raise LedgerError(
                     f"the account of {named(dataset, person)} is closed", hint="nothing more may be released from it"
                 )
-            yield book, tail, totals
+            held = _Held(book)
+            yield held, tail, totals
+        if held.after is not None:
+            self._watch.remember(tail.account, held.after)
 
-    def _append(self, book: Book, event: Event, totals: Totals) -> Account:
+    @_asking_again
+    def _record_restored(self, where: Tail, lost: Mapping[str, Any], gone: Mapping[str, Any], note: str) -> None:
+        with self.store.book(where.dataset, where.person) as book:
+            if (tail := book.tail) is None:
+                raise no_account(where.dataset, where.person)
+            event = Restored(**_common(tail, None, note=note), lost=lost, gone=gone)
+            self._append(_Held(book), event, Totals.from_text(tail.totals).after(event))
+
+    def _append(self, held: _Held, event: Event, totals: Totals) -> Account:
         if len(event.note) > _LONGEST_NOTE:
             raise OptionError(f"a note has at most {_LONGEST_NOTE:,} letters, not {len(event.note):,}")
         text, running = to_text(event), totals.to_text()
         digest = digest_of_text(text)
-        book.append(Line(event.number, event.id, digest, text, running))
+        held.book.append(Line(event.number, event.id, digest, text, running))
         if len(self._seen) >= _REMEMBERED_ACCOUNTS:
             self._seen.clear()
         self._seen[event.dataset, event.person] = (running, totals)
-        return Account(event.dataset, event.person, totals, event.number, digest)
+        held.after = Account(event.dataset, event.person, totals, event.number, digest)
+        return held.after
+
+
+@dataclass(slots=True)
+class _Held:
+    """An account that is held, and where it stands after it is let go."""
+
+    book: Book
+    after: Account | None = None
 
 
 def _common(
@@ -299,15 +373,22 @@ def _written(guarantee: Guarantee) -> dict[str, Any]:
     return guarantee.to_dict()
 
 
-def _receipt_again(text: str, tail: Tail, totals: Totals, guarantee: Guarantee, recipe: str) -> Receipt:
+def _standing(tail: Tail, totals: Totals) -> Account:
+    return Account(tail.dataset, tail.person, totals, tail.number, tail.head)
+
+
+def _named_event(event: Known) -> dict[str, Any]:
+    return {"number": event.number, "digest": event.digest}
+
+
+def _receipt_again(text: str, account: Account, guarantee: Guarantee, recipe: str, ledger: str) -> Receipt:
     event = from_text(text)
-    asked = (tail.dataset, tail.person, guarantee.to_dict(), recipe)
+    asked = (account.dataset, account.person, guarantee.to_dict(), recipe)
     if not isinstance(event, Charged) or (event.dataset, event.person, event.guarantee, event.recipe) != asked:
         raise LedgerError(
             f"the charge id {event.id!r} was used before for something else", hint="use one id for one release"
         )
-    account = Account(tail.dataset, tail.person, totals, tail.number, tail.head)
-    return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True)
+    return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True, ledger=ledger)
 
 
 def _check_names(dataset: str, person: str) -> None:

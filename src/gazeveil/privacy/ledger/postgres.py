@@ -127,7 +127,8 @@ class PostgresStore:
         try:
             with connection.pipeline():  # one round trip to the server instead of one per statement
                 connection.execute("BEGIN")
-                if opening:
+                if opening:  # one after the other, so that the first account of all is the first for good
+                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_INIT_LOCK,))
                     connection.execute(_OPEN, (dataset, person))
                 connection.execute(_LOCK, (dataset, person))
                 found = connection.execute(_TAIL, (GENESIS, dataset, person))
@@ -272,6 +273,7 @@ class _Book:
 
     def __init__(self, connection: psycopg.Connection[Any], tail: Tail | None) -> None:
         self._connection = connection
+        self.reader = _Reader(connection)
         self.tail = tail
         self.after: Tail | None = None
         self._line: Line | None = None
@@ -319,6 +321,18 @@ class _Reader:
             cursor.execute(query, (account,))
             for row in cursor:
                 yield Line(*row)
+
+    def digest(self, account: int, number: int) -> str | None:
+        """Return the digest of one event."""
+        query = "SELECT digest FROM gazeveil.events WHERE account = %s AND number = %s"
+        row = self._connection.execute(query, (account, number)).fetchone()
+        return None if row is None else str(row[0])
+
+    def identity(self) -> str:
+        """Return the digest of the very first event."""
+        query = "SELECT digest FROM gazeveil.events ORDER BY account, number LIMIT 1"
+        row = self._connection.execute(query).fetchone()
+        return "" if row is None else str(row[0])
 
     def faults(self) -> list[str]:
         """Return events without an account; the server itself watches its files (see its checksums)."""

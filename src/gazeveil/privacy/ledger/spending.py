@@ -45,12 +45,14 @@ from gazeveil.privacy.guarantee import (
     ZeroConcentratedDP,
     guarantee_from_dict,
 )
-from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, UnprovenRecorded
+from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, Restored, UnprovenRecorded
 
 _ZERO = Fraction(0)
 _LONG_BITS = 2048
 _GRID_BITS = 1024
 _DIGITS = 40
+LOST = "the ledger was restored from an old copy, and charges were lost"
+"""Why the releases of an account have no promise in total any more."""
 
 
 _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -143,6 +145,8 @@ class Totals:
             NoPrice: If a charge has no finite cost in the budget.
             LedgerError: If the event cannot follow those before it.
         """
+        if isinstance(event, Restored):
+            return replace(self, unproven=tuple(sorted({*self.unproven, LOST}))) if event.lost else self
         if self.closed:
             raise LedgerError(f"a {event.kind!r} event comes after the account was closed")
         if isinstance(event, AccountClosed):

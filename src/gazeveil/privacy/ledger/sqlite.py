@@ -20,13 +20,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from gazeveil.errors import InternalError, LedgerError
+from gazeveil.errors import InternalError, LedgerError, LedgerRolledBack
 from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Tail
 
 _APPLICATION_ID = 0x475A564C  # "GZVL", so that a ledger is told from any other SQLite file
 _PAUSE_S = 0.001
+_PRIVATE = 0o600
+"""Who may read and write a new ledger: its owner. The files that SQLite puts beside it get the same mode."""
 
 _SCHEMA = f"""
 CREATE TABLE accounts (
@@ -124,7 +126,7 @@ class SqliteStore:
     @contextmanager
     def reading(self) -> Iterator[_Reader]:
         """Look at everything as it stands at one moment."""
-        file = self._identity()
+        file = self._same_file()
         _BEING_READ[file] += 1
         try:
             with self._explaining(), closing(self._open()) as connection:
@@ -156,17 +158,30 @@ class SqliteStore:
         """Return this process's connection, and make sure that it still leads to the file of that name."""
         if self._connection is not None and self._process != os.getpid():
             raise self._carried_over()
-        found = self._identity()
-        if self._file not in (None, found):
-            raise LedgerError(
-                f"the ledger {self.path} was replaced by another file while it was in use",
-                hint="put the right file back, then start again",
-            )
+        found = self._same_file()
         if self._connection is None:
             with self._explaining():
                 self._connection = self._open()
             self._process, self._file = os.getpid(), found
         return self._connection
+
+    def _same_file(self) -> File:
+        """Return which file has the ledger's name, and make sure that it is the one that was in use."""
+        try:
+            found = self._identity()
+        except LedgerError:
+            if self._file is None or self.path.exists():
+                raise
+            raise LedgerRolledBack(
+                f"there is no ledger at {self.path} any more: it went away while it was in use",
+                hint="put it back, then start again",
+            ) from None
+        if self._file not in (None, found):
+            raise LedgerRolledBack(
+                f"the ledger {self.path} was replaced by another file while it was in use",
+                hint="put the right file back, then start again",
+            )
+        return found
 
     def _identity(self) -> File:
         try:
@@ -198,6 +213,8 @@ class SqliteStore:
             raise self._missing()
         if _INHERITED and self.path.exists() and self._identity() in _INHERITED:
             raise self._carried_over()
+        if mode == "rwc":
+            self._make_private()
         connection = sqlite3.connect(
             f"file:{quote(os.fsencode(self._name))}?mode={mode}",
             uri=True,
@@ -215,6 +232,13 @@ class SqliteStore:
             connection.close()
             raise
         return connection
+
+    def _make_private(self) -> None:
+        """Make the file before SQLite does, which would let everybody read it."""
+        try:
+            os.close(os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
+        except OSError as error:
+            raise LedgerError(f"cannot make the ledger {self.path}: {error.strerror}") from error
 
     def _check(self, connection: sqlite3.Connection) -> None:
         if _pragma(connection, "application_id") != _APPLICATION_ID:
@@ -248,7 +272,7 @@ class SqliteStore:
     def _alone(self) -> Iterator[None]:
         """Keep all other writers out. The system lets go of the lock when a process ends, however it ends."""
         try:
-            descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
         except OSError as error:
             raise LedgerError(
                 f"cannot open the lock file {self._lock}: {error.strerror}", hint="check the folder's permissions"
@@ -309,6 +333,7 @@ class _Book:
 
     def __init__(self, connection: sqlite3.Connection, dataset: str, person: str, *, opening: bool) -> None:
         self._connection = connection
+        self.reader = _Reader(connection)
         self.tail = _tail(connection, dataset, person)
         if self.tail is None and opening:
             connection.execute("INSERT INTO accounts (dataset, person) VALUES (?, ?)", (dataset, person))
@@ -345,6 +370,17 @@ class _Reader:
         query = "SELECT number, id, digest, event, totals FROM events WHERE account = ? ORDER BY number"
         for row in self._connection.execute(query, (account,)):
             yield Line(*row)
+
+    def digest(self, account: int, number: int) -> str | None:
+        """Return the digest of one event."""
+        query = "SELECT digest FROM events WHERE account = ? AND number = ?"
+        row = self._connection.execute(query, (account, number)).fetchone()
+        return None if row is None else str(row[0])
+
+    def identity(self) -> str:
+        """Return the digest of the very first event."""
+        row = self._connection.execute("SELECT digest FROM events ORDER BY account, number LIMIT 1").fetchone()
+        return "" if row is None else str(row[0])
 
     def faults(self) -> list[str]:
         """Return what SQLite finds wrong with its file."""

@@ -59,6 +59,11 @@ class Book(Protocol):
         """Return the text of the event that was given an id, in whichever account."""
         ...
 
+    @property
+    def reader(self) -> Reader:
+        """All accounts, as they stand now."""
+        ...
+
     def append(self, line: Line) -> None:
         """Add the next event; once in a transaction."""
         ...
@@ -77,6 +82,14 @@ class Reader(Protocol):
 
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
+        ...
+
+    def digest(self, account: int, number: int) -> str | None:
+        """Return the digest of one event; None if there is no such event."""
+        ...
+
+    def identity(self) -> str:
+        """Return the digest of the very first event: the same for all copies of a ledger. Empty before there is one."""
         ...
 
     def faults(self) -> list[str]:

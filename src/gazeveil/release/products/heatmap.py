@@ -12,18 +12,21 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.choice import tells_much
+from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
-from gazeveil.aggregate.strategy import Estimate, Strategy
+from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text
+from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
+from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, weak
+from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, strategy_method, weak
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
@@ -40,6 +43,7 @@ class HeatmapMeasurement(Measurement):
 
     product: ClassVar[str] = "heatmap"
     files: ClassVar[str] = "heatmap.npz and heatmap.parquet: the map, the noise in it, the prior"
+    proof: ClassVar[str] = "heatmap-strategies"
 
     study: Study
     mechanism: PrivateHeatmap
@@ -78,11 +82,39 @@ class HeatmapMeasurement(Measurement):
         return {**self.mechanism.to_dict(), **spent, "strategy": chosen}
 
     def warnings(self) -> tuple[str, ...]:
-        """Warn of an ε that guarantees little, and of a map that will be nearly all prior."""
+        """Warn of an ε that guarantees little."""
+        return weak(self.mechanism.epsilon)
+
+    def forecast(self) -> Forecast | None:
+        """Return the correlation to expect; None where participants are counted privately first.
+
+        It was measured for the strategy that ``auto`` takes.
+        """
+        number = self.study.participants.number
+        if number is None or self.mechanism.strategy != "auto":
+            return None
+        screen = self.study.stimulus(self.stimulus).screen
+        return heatmap_forecast(self.mechanism.task_for(screen, number, self.study.neighbours, self.delta))
+
+    def method(self) -> Method:
+        """Return how the map protects."""
+        maps = (
+            f"The gaze of each participant on the stimulus “{self.stimulus}”, all recordings together, became one "
+            "gaze map."
+        )
+        after = (
+            "The heatmap was estimated from the noisy sum and a public prior of gaze maps, in cells of "
+            f"{self.mechanism.cell_deg:g}°, and blurred with a Gaussian of {self.mechanism.blur_deg:g}° standard "
+            "deviation."
+        )
         strategy = self.strategy
-        few = strategy is not None and not tells_much(strategy.task)
-        prior = ("so few participants at this ε say little: the map will be nearly all prior",) if few else ()
-        return (*weak(self.mechanism.epsilon), *prior)
+        if strategy is None:
+            counted = (
+                f"A part of {COUNT_SHARE} of ε paid for counting the participants with Laplace noise; the bound and "
+                "noise of the map follow from that count."
+            )
+            return Method(sentence=f"{maps} {counted} {after}", sources=("dwork2014", "liu2019"))
+        return strategy_method(strategy.to_dict(), self.study.neighbours, before=maps, after=after)
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> tuple[int, IntArray]:
         """Return how many participants the decoder should assume, and the noisy sum."""
@@ -125,11 +157,19 @@ class HeatmapMeasurement(Measurement):
         return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta, share=share)
 
 
+def heatmap_forecast(task: Task) -> Forecast:
+    """Return how good the map of a task will be: a matter of public facts."""
+    if exact(task.delta) == 0:
+        return PURE_HEATMAP.forecast(task.observers * float(task.epsilon))
+    return HEATMAP.forecast(effective_observers(task))
+
+
 @PRODUCTS.register(PrivateHeatmap.product)
 def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
     """Plan the heatmap of one stimulus of a study."""
     found = HeatmapMeasurement(study, mechanism, one_stimulus(study, stimulus, "heatmap"))
     check_delta(found.delta, study)
-    found.recipe()  # refuses a strategy that cannot be
+    if mechanism.strategy != "auto":
+        found.recipe()  # refuses a strategy that cannot be
     picture_of(study.stimulus(found.stimulus))  # refuses a picture that cannot be drawn over
     return found

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
@@ -28,7 +27,7 @@ from gazeveil.samples._stream_kernels import (
 from gazeveil.types import FloatArray, IntArray, WordArray
 
 
-@njit(STEP, cache=True, nogil=True, error_model="numpy")
+@kernel(STEP, error_model="numpy")
 def step(
     clock: IntArray,
     books: IntArray,
@@ -62,7 +61,7 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@njit(RUN, cache=True, nogil=True, error_model="numpy")
+@kernel(RUN, error_model="numpy")
 def run(
     clock: IntArray,
     books: IntArray,

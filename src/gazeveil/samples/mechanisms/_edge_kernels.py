@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.samples._receive_kernels import (
     FAST,
     FIXED,
@@ -27,7 +26,7 @@ HIGH = FIXED + 4
 FARTHEST = 8.0  # sizes of the space
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _folded(value: float, low: float, high: float) -> float:
     """Return where a path ends that bounces off both edges; one from very far off ends where one from nearer would.
 
@@ -39,7 +38,7 @@ def _folded(value: float, low: float, high: float) -> float:
     return low + min(way, 2.0 * span - way)
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     keep_time(clock, t)
     if not (math.isfinite(memory[0]) and math.isfinite(memory[1]) and math.isfinite(memory[2])):
@@ -57,7 +56,7 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
                 memory[axis] = min(max(value, low), high)
 
 
-@njit(STEP, **FAST)
+@kernel(STEP, **FAST)
 def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     """Veil one sample."""
     memory[0], memory[1], memory[2] = x, y, z
@@ -65,7 +64,7 @@ def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     return memory[0], memory[1]
 
 
-@njit(RUN, **FAST)
+@kernel(RUN, **FAST)
 def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
     """Veil many samples."""
     three = len(z) > 0

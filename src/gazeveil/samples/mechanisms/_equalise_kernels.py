@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.samples._receive_kernels import (
     CLOCK,
     FAST,
@@ -38,7 +37,7 @@ SHOWN = MEMORY + 3
 NEXT = MEMORY + 6
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _look(fixed: FloatArray, clock: IntArray, memory: FloatArray, now: int) -> None:
     """Follow the eye; a stay that has settled waits to be shown."""
     square = 0.0
@@ -59,7 +58,7 @@ def _look(fixed: FloatArray, clock: IntArray, memory: FloatArray, now: int) -> N
             memory[NEXT + axis] = memory[CENTRE + axis]
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     there = receive(fixed, clock, memory, t)
     now = clock[PREVIOUS]
@@ -80,7 +79,7 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
         memory[0] = memory[1] = memory[2] = math.nan
 
 
-@njit(STEP, **FAST)
+@kernel(STEP, **FAST)
 def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     """Veil one sample."""
     memory[0], memory[1], memory[2] = x, y, z
@@ -88,7 +87,7 @@ def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     return memory[0], memory[1]
 
 
-@njit(RUN, **FAST)
+@kernel(RUN, **FAST)
 def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
     """Veil many samples."""
     three = len(z) > 0

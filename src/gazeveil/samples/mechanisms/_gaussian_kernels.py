@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, POINT, RUN, STEP, receive, send
 from gazeveil.types import FloatArray, IntArray
 
@@ -15,7 +14,7 @@ NOISE = CLOCK
 LATTICE = FIXED
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     receive(fixed, clock, memory, t)
     step, per_unit = fixed[LATTICE], 1.0 / fixed[LATTICE]  # powers of two: both are exact
@@ -30,7 +29,7 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
     send(fixed, memory)
 
 
-@njit(STEP, **FAST)
+@kernel(STEP, **FAST)
 def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     """Veil one sample."""
     memory[0], memory[1], memory[2] = x, y, z
@@ -38,7 +37,7 @@ def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     return memory[0], memory[1]
 
 
-@njit(RUN, **FAST)
+@kernel(RUN, **FAST)
 def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
     """Veil many samples."""
     three = len(z) > 0

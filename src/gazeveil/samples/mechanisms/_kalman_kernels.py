@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.samples._receive_kernels import (
     FAST,
     FIXED,
@@ -26,7 +25,7 @@ BELIEF = MEMORY
 DOUBT = MEMORY + 3  # the belief's variance
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     before = clock[PREVIOUS]
     there = receive(fixed, clock, memory, t)
@@ -46,7 +45,7 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
     send(fixed, memory)
 
 
-@njit(STEP, **FAST)
+@kernel(STEP, **FAST)
 def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     """Veil one sample."""
     memory[0], memory[1], memory[2] = x, y, z
@@ -54,7 +53,7 @@ def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     return memory[0], memory[1]
 
 
-@njit(RUN, **FAST)
+@kernel(RUN, **FAST)
 def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
     """Veil many samples."""
     three = len(z) > 0

@@ -8,8 +8,7 @@ of the weights, and gaze is a quotient of two sums.
 
 from __future__ import annotations
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.samples._receive_kernels import (
     CLOCK,
     FAST,
@@ -34,7 +33,7 @@ RING = MEMORY + 8
 COLUMNS = 4
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _sum_afresh(memory: FloatArray, window: int) -> None:
     """Form both sums from a ring whose oldest sample is the first."""
     for column in range(COLUMNS):
@@ -46,7 +45,7 @@ def _sum_afresh(memory: FloatArray, window: int) -> None:
         memory[PLAIN + column], memory[WEIGHTED + column] = plain, weighted
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _fill(memory: FloatArray, window: int) -> None:
     for i in range(window):
         for axis in range(3):
@@ -54,7 +53,7 @@ def _fill(memory: FloatArray, window: int) -> None:
         memory[RING + COLUMNS * i + 3] = 1.0
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     receive(fixed, clock, memory, t)
     window = int(fixed[WINDOW])
@@ -84,7 +83,7 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
     send(fixed, memory)
 
 
-@njit(STEP, **FAST)
+@kernel(STEP, **FAST)
 def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     """Veil one sample."""
     memory[0], memory[1], memory[2] = x, y, z
@@ -92,7 +91,7 @@ def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     return memory[0], memory[1]
 
 
-@njit(RUN, **FAST)
+@kernel(RUN, **FAST)
 def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
     """Veil many samples."""
     three = len(z) > 0

@@ -8,8 +8,7 @@ adds B times itself. Both sums are formed afresh each time the ring comes round,
 
 from __future__ import annotations
 
-from numba import njit
-
+from gazeveil._compiled import kernel
 from gazeveil.samples._receive_kernels import (
     AXES,
     CLOCK,
@@ -33,7 +32,7 @@ PLAIN = MEMORY + 3
 RING = MEMORY + 6
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _sum_afresh(memory: FloatArray, window: int, axes: int) -> None:
     """Form both sums from a ring whose oldest sample is the first."""
     for axis in range(axes):
@@ -45,7 +44,7 @@ def _sum_afresh(memory: FloatArray, window: int, axes: int) -> None:
         memory[PLAIN + axis], memory[WEIGHTED + axis] = plain, weighted
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _fill(memory: FloatArray, window: int) -> None:
     for i in range(window):
         for axis in range(3):
@@ -53,7 +52,7 @@ def _fill(memory: FloatArray, window: int) -> None:
     _sum_afresh(memory, window, 3)
 
 
-@njit(**FAST)
+@kernel(**FAST)
 def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -> None:
     receive(fixed, clock, memory, t)
     window, axes = int(fixed[WINDOW]), int(fixed[AXES])
@@ -76,7 +75,7 @@ def _advance(fixed: FloatArray, clock: IntArray, memory: FloatArray, t: float) -
     send(fixed, memory)
 
 
-@njit(STEP, **FAST)
+@kernel(STEP, **FAST)
 def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     """Veil one sample."""
     memory[0], memory[1], memory[2] = x, y, z
@@ -84,7 +83,7 @@ def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
     return memory[0], memory[1]
 
 
-@njit(RUN, **FAST)
+@kernel(RUN, **FAST)
 def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
     """Veil many samples."""
     three = len(z) > 0

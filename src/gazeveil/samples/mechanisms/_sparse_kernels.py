@@ -7,8 +7,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from gazeveil._compiled import kernel
 from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
@@ -42,7 +42,7 @@ OPEN, BLUR = range(OWN, OWN + 2)
 """The clock: whether an epoch has begun, and the noise of its threshold."""
 
 
-@njit(STEP, cache=True, nogil=True, error_model="numpy")
+@kernel(STEP, error_model="numpy")
 def step(
     clock: IntArray,
     books: IntArray,
@@ -98,7 +98,7 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@njit(RUN, cache=True, nogil=True, error_model="numpy")
+@kernel(RUN, error_model="numpy")
 def run(
     clock: IntArray,
     books: IntArray,

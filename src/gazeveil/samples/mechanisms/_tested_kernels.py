@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from gazeveil._compiled import kernel
 from gazeveil.samples._filter_kernels import TURN, inside, wrapped
 from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
@@ -51,7 +51,7 @@ INDEX, SHARES, LOCKED = range(OWN, OWN + 3)
 """The clock: samples so far, shares at hand, and slots whose shares were taken in advance."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def distance(plan: FloatArray, x: float, y: float, to_x: float, to_y: float) -> int:
     """Return how far gaze, clamped to the space, is from a public point, in whole grains."""
     across = wrapped(inside(x, plan, 0) - to_x, plan[TURN])
@@ -59,7 +59,7 @@ def distance(plan: FloatArray, x: float, y: float, to_x: float, to_y: float) -> 
     return int(np.floor(math.sqrt(across * across + down * down) / plan[GRAIN]))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def allowance(clock: IntArray, books: IntArray, plan: FloatArray, at: int) -> int:
     """Return what a release may cost now."""
     left = room(books, at)
@@ -68,7 +68,7 @@ def allowance(clock: IntArray, books: IntArray, plan: FloatArray, at: int) -> in
     return int(min(left // 2, int(plan[LOSS])))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def is_far(
     clock: IntArray,
     belief: FloatArray,
@@ -88,7 +88,7 @@ def is_far(
     return DONE, distance(plan, x, y, to_x, to_y) > math.floor(limit / plan[GRAIN]) + noise
 
 
-@njit(STEP, cache=True, nogil=True, error_model="numpy")
+@kernel(STEP, error_model="numpy")
 def step(
     clock: IntArray,
     books: IntArray,
@@ -142,7 +142,7 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@njit(RUN, cache=True, nogil=True, error_model="numpy")
+@kernel(RUN, error_model="numpy")
 def run(
     clock: IntArray,
     books: IntArray,

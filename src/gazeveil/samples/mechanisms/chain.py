@@ -10,9 +10,10 @@ promised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -55,15 +56,38 @@ class Chain(SampleMechanism):
         """By how many seconds the output looks back, all members together."""
         return sum(member.delay for member in self.members)
 
+    @property
+    def fixed(self) -> str:
+        """Nothing stands against it if one of the members can change."""
+        able = any(member.can_change for member in self.members)
+        return "" if able else "; ".join(f"{member.name}: {member.fixed}" for member in self.members)
+
+    @property
+    def turned(self) -> int:
+        """Which member the knob turns: the first that has one."""
+        return [member.can_change for member in self.members].index(True)
+
+    @property
+    def knob(self) -> dict[str, Fraction]:
+        """The numbers of the member that the knob turns."""
+        return self.members[self.turned].knob if self.can_change else {}
+
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
         return _Chained(self, noise)
+
+    def _with_knob(self, numbers: Mapping[str, Any]) -> Self:
+        which = self.turned
+        changed = self.members[which].with_promise(**numbers)
+        return replace(self, members=(*self.members[:which], changed, *self.members[which + 1 :]))
 
 
 class _Chained(Veil):
     """One veil a member."""
 
     __slots__ = ("_sources", "_veils")
+
+    mechanism: Chain
 
     def __init__(self, mechanism: Chain, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
@@ -127,19 +151,14 @@ class _Chained(Veil):
             raise
         return out
 
-    @alone
-    def change(self, /, t: float, **knob: Any) -> None:
-        """Turn the knob of the first member that has one.
+    @property
+    def promise(self) -> Chain:
+        """The mechanism as the knob has it now."""
+        return replace(self.mechanism, members=tuple(veil.promise for veil in self._veils))
 
-        Raises:
-            OptionError: If no member has a knob, or it refuses.
-        """
-        self._check_open()
-        for veil in self._veils:
-            if hasattr(veil, "change"):
-                veil.change(t, **knob)
-                return
-        raise OptionError("no veil of this chain has a promise to change")
+    def _change(self, t: float, changed: Chain) -> None:
+        which = changed.turned
+        self._veils[which].change(t, **changed.members[which].knob)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,9 @@ from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource, add_radial, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
-from gazeveil.privacy.exact import Number, above_zero, as_text, whole_number
+from gazeveil.privacy.exact import above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.privacy.release import kept_promise
-from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
 from gazeveil.samples.space import wrapped
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, moment, moments
@@ -88,6 +87,11 @@ class HeldTicks(SampleMechanism):
         """The step of the lattice that noisy points lie on."""
         return lattice_step(self.scale)
 
+    @property
+    def fixed(self) -> str:
+        """The promise can be changed at any time."""
+        return ""
+
     def start(self, noise: NoiseSource) -> _Ticking:
         """Return a veil for a new stream."""
         return _Ticking(self, noise)
@@ -100,7 +104,6 @@ class _Ticking(Veil):
         "_apart",
         "_between",
         "_held",
-        "_now",
         "_numbers",
         "_out",
         "_part",
@@ -113,6 +116,7 @@ class _Ticking(Veil):
     )
 
     mechanism: HeldTicks
+    _now: HeldTicks
 
     def __init__(self, mechanism: HeldTicks, noise: NoiseSource) -> None:
         from gazeveil.noise._refine_kernels import radial  # noqa: PLC0415  (numba loads on use)
@@ -134,37 +138,14 @@ class _Ticking(Veil):
         self._steps = in_steps(mechanism.scale, self._spacing, "the scale of the noise")
         self._scale = float(self._steps)
 
-    @property
-    def promise(self) -> HeldTicks:
-        """The mechanism as the knob has it now."""
-        return self._now
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The promise to every window with a release after the latest change; none if the noise is not secure."""
-        return kept_promise(self._now.guarantee, self.noise)
-
-    @alone
-    def change(
-        self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
-    ) -> None:
-        """Turn the knob: what is released from now on keeps another promise (erratum K4).
+    def _change(self, t: float, changed: HeldTicks) -> None:
+        """Go on with another promise.
 
         After the latest point nothing is released for as long as a window lasts, the old or the new one, whichever is
         longer: so no window holds points of two promises. Nor is anything until the old windows that began before the
         change are over: their gaze was promised the old one.
-
-        Raises:
-            OptionError: If the promise cannot be kept by this mechanism; the old one stays in force.
-            VeilShut: If the veil is shut.
         """
-        self._check_open()
-        given = {"epsilon": epsilon, "window": window, "radius": radius}
-        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        changed = replace(self._now, **changes)
-        if not abs(float(t)) <= LATEST:
-            raise OptionError(f"the time of a change must be in seconds, not {t!r}")
-        now = round(float(t) * 1e6)
+        now = round(t * 1e6)
         if self._numbers[SEEN]:
             now = max(now, self._numbers.item(PREVIOUS))
         before, last = self._apart, self._recent[-1]

@@ -8,16 +8,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import above_zero
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.ledger import LONGEST_WINDOW, LOSS_UNIT, Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests
-from gazeveil.samples.stream import Plan, StreamMechanism, StreamVeil
+from gazeveil.samples.stream import Plan, StreamMechanism
 
 REASON = (
     "Kaleido as published: test noise that ignores the radius (K1), one test too few in a window (K2), "
@@ -62,9 +61,10 @@ class KaleidoAsPublished(StreamMechanism):
         """How many tests a window is said to have."""
         return math.ceil(self.window / self.t_skip)
 
-    def start(self, noise: NoiseSource) -> StreamVeil:
-        """Return a veil for a new stream."""
-        return _Unaccounted(self, noise)
+    @property
+    def fixed(self) -> str:
+        """The paper has no accounting for a knob that is turned."""
+        return "Kaleido as published does not say what a change costs (K4); 'kaleido' does"
 
     def plan(self) -> Plan:
         """Return what the algorithm spends; its windows are so many samples long."""
@@ -99,17 +99,3 @@ class KaleidoAsPublished(StreamMechanism):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
         if not self.t_skip or self.h <= 1 or not 0 <= self.l_thresh <= 1e9 or self.rate_hz > 10_000:
             raise OptionError("t_skip must be above 0, h above 1, l_thresh at least 0, rate_hz at most 10,000")
-
-
-class _Unaccounted(StreamVeil):
-    """The published algorithm has no accounting for a knob that is turned (K4)."""
-
-    __slots__ = ()
-
-    def change(self, t: float, **promise: Any) -> None:
-        """Refuse: the paper does not say what a change costs.
-
-        Raises:
-            OptionError: Always.
-        """
-        raise OptionError("Kaleido as published does not say what a change costs (K4)", hint="use 'kaleido'")

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How good the forecast of a private heatmap is: what came out, beside what was forecast from public facts.
+
+For each scene some viewers are drawn, a private map of them is made, and its correlation with the map of the same
+viewers without noise is what the forecast is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.experiments.usefulness._heatmap_methods import by_strategy, prior_alone, truth
+from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number, exact
+from gazeveil.privacy.unit import Neighbours
+from gazeveil.release.products.heatmap import heatmap_forecast
+from gazeveil.types import Tell, silent
+from gazeveil.utility.maps import correlation
+
+PARTICIPANTS = (6, 10, 15, 20, 25, 30, 40, 60, 100, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came out for so many participants.
+
+    Attributes:
+        participants: How many were drawn.
+        cc: Correlations with the map without noise, one a scene.
+        prior: The same for the prior alone.
+        expected: What was forecast.
+        low: The lower end of the forecast interval.
+        high: Its upper end.
+    """
+
+    participants: int
+    cc: tuple[float, ...]
+    prior: tuple[float, ...]
+    expected: float
+    low: float
+    high: float
+
+    @property
+    def off(self) -> float:
+        """By how much the forecast was too high, on average over scenes."""
+        return self.expected - float(np.mean(self.cc))
+
+    @property
+    def covered(self) -> float:
+        """The share of scenes within the forecast interval."""
+        return float(np.mean([self.low <= value <= self.high for value in self.cc]))
+
+
+def outcomes(
+    gallery: Gallery,
+    *,
+    participants: Sequence[int] = PARTICIPANTS,
+    epsilon: Number = 1,
+    delta: Number = Fraction(1, 100_000),
+    seed: int = 0,
+    tell: Tell = silent,
+) -> list[Outcome]:
+    """Make private maps of every scene, and put beside them what was forecast."""
+    found = []
+    source = NoiseSource.seeded(seed)
+    mechanism = PrivateHeatmap(epsilon=epsilon, delta=delta)
+    for done, count in enumerate(participants):
+        task = mechanism.task_for(gallery.geometry, count, Neighbours.REPLACE_ONE, exact(delta))
+        scores = []
+        for scene in gallery.scenes:
+            people = scene.drawn(count, seed, 0)
+            whole = truth(people, task)
+            made = by_strategy("auto")(people, task, source.spawn(f"{scene.name}/{count}/{delta}"))
+            scores.append((correlation(made, whole), correlation(prior_alone(task), whole)))
+        cc, prior = zip(*scores, strict=True)
+        forecast = heatmap_forecast(task)
+        found.append(Outcome(count, cc, prior, forecast.expected, forecast.low, forecast.high))
+        tell(done + 1, len(participants))
+    return found

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gaze from data frames: polars, pandas, or whatever speaks Arrow. Nothing is written to disk on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gazeveil.errors import InputError
+from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
+from gazeveil.gaze.formats.parquet import table_chunks
+
+NAME = Path("the data frame")
+_SLOWEST_STEP = 0.5
+"""Seconds between samples; where no unit of time is given and steps are longer, times are hardly in seconds."""
+
+
+def is_frame(source: object) -> bool:
+    """Return whether something is a data frame rather than a path."""
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        return True
+    return hasattr(source, "__arrow_c_stream__") or _is_pandas(source)
+
+
+def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+    """Yield the recordings of a data frame.
+
+    Columns are found by the names of our schema (``observer``, ``t``, ``x``, ``y`` …) or by ``columns=`` of the
+    options.
+
+    Raises:
+        InputError: If columns are missing, nobody says who looked, or times are hardly in seconds.
+    """
+    table = _as_polars(source).lazy()
+    found = table.collect_schema().names()
+    if options.observer is None and options.columns.get("observer", "observer") not in found:
+        raise InputError(
+            "the data frame does not say who looked",
+            hint="name the column with columns={'observer': 'Participant'}, or the person with observer='p01'",
+        )
+    _check_seconds(table, options, found)
+    yield from table_chunks(table, NAME, options)
+    report.fraction = 1.0
+
+
+def _check_seconds(table: pl.LazyFrame, options: ReadOptions, found: list[str]) -> None:
+    name = options.columns.get("t", "t")
+    if options.time_unit is not None or name not in found:
+        return
+    steps = np.diff(table.select(pl.col(name).cast(pl.Float64).head(1000)).collect().to_series().to_numpy())
+    step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0
+    if step > _SLOWEST_STEP:
+        raise InputError(
+            f"times in column {name!r} step by {step:g}, which is slow for seconds",
+            hint="say what they are: time_unit='ms', 'us' or 'ns' (or 's', if they are seconds)",
+        )
+
+
+def _as_polars(source: Any) -> pl.DataFrame | pl.LazyFrame:
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        return source
+    if _is_pandas(source):  # column by column: polars alone would need pyarrow for it
+        columns = {str(name): source[name].to_numpy() for name in source.columns}
+        return pl.DataFrame({name: _column(values) for name, values in columns.items()})
+    return pl.DataFrame(source)
+
+
+def _column(values: Any) -> Any:
+    if values.dtype == object:  # texts, and numbers with gaps
+        return [None if isinstance(item, float) and math.isnan(item) else item for item in values.tolist()]
+    return values
+
+
+def _is_pandas(source: object) -> bool:
+    return type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns")

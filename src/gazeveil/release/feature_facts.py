@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What feature series need beside recordings: how they are made and how long they are, from declared facts.
+
+Data come as a corpus, from which features are extracted after the charge, or as a table that `gazeveil features
+extract` made. A table's label says how it was made. Where a study is declared, only a table that was extracted with
+that declaration is taken: its label then says nothing about any participant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from gazeveil.errors import InputError, OptionError
+from gazeveil.features.extract import STEP_S, WINDOW_S
+from gazeveil.features.settings import Settings
+from gazeveil.features.table import FeatureTable, Info, read_info
+from gazeveil.gaze.corpus import Corpus, is_corpus
+from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.privacy.exact import Number, whole_number
+from gazeveil.release.plan import Data
+from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt
+
+
+def is_corpus_like(source: Data) -> bool:
+    """Return whether a source is a corpus or its folder, and not a table."""
+    return isinstance(source, Corpus) or (isinstance(source, Path | str) and is_corpus(Path(source)))
+
+
+def observed_facts(source: Data, *, number: Number | None = None, secret: bool = False) -> Study:
+    """Read the facts off a corpus or a table: quick, and not protected. See `Study.observed_in`."""
+    if is_corpus_like(source):
+        corpus = source if isinstance(source, Corpus) else Corpus.open(Path(str(source)))
+        study = Study.observed_in(corpus, number=number, secret=secret)
+        units = Counter(part.label.pupil_unit for part in corpus.parts)
+        recordings = Recordings(pupil_unit=max(units, key=lambda unit: units[unit]))
+        return replace(study, recordings=recordings, observed=study.observed | {"recordings"})
+    table = source if isinstance(source, FeatureTable) else FeatureTable.read(Path(str(source)))
+    if not len(table):
+        raise InputError("the table has no series")
+    labels = table.rows.select("observer", "stimulus", "task", "group").unique().sort(pl.all()).rows()
+    plane = Geometry(Unit(table.info.unit))  # all that a table says about where gaze lay
+    tasks = {spelt(stimulus): task for _, stimulus, task, _ in labels}
+    told = number is not None or secret
+    return Study(
+        name="a table of features" if isinstance(source, FeatureTable) else Path(str(source)).stem,
+        participants=Participants(
+            roster=None if told else tuple(table.observers),
+            number=None if number is None else int(str(number)),
+            secret=secret,
+        ),
+        stimuli=tuple(Stimulus(name=name, screen=plane, task=task) for name, task in tasks.items()),
+        recordings=Recordings(
+            pupil_unit=table.info.pupil_unit, groups={spelt(who): group for who, _, _, group in labels if group}
+        ),
+        observed=frozenset({"stimuli", "recordings", *(() if told else ("participants",))}),
+    )
+
+
+def with_series(study: Study, series: int) -> Study:
+    """Return the study with another number of recordings of a stimulus that each participant contributes."""
+    count = whole_number(series, "series", at_least=1)
+    return replace(study, recordings=replace(study.recordings, per_stimulus=count))
+
+
+def settings_of(
+    study: Study,
+    *,
+    window: float | None = None,
+    step: float | None = None,
+    bins: float | None = None,
+    radius: float | None = None,
+) -> Settings:
+    """Return how features are made: in degrees if every declared screen knows them, at the declared rate and unit.
+
+    Args:
+        study: The study.
+        window: Seconds a window lasts; 30 by default.
+        step: Seconds from one window to the next; half a second by default.
+        bins: Seconds of a bin; non-overlapping bins instead of windows.
+        radius: Of a fixation in windows.
+
+    Raises:
+        OptionError: If options for windows and for bins are mixed.
+    """
+    degrees = all(stimulus.screen.knows_degrees for stimulus in study.stimuli)
+    rate, unit = study.recordings.rate_hz, study.recordings.pupil_unit
+    if bins is None:
+        return Settings.windows(
+            degrees=degrees,
+            window=WINDOW_S if window is None else window,
+            step=STEP_S if step is None else step,
+            radius=radius,
+            rate_hz=rate,
+            pupil_unit=unit,
+        )
+    if radius is not None:
+        raise OptionError("--radius is about windows; bins tell fixations by velocity")
+    if window is not None or step is not None:
+        raise OptionError("bins have one width: --window and --step are about windows")
+    return Settings.bins(degrees=degrees, width=bins, rate_hz=rate, pupil_unit=unit)
+
+
+def settings_for(study: Study, source: Data, **options: float | None) -> Settings:
+    """Return how the features of a source are made: as a table's label says, or by options (see `settings_of`).
+
+    Raises:
+        OptionError: If a table was extracted with facts from the data, and the study is declared.
+    """
+    if is_corpus_like(source):
+        return settings_of(study, **options)
+    if any(value is not None for value in options.values()):
+        raise OptionError("the table is already made: --window, --step, --bins and --radius are for a corpus")
+    return Settings.of(label_of(study, source))
+
+
+def label_of(study: Study, source: Data) -> Info:
+    """Return the label of a table, if it may be used for a study; the series are not read.
+
+    Raises:
+        OptionError: If it was extracted with facts from the data, and the study is declared.
+    """
+    info = source.info if isinstance(source, FeatureTable) else read_info(Path(str(source)))
+    if "stimuli" not in study.observed and info.declared_by != study.name:
+        raise OptionError(
+            f"the table was not extracted with the declaration of {study.name!r}",
+            hint="extract it with `gazeveil features extract --study study.toml`, or release from the corpus itself",
+        )
+    return info
+
+
+def stimuli_of(study: Study, task: str | None) -> tuple[Stimulus, ...]:
+    """Return the stimuli of a task; of all tasks if none is given.
+
+    Raises:
+        InputError: If the study has no such task.
+    """
+    if task is None:
+        return study.stimuli
+    found = tuple(each for each in study.stimuli if spelt(each.task or each.name) == spelt(task))
+    if not found:
+        known = dict.fromkeys(each.task or each.name for each in study.stimuli)
+        raise InputError(f"the study has no task {task!r}", hint=f"it has {', '.join(list(known)[:12])}")
+    return found
+
+
+def declared_steps(settings: Settings, stimuli: Sequence[Stimulus]) -> int:
+    """Return the public length of series in steps, from how long the stimuli were shown; the longest decides.
+
+    Raises:
+        OptionError: If that is not declared.
+    """
+    if any(stimulus.seconds is None for stimulus in stimuli):
+        raise OptionError(
+            "say with --steps how long a series is, or declare the seconds of each stimulus",
+            hint="it is public: the planned length, not the longest at hand",
+        )
+    return settings.steps_in(max(stimulus.seconds or 0.0 for stimulus in stimuli))

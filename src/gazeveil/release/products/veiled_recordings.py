@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Veiled recordings: every sample of every recording behind a mechanism for streams.
+
+What is protected is where somebody looked during a window of time. Neighbouring data differ in positions alone, so
+which recordings there are, their sample times and lengths, and when gaze was missing are public.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from gazeveil.aggregate.engine import Engine
+from gazeveil.errors import CannotCompose, InputError, OptionError
+from gazeveil.gaze.corpus import MANIFEST, Corpus
+from gazeveil.gaze.corpus_writer import writing_corpus
+from gazeveil.gaze.formats.base import FORMATS, WritableFormat
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.reading import ChunkStream
+from gazeveil.gaze.spool import Spool, SpooledCorpus
+from gazeveil.noise import NoiseSource
+from gazeveil.privacy.compose import compose
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.plan import PRODUCTS, Domain, Measurement
+from gazeveil.release.study import Fact, Study
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.recordings import Veiled, VeiledRecordings, VeilOne
+from gazeveil.types import Tell
+
+PUBLIC = "which recordings there are and whose, their sample times and lengths, and when gaze was missing"
+"""What neighbouring data share: they differ in positions within one window."""
+
+CORPUS = "parquet"
+"""The format that makes the release folder itself a corpus."""
+
+_NAMES = {"csv": "recordings.csv"}
+"""What files are called; data sets in folders are called as their format."""
+
+
+@dataclass(frozen=True, slots=True)
+class VeiledMeasurement(Measurement):
+    """All recordings of a study behind a mechanism.
+
+    Attributes:
+        study: The declared study.
+        mechanism: Which mechanism, made for each declared screen.
+        to: The format of the released files.
+    """
+
+    product: ClassVar[str] = VeiledRecordings.product
+    files: ClassVar[str] = "the veiled recordings: a corpus folder, or files in the format that was asked for"
+
+    study: Study
+    mechanism: VeiledRecordings
+    to: str = CORPUS
+
+    @property
+    def on_screens(self) -> dict[Geometry, SampleMechanism]:
+        """The mechanism for each declared screen."""
+        screens = dict.fromkeys(stimulus.screen for stimulus in self.study.stimuli)
+        return {screen: self.mechanism.on(screen) for screen in screens}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is guaranteed: where it differs from screen to screen, the sum, which is never too little."""
+        return _together(list(dict.fromkeys(each.guarantee for each in self.on_screens.values())))
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of all stimuli."""
+        return Domain(self.study, tuple(stimulus.name for stimulus in self.study.stimuli))
+
+    @property
+    def delay_s(self) -> float:
+        """By how many seconds what is released runs late."""
+        return max(each.delay for each in self.on_screens.values())
+
+    def recipe(self) -> dict[str, Any]:
+        """Return mechanism and parameters as plain values, for each screen."""
+        screens = [
+            {"screen": screen.to_dict(), "mechanism": each.to_dict(), "guarantee": each.guarantee.to_dict()}
+            for screen, each in self.on_screens.items()
+        ]
+        return {"mechanism": self.product, "eyes": self.mechanism.eyes, "format": self.to, "screens": screens}
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the public facts: also what the neighbour relation leaves public."""
+        facts = {fact.name: fact for fact in self.study.facts(self.domain.stimuli)}
+        known = facts["recordings"].value
+        facts["recordings"] = Fact("recordings", {**known, "public by the neighbour relation": PUBLIC})
+        facts["neighbours"] = Fact("neighbours", "data that differ in positions within one window of one recording")
+        return tuple(facts.values())
+
+    def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Corpus:
+        """Veil recording by recording into a spool."""
+        spool, notes = Spool(), _Notes()
+        folder = spool.folder / "veiled"
+        with writing_corpus(folder) as writer:
+            for veiled in engine.map_recordings(data.corpus, VeilOne.with_noise(self.mechanism, noise), tell):
+                writer.add(veiled.shown)
+                notes.add(veiled)
+        data.remarks.extend(notes.in_words())
+        return SpooledCorpus(Corpus.open(folder).parts, str(folder), spool)
+
+    def decode(self, noisy: Corpus) -> Corpus:
+        """Return the veiled recordings."""
+        return noisy
+
+    def write(self, value: Corpus, folder: Path, tell: Tell) -> dict[str, Any]:
+        """Write the recordings: as a corpus in the folder itself, or as files of another format."""
+        counts = _counts(value)
+        if self.to == CORPUS:
+            shutil.copytree(value.name, folder, dirs_exist_ok=True)
+        elif counts["recordings"]:
+            writer = FORMATS[self.to]
+            if not isinstance(writer, WritableFormat):
+                raise InputError(f"{self.to} can be read but not written")
+            writer.write(iter(ChunkStream(Path(value.name))), folder / _NAMES.get(self.to, self.to))
+        late = {"delay": _late(self.delay_s)} if self.delay_s else {}
+        return {"format": self.to, **counts, "delay_s": self.delay_s, **late}
+
+    def frame(self, value: Corpus) -> pl.DataFrame:
+        """Return all samples as one table."""
+        return value.scan().collect()
+
+    def summary(self, value: Corpus) -> tuple[str, ...]:
+        """Say how much was veiled by what, and whether it runs late."""
+        counts = _counts(value)
+        names = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
+        said = f"veiled {counts['samples']:,} samples of {counts['recordings']:,} recordings with {names}"
+        return (said, _late(self.delay_s)) if self.delay_s else (said,)
+
+
+@PRODUCTS.register(VeiledRecordings.product)
+def prepare(study: Study, mechanism: VeiledRecordings, to: str = CORPUS) -> VeiledMeasurement:
+    """Plan the veiled recordings of a study."""
+    if not isinstance(FORMATS[to], WritableFormat):
+        writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
+        raise InputError(f"{to} can be read but not written", hint=f"write one of: {writable}")
+    found = VeiledMeasurement(study, mechanism, to)
+    if to == "csv" and len(found.on_screens) > 1:
+        raise OptionError("a CSV table holds gaze on one screen", hint="write --to parquet, which holds any")
+    found.guarantee  # noqa: B018  (refuses what cannot be stated for all screens together)
+    return found
+
+
+def _together(guarantees: list[Guarantee]) -> Guarantee:
+    """Return one guarantee for all screens, stated for the smallest window and radius of theirs."""
+    if len(guarantees) == 1:
+        return guarantees[0]
+    units = [each.unit for each in guarantees if isinstance(each.unit, WindowOfGaze)]
+    try:
+        if len(units) < len(guarantees) or not all(each.proven for each in guarantees):
+            return compose(guarantees)
+        smallest = WindowOfGaze(min(unit.seconds for unit in units), min(unit.radius for unit in units), units[0].unit)
+        return compose([each.restated(unit=smallest) for each in guarantees])
+    except CannotCompose as error:
+        raise OptionError(
+            f"the guarantees on the screens of this study have no common measure: {error.message}",
+            hint="release the recordings of each kind of screen by themselves",
+        ) from error
+
+
+def _counts(value: Corpus) -> dict[str, int]:
+    written = json.loads((Path(value.name) / MANIFEST).read_text(encoding="utf-8"))
+    return {"recordings": int(written["recordings"]), "samples": int(written["samples"])}
+
+
+def _late(seconds: float) -> str:
+    return f"What was released runs late: each point is about where gaze was {seconds:g} s before."
+
+
+class _Notes:
+    """What the holder of the data should know: computed from raw gaze, so only for the private report."""
+
+    def __init__(self) -> None:
+        self._squares: defaultdict[str, float] = defaultdict(float)
+        self._moved: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._dropped: dict[str, None] = {}
+
+    def add(self, veiled: Veiled) -> None:
+        """Take note of one recording."""
+        unit = str(veiled.shown.geometry.unit)
+        self._squares[unit] += veiled.squares
+        self._moved[unit] += veiled.moved
+        self._counts.update({name.replace("_", " "): count for name, count in veiled.faults._asdict().items()})
+        self._counts["without a time, so cut"] += veiled.untimed
+        self._dropped |= dict.fromkeys(veiled.dropped)
+
+    def in_words(self) -> list[str]:
+        """Return the notes, one sentence each."""
+        lines = [
+            f"points were moved by {math.sqrt(self._squares[unit] / count):.4g} {unit} (root mean square)"
+            for unit, count in self._moved.items()
+            if count
+        ]
+        lines += [f"samples {name}: {count:,}" for name, count in self._counts.items() if count]
+        return lines + ([f"channels dropped: {', '.join(self._dropped)}"] if self._dropped else [])

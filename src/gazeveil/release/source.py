@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a release finds its recordings: a corpus folder, a corpus in memory, or gaze files of any format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from gazeveil.errors import FileFormatError, InputError, OptionError
+from gazeveil.gaze.corpus import MANIFEST, Corpus, Part, is_corpus
+from gazeveil.gaze.corpus_writer import writing_corpus
+from gazeveil.gaze.formats.base import Chunk
+from gazeveil.gaze.reading import ChunkStream
+from gazeveil.gaze.recording import Key
+from gazeveil.gaze.spool import Spool, SpooledCorpus
+from gazeveil.release.study import spelt
+from gazeveil.types import Tell, silent
+
+
+class Source(Protocol):
+    """Where recordings come from. The path of a release checks it before the charge and opens it after."""
+
+    def check(self) -> None:
+        """Find out whether something is there, without looking into it.
+
+        Raises:
+            InputError: If not.
+        """
+        ...
+
+    def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
+        """Return the recordings; what their holder should know is added to the remarks."""
+        ...
+
+
+def source_of(corpus: Corpus | Path | str | Source) -> Source:
+    """Return a source for whatever somebody calls the recordings."""
+    if isinstance(corpus, Corpus):
+        return InMemory(corpus)
+    return CorpusFolder(Path(corpus)) if isinstance(corpus, Path | str) else corpus
+
+
+@dataclass(frozen=True, slots=True)
+class InMemory:
+    """A corpus that is open already, and what its holder should know about the reading."""
+
+    corpus: Corpus
+    remarks: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Nothing can be missing."""
+
+    def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
+        """Return it."""
+        remarks += self.remarks
+        return self.corpus
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFolder:
+    """A corpus folder."""
+
+    folder: Path
+
+    def check(self) -> None:
+        """Refuse what is no corpus folder."""
+        if not is_corpus(self.folder):
+            raise FileFormatError(
+                self.folder,
+                expected=f"a corpus folder (with {MANIFEST})",
+                found="something else" if self.folder.exists() else "nothing there",
+                hint="make one with `gazeveil convert FILES --to parquet --out FOLDER`",
+            )
+
+    def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
+        """Open it."""
+        return Corpus.open(self.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class GazeFiles:
+    """Gaze files of any format. They are read into a spool, so that they need not fit into memory.
+
+    A file that cannot be read counts as absent. A recording that comes again is cut: the first one counts.
+
+    Attributes:
+        paths: The files; a single corpus folder is used as it is.
+        stream: How a file is read.
+        strict: Whether a file that cannot be read is an error instead; for reading before a charge.
+    """
+
+    paths: tuple[Path, ...]
+    stream: Callable[[Path], ChunkStream]
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.paths:
+            raise OptionError("name at least one gaze file")
+
+    def check(self) -> None:
+        """Refuse names of files that are not there."""
+        for path in self.paths:
+            if not path.exists():
+                raise InputError(f"there is no file {path}", hint="check the path")
+
+    def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
+        """Read all files into a spool."""
+        if len(self.paths) == 1 and is_corpus(self.paths[0]):
+            return Corpus.open(self.paths[0])
+        spool, seen, parts = Spool(), set[Key](), list[Part]()
+        for number, path in enumerate(self.paths):
+            tell(number, len(self.paths))
+            folder, found = spool.folder / f"{number:05d}", list[str]()
+            try:
+                seen |= _spool(self.stream(path), folder, seen, found)
+            except (OSError, MemoryError):
+                raise  # this machine's fault, not the file's
+            except Exception as error:
+                if self.strict:
+                    raise
+                remarks.append(f"{path} could not be read and counts as absent: {error}")
+                continue
+            parts += Corpus.open(folder).parts
+            remarks += [f"{path}: {line}" for line in found]
+        tell(len(self.paths), len(self.paths))
+        names = ", ".join(path.name for path in self.paths[:3])
+        return SpooledCorpus(tuple(parts), names, spool)
+
+
+def _spool(stream: ChunkStream, folder: Path, seen: set[Key], remarks: list[str]) -> set[Key]:
+    """Write one file's recordings as a corpus folder and return whose they are; those that were seen are cut."""
+    own: set[Key] = set()
+    with writing_corpus(folder) as writer:
+        for chunk in _first_ones(stream, seen, own, remarks):
+            writer.add(chunk)
+    remarks += stream.report.in_words()
+    return own
+
+
+def _first_ones(chunks: ChunkStream, seen: set[Key], own: set[Key], remarks: list[str]) -> Iterator[Chunk]:
+    current: Key | None = None
+    cut: set[Key] = set()
+    for chunk in chunks:
+        key = Key(*map(spelt, chunk.key))
+        if key in seen or (key in own and key != current):
+            if key not in cut:
+                remarks.append(f"the recording {'/'.join(key)} comes again and was cut: the first one counts")
+            cut.add(key)
+            continue
+        own.add(key)
+        current = key
+        yield chunk
