@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -64,9 +63,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @contextmanager
 def all_but_positions_fixed() -> Iterator[None]:
     """One id, one date, and a constant instead of every veiled point."""
-    name = SimpleNamespace(uuid4=lambda: SimpleNamespace(hex="0" * 32))
     with (
-        patch.object(path_of_a_release, "uuid", name),
+        patch.object(path_of_a_release, "new_id", lambda: "0" * 32),
         patch.object(path_of_a_release, "now", lambda: "2026-01-01T00:00:00+00:00"),
         patch.object(veiling, "veiled", constant),
     ):
