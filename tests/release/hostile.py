@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gazeveil.features.bins import BinRules, bin_ranges
+from gazeveil.features.learning import learn
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
@@ -190,3 +192,10 @@ def write_declaration(path: Path) -> Path:
     """Write the study's declaration."""
     write_study(study(), path, overwrite=True)
     return path
+
+
+def write_design(path: Path) -> Path:
+    """Write a public design for bins of half a second, from made-up people."""
+    ranges = bin_ranges(BinRules())
+    public = np.random.default_rng(3).beta(5, 5, (12, int(2 * SECONDS), len(ranges)))
+    return learn([public], ranges, "made up").save(path)

@@ -83,7 +83,7 @@ def studies(draw: st.DrawFn) -> Study:
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(study=studies())
 def test_what_is_written_is_read_back_as_the_same_study(study: Study, tmp_path: Path) -> None:
     path = tmp_path / "study.toml"

@@ -56,8 +56,7 @@ def write_record(
         values = _values(release, more, _digests(target))
         values["digest"] = digest_of_record(values)
         values["signature"] = None if key is None else signing.signature(key, values["digest"])
-        text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        (target / NAME).write_text(text, encoding="utf-8")
+        (target / NAME).write_text(as_text(values), encoding="utf-8")
         _write_private(release, private_report_of(folder))
     return folder
 
@@ -65,6 +64,11 @@ def write_record(
 def private_report_of(folder: Path) -> Path:
     """Return where the holder's private report about a release is: beside the folder, never in it."""
     return folder.with_name(f"{folder.name}.private-report.json")
+
+
+def as_text(values: Mapping[str, Any]) -> str:
+    """Return a record as the text of its file: there is one way to write it."""
+    return json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def digest_of_record(values: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP
 from gazeveil.privacy.statement import AGAINST, neighbours_in_words
 from gazeveil.release import methods
 from gazeveil.release.release import Release
-from gazeveil.release.words import formal, plain, stated_facts
+from gazeveil.release.words import exactly, formal, plain, stated_facts
 
 TO_FILL_IN = "To be filled in"
 
@@ -101,9 +101,9 @@ def _relation(guarantee: Guarantee) -> str:
         return f"{guarantee.neighbours}. {adjacent}"
     return (
         f"{adjacent} Input metric: two gaze streams are at distance 1 if they have the same time stamps, the same "
-        f"missing samples, and differ only within one closed window of {plain(float(guarantee.window))} s, there by at "
-        f"most {plain(float(guarantee.radius))} {guarantee.radius_unit} at each sample. Bound on the input distance: "
-        "1. Output measure: max divergence. Bound on the output distance: epsilon."
+        f"missing samples, and differ only within one closed window of {exactly(guarantee.window)} s, there by at most "
+        f"{exactly(guarantee.radius)} {guarantee.radius_unit} at each sample. Bound on the input distance: 1. "
+        "Output measure: max divergence. Bound on the output distance: epsilon."
     )
 
 

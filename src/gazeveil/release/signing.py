@@ -65,10 +65,13 @@ def is_signed(found: Any, digest: str, key: Ed25519PublicKey | None = None) -> b
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
 
     try:
-        named = Ed25519PublicKey.from_public_bytes(bytes.fromhex(found["public_key"]))
-        if found["algorithm"] != ALGORITHM:
+        named, signed = bytes.fromhex(found["public_key"]), bytes.fromhex(found["signature"])
+        # Written in one way only: of two spellings one was not written by us.
+        if found != {"algorithm": ALGORITHM, "public_key": named.hex(), "signature": signed.hex()}:
             return False
-        (named if key is None else key).verify(bytes.fromhex(found["signature"]), digest.encode())
+        if key is not None and named != key.public_bytes_raw():
+            return False
+        Ed25519PublicKey.from_public_bytes(named).verify(signed, digest.encode())
     except (KeyError, TypeError, ValueError, InvalidSignature):
         return False
     return True

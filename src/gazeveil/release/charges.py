@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Was a release charged as its record says? Looks the charge up in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gazeveil.errors import LedgerError
+from gazeveil.privacy.ledger import Charged, Ledger
+from gazeveil.privacy.ledger.events import GENESIS, digest_of_text, from_text
+from gazeveil.privacy.ledger.store import Line
+from gazeveil.release.verification import Findings
+
+
+def check_charge(
+    found: Findings, values: Mapping[str, Any], receipt: Any, recipe_digest: str, ledger: Ledger | None
+) -> None:
+    """Compare a receipt with the record that it pays for, and with the ledger if there is one."""
+    if receipt is None:
+        if ledger is None:
+            found.unchecked("charge", "no account was kept")
+        else:
+            found.check("charge", False, "the record names no charge: no account was kept")
+        return
+    if not isinstance(receipt, dict):
+        found.check("receipt", False, "the receipt is none")
+        return
+    same = receipt.get("guarantee") == values.get("guarantee")
+    if values.get("version") != 1:
+        same = same and (receipt.get("charge_id"), receipt.get("time")) == (values.get("id"), values.get("date"))
+    found.check("receipt", same, "the receipt is for another release", "for this release")
+    if ledger is None:
+        found.unchecked("charge", "give --ledger to look it up")
+        return
+    _look_up(found, receipt, recipe_digest, ledger)
+
+
+def check_digest(found: Findings, digest: str, guarantee: Any, recipe_digest: str, ledger: Ledger | None) -> None:
+    """Look up a charge of which the record holds only the digest."""
+    if ledger is None:
+        found.unchecked("charge", "give --ledger to look it up")
+        return
+    receipt = {"digest": digest, "guarantee": guarantee}
+    _compare(found, receipt, recipe_digest, next((line for line in ledger.lines() if line.digest == digest), None))
+
+
+def _look_up(found: Findings, receipt: Mapping[str, Any], recipe_digest: str, ledger: Ledger) -> None:
+    lines = list(ledger.lines(str(receipt.get("dataset")), str(receipt.get("person", ""))))
+    _compare(
+        found, receipt, recipe_digest, next((line for line in lines if line.digest == receipt.get("digest")), None)
+    )
+    anchor = receipt.get("anchor")
+    if anchor is None:
+        found.unchecked("anchor", "the record has none")
+        return
+    found.check(
+        "anchor", _holds(lines, anchor), "the ledger is an old copy, or another one", "the ledger goes on from it"
+    )
+
+
+def _compare(found: Findings, receipt: Mapping[str, Any], recipe_digest: str, line: Line | None) -> None:
+    """Compare a receipt with the event that has its digest."""
+    if line is None or digest_of_text(line.text) != line.digest:
+        found.check("charge", False, "the ledger does not hold this charge")
+        return
+    try:
+        event = from_text(line.text)
+    except LedgerError as error:
+        found.check("charge", False, error.message)
+        return
+    charged = {"charge_id": event.id, "time": event.time, "dataset": event.dataset, "person": event.person}
+    charged_ok = all(not receipt.get(name) or receipt[name] == value for name, value in charged.items())
+    paid = isinstance(event, Charged) and event.guarantee == receipt.get("guarantee") and event.recipe == recipe_digest
+    found.check("charge", charged_ok and paid, "the ledger holds it as something else", "the ledger holds it")
+
+
+def _holds(lines: list[Line], anchor: Any) -> bool:
+    """Return whether an account's chain of events leads to the anchor: whole, and as long as it was then."""
+    if not isinstance(anchor, dict) or not isinstance(anchor.get("events"), int):
+        return False
+    previous = GENESIS
+    for number, line in enumerate(lines[: anchor["events"]], start=1):
+        try:
+            event = from_text(line.text)
+        except LedgerError:
+            return False
+        if (event.number, event.previous) != (number, previous) or digest_of_text(line.text) != line.digest:
+            return False
+        previous = line.digest
+    return len(lines) >= anchor["events"] and previous == anchor.get("head")

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Verify a release: is its folder whole and unchanged, and does its record say one thing throughout?
+
+Without a ledger the folder alone is checked; with one, that it was charged, and that the ledger is no old copy. A
+record that was made anew by somebody else can be whole too: a signature checked with a key that you know, or a
+ledger, shows who made it. Records of earlier versions are checked as far as they allow
+(`gazeveil.release.old_records`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gazeveil import __version__
+from gazeveil.errors import FileFormatError
+from gazeveil.privacy.guarantee import Guarantee, guarantee_from_dict
+from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.ledger.events import digest_of
+from gazeveil.privacy.statement import Statement, statement
+from gazeveil.release import old_records, signing
+from gazeveil.release.charges import check_charge
+from gazeveil.release.documents import STATEMENT_PAGE, STATEMENT_TEXT
+from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
+from gazeveil.release.verification import WRONG, Finding, Findings, Outcome, Verification, holds
+from gazeveil.release.words import facts_from_record, stated_facts
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+__all__ = ["Finding", "Outcome", "Verification", "verify"]
+
+SIDECAR = ".release.json"
+
+
+def verify(path: Path | str, ledger: Ledger | Path | str | None = None, key: Path | str | None = None) -> Verification:
+    """Verify a release.
+
+    Args:
+        path: The release's folder; for releases of earlier versions also the released file or its sidecar.
+        ledger: The ledger that was charged, or its address: the charge must be in it.
+        key: A file with an Ed25519 public key (PEM): the record must be signed with it.
+
+    Raises:
+        FileFormatError: If there is no record, or it cannot be read, or a newer version wrote it.
+        LedgerError: If the ledger cannot be used.
+    """
+    if isinstance(ledger, Path | str):
+        with Ledger.open(ledger) as opened:
+            return verify(path, opened, key)
+    public = None if key is None else signing.public_key(Path(key))
+    record = record_of(Path(path))
+    text, values = _read(record)
+    found = Findings()
+    found.check("format", True, "", f"{values.get('format', 'folder without a format')} {values.get('version', 1)}")
+    if values.get("format") == FORMAT and values.get("version") == VERSION:
+        _check_record(found, values, text, record.parent, ledger, public)
+    elif values.get("version", 1) == 1 and values.get("format") in (None, FORMAT, old_records.VEILED):
+        old_records.check(found, values, record, ledger)
+        _check_key(found, None, "", public)
+    else:
+        raise FileFormatError(
+            record,
+            expected=f"{FORMAT} version {VERSION} or earlier",
+            found=f"{values.get('format')} version {values.get('version')}",
+            hint="use the version of gazeveil that wrote it, or a newer one",
+        )
+    named = Path(path) if record.name != NAME else record.parent
+    return Verification(named, str(values.get("format", "")), int(values.get("version", 1)), tuple(found.found))
+
+
+def record_of(path: Path) -> Path:
+    """Return where the record of a release is: in its folder, beside a released file, or the path itself.
+
+    Raises:
+        FileFormatError: If there is none.
+    """
+    beside = path.with_name(path.name + SIDECAR)
+    for place in (path / NAME, beside, path):
+        if place.is_file() and (place.name == NAME or place.name.endswith(SIDECAR)):
+            return place
+    raise FileFormatError(
+        path,
+        expected=f"a release: a folder with a {NAME}, or a file with a {path.name}{SIDECAR} beside it",
+        found="something else" if path.exists() else "nothing there",
+    )
+
+
+def _read(record: Path) -> tuple[str, dict[str, Any]]:
+    try:
+        text = record.read_bytes().decode("utf-8")
+        values = json.loads(text)
+        as_text(values).encode()  # what could not be written was not written by us
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise FileFormatError(record, expected="the record of a release, as JSON", found=str(error)) from None
+    if not isinstance(values, dict) or "guarantee" not in values:
+        raise FileFormatError(record, expected="the record of a release", found="JSON of another kind")
+    return text, values
+
+
+def _check_record(
+    found: Findings,
+    values: Mapping[str, Any],
+    text: str,
+    folder: Path,
+    ledger: Ledger | None,
+    public: Ed25519PublicKey | None,
+) -> None:
+    found.check("spelling of the record", text == as_text(values), f"{NAME} was rewritten after it was made")
+    digest = digest_of_record(values)
+    found.check("digest of the record", values.get("digest") == digest, f"{NAME} was changed after it was made")
+    _check_key(found, values.get("signature"), digest, public)
+    _check_files(found, values.get("files"), folder)
+    try:
+        recipe_digest = digest_of(values["recipe"])
+        guarantee = guarantee_from_dict(values["guarantee"])
+        _check_statement(found, values, guarantee, folder)
+    except WRONG as error:
+        found.check("contents of the record", False, f"a field is missing or wrong: {error}")
+        return
+    found.check("digest of the recipe", values.get("recipe_digest") == recipe_digest, "the recipe is another one")
+    check_charge(found, values, values.get("receipt"), recipe_digest, ledger)
+
+
+def _check_files(found: Findings, listed: Any, folder: Path) -> None:
+    """Compare what lies in the folder with what the record lists. No path is taken from the record."""
+    expected = listed if isinstance(listed, dict) else {}
+    paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if not _is_folder(path)}
+    paths.pop(NAME, None)
+    found.check("no file is missing", not (gone := sorted(expected.keys() - paths)), f"missing: {_some(gone)}")
+    found.check("no file was added", not (more := sorted(paths.keys() - expected)), f"not in the record: {_some(more)}")
+    changed = [name for name, path in paths.items() if name in expected and not holds(path, expected[name])]
+    found.check("contents of the files", not changed, f"changed: {_some(changed)}", f"{len(paths):,} files")
+
+
+def _check_statement(found: Findings, values: Mapping[str, Any], guarantee: Guarantee, folder: Path) -> None:
+    total = None if values.get("total") is None else guarantee_from_dict(values["total"])
+    facts = facts_from_record(values["public_facts"])
+    said = statement(guarantee, total=total, facts=stated_facts(facts))
+    read = [fact.name for fact in facts if not fact.declared]
+    found.check(
+        "conditions",
+        values["conditional_on"] == read,
+        "the record hides that the guarantee rests on facts from the data",
+    )
+    if values["software"]["gazeveil"] == __version__:
+        same = values["statement"] == said.paragraph() and _documents_say(said, folder)
+    else:
+        found.unchecked("wording of the statement", "another version wrote it; its numbers are checked")
+        same = all(figure in values["statement"] for figure in said.figures())
+    found.check("statement", same, "the statement does not say what the guarantee says")
+
+
+def _documents_say(said: Statement, folder: Path) -> bool:
+    documents = {STATEMENT_TEXT: said.paragraph() + "\n", STATEMENT_PAGE: said.card(whole_page=True)}
+    try:
+        return all((folder / name).read_bytes() == text.encode() for name, text in documents.items())
+    except OSError:
+        return False
+
+
+def _check_key(found: Findings, signature: Any, digest: str, public: Ed25519PublicKey | None) -> None:
+    if signature is None:
+        if public is not None:
+            found.check("signature", False, "the record is not signed")
+        else:
+            found.unchecked("signature", "the record is not signed")
+        return
+    signed = signing.is_signed(signature, digest)
+    if not found.check("signature", signed, "the signature is not one of this record", "valid"):
+        return
+    if public is None:
+        found.unchecked("signer", f"public key {signature['public_key']}; give --key to check whose it is")
+    else:
+        found.check("signer", signing.is_signed(signature, digest, public), "signed with another key")
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
