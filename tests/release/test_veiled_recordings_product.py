@@ -132,7 +132,8 @@ def test_whatever_is_in_the_data_a_release_is_made(tmp_path: Path) -> None:
     assert len(shown["d\N{LATIN SMALL LETTER E WITH ACUTE}"]) == 2 * COUNT  # two spellings, one participant: merged
     report = json.loads(private_report_of(tmp_path / "v7").read_text())
     assert any("without a time" in line for line in report["remarks"])
-    assert report["participants_absent"] == ["eve", "nobody"]
+    missing = [each["participant"] for each in report["findings"] if each["kind"] == "participant-missing"]
+    assert missing == ["eve", "nobody"]
 
 
 def test_planning_reads_nothing_and_an_account_pays_before_anything_is_read(tmp_path: Path) -> None:
