@@ -141,7 +141,7 @@ def test_planning_reads_nothing_and_an_account_pays_before_anything_is_read(tmp_
         def check(self) -> None:
             pass
 
-        def open(self, remarks: list[str], tell: Any) -> Corpus:
+        def open(self, remarks: list[str], tell: Any = None) -> Corpus:
             raise AssertionError("read before the charge")
 
     plan = declared().plan(CLOCK)

@@ -164,7 +164,8 @@ class Door:
 
     def _payer(self, study: Study) -> tuple[str | None, str]:
         declared = study.budget
-        ledger = payer(self.ledger or declared.ledger or None, no_ledger=self.no_ledger)
+        declared_one = "" if self.no_ledger else declared.ledger  # what is said outweighs what is declared
+        ledger = payer(self.ledger or declared_one or None, no_ledger=self.no_ledger)
         account = self.account or declared.account
         if ledger is not None and not account:
             raise OptionError("--ledger needs --account, the data set's name in it")
