@@ -189,18 +189,6 @@ def write_corpus_with(replacement: str, folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def write_corpus_moved(folder: Path, seed: int) -> Path:
-    """Write the study's corpus with half a second of one recording moved by up to 40 px: neighbours of a window."""
-    others, rng = np.random.default_rng(1), np.random.default_rng(seed)
-    rest = [plain(others, name, stimulus) for name in PEOPLE for stimulus in STIMULI]
-    start = int(rng.integers(0, len(rest[0]) - 25))
-    x, y = rest[0].x.copy(), rest[0].y.copy()
-    x[start : start + 25] += rng.uniform(-28, 28, 25)
-    y[start : start + 25] += rng.uniform(-28, 28, 25)
-    write_corpus([replace(rest[0], x=x, y=y), *rest[1:]], folder)
-    return folder
-
-
 def write_declaration(path: Path) -> Path:
     """Write the study's declaration."""
     write_study(study(), path, overwrite=True)

@@ -35,6 +35,7 @@ from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.study import Fact, Study
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.recordings import Veiled, VeiledRecordings, VeilOne
 from gazeveil.types import Tell
 
@@ -48,6 +49,9 @@ AUDITED = frozenset(
     {"absorption", "clock", "distribution", "held-ticks", "kaleido", "kaleido-as-published", "sparse-vector"}
 )
 """The mechanisms that are audit subjects under their own names."""
+
+_WILSON = {"gaussian", "temporal", "spatial", "smoothing"}
+"""The mechanisms of Wilson 2024."""
 
 _NAMES = {"csv": "recordings.csv"}
 """What files are called; data sets in folders are called as their format."""
@@ -101,20 +105,18 @@ class VeiledMeasurement(Measurement):
         return {"mechanism": self.product, "eyes": self.mechanism.eyes, "format": self.to, "screens": screens}
 
     def method(self) -> Method:
-        """Return how the veiled gaze protects."""
-        mechanisms = list(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
+        """Return how the recordings are protected."""
+        names = list(dict.fromkeys(_first(each).name for each in self.on_screens.values()))
+        words = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
         sentence = (
-            "Every recording was replaced, sample by sample and each with noise of its own, by the output of the "
-            f"stream mechanism {'; '.join(mechanisms)}. Time stamps and missing samples were kept; channels other than "
-            "gaze were dropped."
+            f"Every sample of every recording was replaced by a point from the mechanism {words}, which runs over each "
+            "recording by itself with noise of its own. Sample times stayed as they were; all other channels were "
+            "dropped."
         )
-        name = self.mechanism.mechanism
-        return Method(
-            sentence=sentence,
-            sources=("dwork2014", "li2021", "wilson2024"),
-            audit=name if name in AUDITED else "",
-            samplers=("planar-laplace",),
-        )
+        sources = ("wilson2024",) if set(names) <= _WILSON else ("dwork2014", "li2021")
+        proven = self.guarantee.proven and len(names) == 1
+        audit = names[0] if proven and names[0] in AUDITED else ""
+        return Method(sentence=sentence, sources=sources, audit=audit, samplers=("planar-laplace",) if proven else ())
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts: also what the neighbour relation leaves public."""
@@ -192,6 +194,11 @@ def _together(guarantees: list[Guarantee]) -> Guarantee:
             f"the guarantees on the screens of this study have no common measure: {error.message}",
             hint="release the recordings of each kind of screen by themselves",
         ) from error
+
+
+def _first(mechanism: SampleMechanism) -> SampleMechanism:
+    """Return what draws the noise: the first member of a chain."""
+    return mechanism.members[0] if isinstance(mechanism, Chain) else mechanism
 
 
 def _counts(value: Corpus) -> dict[str, int]:
