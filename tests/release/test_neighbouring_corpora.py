@@ -21,7 +21,7 @@ import pytest
 from gazeveil.aggregate.aoi import STATISTICS
 from gazeveil.cli.main import run
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.guarantee import ApproxDP
+from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.release.plan import PRODUCTS, Measurement
 from tests.release import hostile
@@ -35,8 +35,12 @@ COMMANDS = {
     "aoi": ["aoi", "gaze", "--stimulus", "forest", "--areas", "areas.json", *AREA_STATISTICS, "--epsilon", "2"],
     "feature-group": [*SERIES, "--mechanism", "group", "--bins", "0.5", "--design", "design.json"],
     "feature-series": [*SERIES, "--mechanism", "fpa", "--window", "3", "--length-epsilon", "1", "--series", "2"],
+    "veiled-recordings": ["veil", "gaze", "--preset", "lphu", "--set", "radius=60"],
 }
 """A command for each product; every one is run on every neighbour."""
+
+ACCOUNTS = {"veiled-recordings": "windows"}
+"""Who pays for what protects windows of gaze; for everything else it is ``account``."""
 
 DOCUMENTS = {"statement.html", "statement.txt", "methods.md", "evidence.html", "registry-entry.json"}
 """The files that are written anew for every corpus."""
@@ -99,7 +103,7 @@ def _few_times(write: Any, found: dict[str, Any]) -> Any:
     def written(self: Measurement, value: Any, folder: Path, tell: Any) -> Any:
         before = found.setdefault(f"folders of {self.product}", [])
         if len(before) < 3:
-            before.append((folder.resolve().with_name(f"out-{self.product}"), write(self, value, folder, tell)))
+            before.append((folder.with_name(f"out-{self.product}").resolve(), write(self, value, folder, tell)))
             return before[-1][1]
         source, more = before[0]
         names = json.loads((source / "release.json").read_text())["files"]
@@ -134,15 +138,16 @@ def test_neighbours_cannot_be_told_apart_but_by_the_noisy_numbers(
 def _ledger(path: Path) -> Path:
     with Ledger.open(path, create=True) as book:
         book.grant("account", ApproxDP("100", "0.1"))
+        book.grant("windows", GazeStreamDP(100, "0.5", 60))
     return path
 
 
 def _outcome(command: list[str], product: str) -> dict[str, Any]:
     """Run a command in this folder; return all that anybody else could see of it."""
-    out, ledger = f"out-{product}", f"ledger-{product}.sqlite"
+    out, ledger, account = f"out-{product}", f"ledger-{product}.sqlite", ACCOUNTS.get(product, "account")
     said, complained = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
-        code = run([*command, "--study", "study.toml", "--out", out, "--ledger", ledger, "--account", "account"])
+        code = run([*command, "--study", "study.toml", "--out", out, "--ledger", ledger, "--account", account])
     with Ledger.open(ledger) as book:
         events = [repr(event) for event in book.history()]
     files = {str(path.relative_to(out)): path.read_bytes() for path in sorted(Path(out).rglob("*")) if path.is_file()}

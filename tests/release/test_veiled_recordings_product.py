@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -64,9 +63,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @contextmanager
 def all_but_positions_fixed() -> Iterator[None]:
     """One id, one date, and a constant instead of every veiled point."""
-    name = SimpleNamespace(uuid4=lambda: SimpleNamespace(hex="0" * 32))
     with (
-        patch.object(path_of_a_release, "uuid", name),
+        patch.object(path_of_a_release, "new_id", lambda: "0" * 32),
         patch.object(path_of_a_release, "now", lambda: "2026-01-01T00:00:00+00:00"),
         patch.object(veiling, "veiled", constant),
     ):
@@ -134,7 +132,8 @@ def test_whatever_is_in_the_data_a_release_is_made(tmp_path: Path) -> None:
     assert len(shown["d\N{LATIN SMALL LETTER E WITH ACUTE}"]) == 2 * COUNT  # two spellings, one participant: merged
     report = json.loads(private_report_of(tmp_path / "v7").read_text())
     assert any("without a time" in line for line in report["remarks"])
-    assert report["participants_absent"] == ["eve", "nobody"]
+    missing = [each["participant"] for each in report["findings"] if each["kind"] == "participant-missing"]
+    assert missing == ["eve", "nobody"]
 
 
 def test_planning_reads_nothing_and_an_account_pays_before_anything_is_read(tmp_path: Path) -> None:
@@ -142,7 +141,7 @@ def test_planning_reads_nothing_and_an_account_pays_before_anything_is_read(tmp_
         def check(self) -> None:
             pass
 
-        def open(self, remarks: list[str], tell: Any) -> Corpus:
+        def open(self, remarks: list[str], tell: Any = None) -> Corpus:
             raise AssertionError("read before the charge")
 
     plan = declared().plan(CLOCK)

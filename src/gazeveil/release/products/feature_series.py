@@ -26,6 +26,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
+from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import check_delta, error_forecast
 from gazeveil.release.products._series import DeclaredSeries, SeriesProduct, declared_series
@@ -33,6 +34,22 @@ from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.types import FloatArray, Tell
 
 Noisy = tuple[FloatArray, list[int] | None]
+
+AUDITED = frozenset(
+    {
+        "features-own",
+        "features-lpa",
+        "features-fpa",
+        "features-c-fpa",
+        "features-dc-fpa",
+        "features-efpa",
+        "features-exponential",
+        "features-fpa-as-published",
+        "features-c-fpa-as-published",
+        "features-dc-fpa-as-published",
+    }
+)
+"""The mechanisms that are audit subjects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +64,7 @@ class SeriesMeasurement(SeriesProduct):
 
     product: ClassVar[str] = OwnRelease.product
     files: ClassVar[str] = "features.parquet: the noisy series of everybody, a row a step"
+    proof: ClassVar[str] = "feature-series"
 
     study: Study
     mechanism: OwnRelease
@@ -60,6 +78,18 @@ class SeriesMeasurement(SeriesProduct):
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
         return {**self.mechanism.to_dict(self.series.each), **self.which()}
+
+    def method(self) -> Method:
+        """Return how the series protect."""
+        each = self.mechanism.each(self.series.each)
+        listed = from_recipe(self.product, each.to_dict()).sentence
+        sentence = (
+            "The eye-movement feature series of each participant were cut or filled to a public length, clipped to "
+            f"declared ranges, and noised one by one. {listed}"
+        )
+        subject = f"features-{each.to_dict()['mechanism']}" if not isinstance(each, OwnSeries) else "features-own"
+        audit = subject if subject in AUDITED else ""
+        return Method(sentence=sentence, sources=("dwork2014", "bozkir2021"), audit=audit)
 
     def forecast(self) -> Forecast | None:
         """Return the error to expect of a series, where there is a design."""
@@ -83,7 +113,7 @@ class SeriesMeasurement(SeriesProduct):
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> Noisy:
         """Return noisy series, and noisy lengths if those are paid for; whoever is absent has public values."""
         series = self.series
-        found = series.read(data, tell)
+        found = series.read(data, engine, tell)
         public = np.broadcast_to(np.asarray(series.public), (series.steps, len(series.ranges)))
         none = [None] * len(series.slots)
         entries = [
