@@ -120,6 +120,7 @@ def _few_times(write: Any, found: dict[str, Any]) -> Any:
 def test_neighbours_cannot_be_told_apart_but_by_the_noisy_numbers(
     product: str, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GAZEVEIL_STATE", str(tmp_path / "state"))  # with one clock, all of these ledgers begin alike
     ledger = _ledger(tmp_path / "ledger.sqlite")
     outcomes = {}
     for name, folder in corpora.items():

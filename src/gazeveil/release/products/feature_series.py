@@ -113,7 +113,7 @@ class SeriesMeasurement(SeriesProduct):
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> Noisy:
         """Return noisy series, and noisy lengths if those are paid for; whoever is absent has public values."""
         series = self.series
-        found = series.read(data, tell)
+        found = series.read(data, engine, tell)
         public = np.broadcast_to(np.asarray(series.public), (series.steps, len(series.ranges)))
         none = [None] * len(series.slots)
         entries = [
