@@ -103,7 +103,7 @@ def _few_times(write: Any, found: dict[str, Any]) -> Any:
     def written(self: Measurement, value: Any, folder: Path, tell: Any) -> Any:
         before = found.setdefault(f"folders of {self.product}", [])
         if len(before) < 3:
-            before.append((folder.with_name(f"out-{self.product}"), write(self, value, folder, tell)))
+            before.append((folder.with_name(f"out-{self.product}").resolve(), write(self, value, folder, tell)))
             return before[-1][1]
         source, more = before[0]
         names = json.loads((source / "release.json").read_text())["files"]
