@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,13 +22,12 @@ from gazeveil.features.publish import Named
 from gazeveil.features.ranges import Clipped, Ranges
 from gazeveil.features.settings import Settings, extract_one
 from gazeveil.features.table import FeatureTable, Series
-from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Key
-from gazeveil.release.binding import BoundCorpus, BoundTable, bind, bind_table
-from gazeveil.release.feature_facts import is_corpus_like, label_of, settings_of, stimuli_of
-from gazeveil.release.plan import Data, Domain
+from gazeveil.release.binding import BoundCorpus, BoundTable, bind_table
+from gazeveil.release.feature_facts import is_table, label_of, settings_of, stimuli_of
+from gazeveil.release.plan import Data, Domain, Measurement
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
-from gazeveil.types import FloatArray, Tell
+from gazeveil.types import FloatArray, Tell, silent
 
 
 class Found(NamedTuple):
@@ -62,11 +60,6 @@ class DeclaredSeries:
     ranges: Ranges
     steps: int
     public: tuple[float, ...]
-
-    @property
-    def domain(self) -> Domain:
-        """Which data are taken."""
-        return Domain(self.study, tuple(stimulus.name for stimulus in self.stimuli))
 
     @property
     def members(self) -> tuple[str, ...] | None:
@@ -130,23 +123,16 @@ class DeclaredSeries:
         declared = "stimuli" not in self.study.observed
         return (Fact("extraction", extraction, declared), Fact("series", series))
 
-    def accepts(self, source: Data) -> None:
-        """Refuse, before anything is spent, a table that was made in another way than planned for."""
-        if not is_corpus_like(source):
-            label = label_of(self.study, source)
-            if replace(label, declared_by="", names=("any",)) != replace(self.settings.info, names=("any",)):
-                raise OptionError(
-                    "the table was made with other settings than the release was planned for",
-                    hint="plan with settings_for(study, table)",
-                )
-            if unknown := [name for name in self.ranges.names if name not in label.names]:
-                raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
-
-    def open(self, source: Data) -> BoundCorpus | BoundTable:
-        """Open the data under the study's rules."""
-        if is_corpus_like(source):
-            return bind(self.study, source if isinstance(source, Corpus) else Corpus.open(Path(str(source))))
-        return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
+    def check_label(self, table: Data) -> None:
+        """Refuse a table that was made in another way than planned for; the series are not read."""
+        label = label_of(self.study, table)
+        if replace(label, declared_by="", names=("any",)) != replace(self.settings.info, names=("any",)):
+            raise OptionError(
+                "the table was made with other settings than the release was planned for",
+                hint="plan with settings_for(study, table)",
+            )
+        if unknown := [name for name in self.ranges.names if name not in label.names]:
+            raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
 
     def read(self, data: BoundCorpus | BoundTable, tell: Tell) -> dict[tuple[str, str], list[Found | None]]:
         """Return what the data hold for each participant and stimulus, one entry a slot: raw, not private.
@@ -184,8 +170,8 @@ class DeclaredSeries:
         if isinstance(data, BoundTable):
             yield from data.table.only(self.ranges.names).series()
             return
-        expected = self.number * self.each
-        for done, recording in enumerate(data.on(*self.domain.stimuli).recordings(), start=1):
+        names, expected = [stimulus.name for stimulus in self.stimuli], self.number * self.each
+        for done, recording in enumerate(data.on(*names).recordings(), start=1):
             try:
                 with np.errstate(all="ignore"):  # a warning would show that something is wrong with one recording
                     table = extract_one(recording, self.settings, self.steps)
@@ -208,6 +194,41 @@ class DeclaredSeries:
             placed.append(fits)
             entries = [entry for entry in entries if entry is not fits]
         return placed
+
+
+class SeriesProduct(Measurement):
+    """What products of feature series share: a frozen dataclass with the field ``series`` beside the usual ones."""
+
+    __slots__ = ()
+    proof: ClassVar[str] = "feature-series"
+
+    series: DeclaredSeries
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the task's stimuli."""
+        return Domain(self.study, tuple(stimulus.name for stimulus in self.series.stimuli))
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the public facts that the release rests on."""
+        return (*self.study.facts(self.domain.stimuli), *self.series.facts())
+
+    def accepts(self, source: Data) -> None:
+        """Refuse a source that does not fit, before anything is spent."""
+        if is_table(source):
+            self.series.check_label(source)
+        else:
+            Measurement.accepts(self, source)
+
+    def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
+        """Open recordings or a table of features under the study's rules."""
+        if not is_table(source):
+            return Measurement.open(self, source, tell)  # type: ignore[no-any-return]
+        return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
+
+    def which(self) -> dict[str, Any]:
+        """Return for the recipe which series these are."""
+        return {"stimuli": list(self.domain.stimuli), "group": self.series.group}
 
 
 def declared_series(

@@ -45,6 +45,11 @@ PUBLIC = "which recordings there are and whose, their sample times and lengths, 
 CORPUS = "parquet"
 """The format that makes the release folder itself a corpus."""
 
+AUDITED = frozenset(
+    {"absorption", "clock", "distribution", "held-ticks", "kaleido", "kaleido-as-published", "sparse-vector"}
+)
+"""The mechanisms that are audit subjects under their own names."""
+
 _WILSON = {"gaussian", "temporal", "spatial", "smoothing"}
 """The mechanisms of Wilson 2024."""
 
@@ -63,8 +68,8 @@ class VeiledMeasurement(Measurement):
     """
 
     product: ClassVar[str] = VeiledRecordings.product
-    proof: ClassVar[str] = "gaze-stream"
     files: ClassVar[str] = "the veiled recordings: a corpus folder, or files in the format that was asked for"
+    proof: ClassVar[str] = "gaze-stream"
 
     study: Study
     mechanism: VeiledRecordings
@@ -110,7 +115,8 @@ class VeiledMeasurement(Measurement):
         )
         sources = ("wilson2024",) if set(names) <= _WILSON else ("dwork2014", "li2021")
         proven = self.guarantee.proven and len(names) == 1
-        return Method(sentence=sentence, sources=sources, audit=names[0] if proven else "")
+        audit = names[0] if proven and names[0] in AUDITED else ""
+        return Method(sentence=sentence, sources=sources, audit=audit, samplers=("planar-laplace",) if proven else ())
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts: also what the neighbour relation leaves public."""
