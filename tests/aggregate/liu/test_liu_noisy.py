@@ -22,6 +22,7 @@ from gazeveil.aggregate.liu.noisy import euclidean_sensitivity
 from gazeveil.errors import BudgetExceeded, OptionError, PrivacyError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.mapping import OneByOne
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_delta
@@ -200,7 +201,7 @@ def test_a_refused_release_reads_nothing(tmp_path: Path) -> None:
 
 
 def test_the_engine_that_is_given_sums_the_mechanisms_own_kernel() -> None:
-    class Asked:
+    class Asked(OneByOne):
         def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Any = None) -> Summed:
             assert kernel == mechanism.kernel()
             return Summed(np.full(6, 10**12), 10**9)  # more than so few people can have: cut off, not wrapped around
