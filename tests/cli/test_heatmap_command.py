@@ -50,9 +50,6 @@ def test_everything_is_written_and_charged(study: Path, tmp_path: Path, capsys: 
         "registry-entry.json",
         "statement.html",
         "statement.txt",
-        "methods.md",
-        "evidence.html",
-        "registry-entry.json",
         "release.json",
     }
     assert pl.read_parquet(out / "heatmap.parquet")["value"].sum() == pytest.approx(1)
