@@ -21,7 +21,7 @@ _HOME = {
     "NoiseSource": "gazeveil.noise.source",
     "PureDP": "gazeveil.privacy.guarantee",
     "Recording": "gazeveil.gaze.recording",
-    "Release": "gazeveil.privacy.release",
+    "Release": "gazeveil.release.release",
     "Unproven": "gazeveil.privacy.guarantee",
     "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
     "headset": "gazeveil.gaze.geometry",
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gazeveil.noise.source import NoiseSource
     from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, Unproven, ZeroConcentratedDP
     from gazeveil.privacy.ledger import Ledger
-    from gazeveil.privacy.release import Release
+    from gazeveil.release.release import Release
 
 __all__ = [
     "ApproxDP",

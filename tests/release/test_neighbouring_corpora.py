@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate.aoi import STATISTICS
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.cli.main import run
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
@@ -177,5 +178,27 @@ def _outcome(command: list[str], product: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.usefixtures("_constants")
+@pytest.mark.parametrize("cap", [1, None])
+def test_neighbours_of_liu_maps_cannot_be_told_apart(
+    cap: int | None, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have no command; in Python the same holds."""
+    plan = hostile.study().plan(LiuMap(epsilon=1, columns=8, rows=6, samples=50, cap=cap), stimulus="forest")
+    ledger, outcomes = _ledger(tmp_path / "ledger.sqlite"), {}
+    for name, folder in corpora.items():
+        (place := tmp_path / name).mkdir()
+        monkeypatch.chdir(place)
+        monkeypatch.setenv("GAZEVEIL_STATE", str(place / "state"))
+        with Ledger.open(shutil.copy(ledger, "ledger.sqlite")) as book:
+            release = plan.release(folder / "gaze", ledger=book, account="account")
+            events = [repr(event) for event in book.history()]
+        files = {path.name: path.read_bytes() for path in sorted(release.save("out").iterdir())}
+        outcomes[name] = (files, repr(release), events)
+    assert len(outcomes["as_usual"][0]) >= 5
+    for name, found in outcomes.items():
+        assert found == outcomes["as_usual"], name
+
+
 def test_every_product_has_a_command_here() -> None:
-    assert set(COMMANDS) == set(PRODUCTS.names())
+    assert set(COMMANDS) | {LiuMap.product} == set(PRODUCTS.names())
