@@ -57,6 +57,7 @@ SHARED = {
     "types",
     "toml_lines",
     "pictures",
+    "showing",
     "toml_table",
     "_compiled",
     "__init__",

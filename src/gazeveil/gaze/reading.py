@@ -19,6 +19,7 @@ from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
 from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.showing import html_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,13 @@ class Reading:
 
     def __repr__(self) -> str:
         return f"Reading({len(self.recordings):,} recordings, {self.report.samples:,} samples, {self.format})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (" / ".join(part for part in each.key if part), f"{len(each):,} samples", f"{each.duration:.4g} s")
+            for each in self.recordings
+        ]
+        return html_table(f"{self!r}: raw gaze, not for publication", rows)
 
     def __iter__(self) -> Iterator[Recording]:
         return iter(self.recordings)

@@ -29,6 +29,7 @@ from gazeveil.release.binding import BoundCorpus, BoundTable, bind, bind_table
 from gazeveil.release.feature_facts import is_corpus_like, label_of, settings_of, stimuli_of
 from gazeveil.release.plan import Data, Domain
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
+from gazeveil.showing import brief
 from gazeveil.types import FloatArray, Tell
 
 
@@ -62,6 +63,8 @@ class DeclaredSeries:
     ranges: Ranges
     steps: int
     public: tuple[float, ...]
+
+    __repr__ = brief
 
     @property
     def domain(self) -> Domain:

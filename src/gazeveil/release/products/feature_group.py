@@ -27,7 +27,7 @@ from gazeveil.release.study import Fact, Study
 from gazeveil.types import FloatArray, Tell, silent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GroupMeasurement(Measurement):
     """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball.
 

@@ -35,7 +35,7 @@ from gazeveil.types import FloatArray, Tell, silent
 Noisy = tuple[FloatArray, list[int] | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SeriesMeasurement(Measurement):
     """Everybody's own series.
 

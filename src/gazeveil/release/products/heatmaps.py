@@ -35,7 +35,7 @@ _SPREAD = 0.1
 """How far from the forecast the maps of simulated studies were; see docs/how-to/publish-a-whole-study.md."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class HeatmapsMeasurement(Measurement):
     """The heatmaps of some stimuli of a study.
 
