@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,8 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Reading: 
         recordings = tuple(assemble(frame_chunks(source, chosen, report)))
         report.samples = sum(len(recording) for recording in recordings)
         return Reading(recordings, report, "data frame")
+    if not isinstance(source, str | PathLike):
+        raise InputError(f"read takes a path or a data frame, not a {type(source).__name__}")
     stream = ChunkStream(Path(source), ReadOptions(**options), format)
     return Reading(tuple(assemble(stream)), stream.report, stream.format_name)
 

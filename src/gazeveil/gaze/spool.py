@@ -21,7 +21,7 @@ class Spool:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SpooledCorpus(Corpus):
     """A corpus whose files lie in a spool. What is selected from it keeps the spool alive too."""
 

@@ -18,7 +18,6 @@ from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.release.feature_facts import declared_steps, settings_of, stimuli_of
 from gazeveil.release.study import Study
-from gazeveil.types import Tell, silent
 
 
 def learn_design(
@@ -33,7 +32,6 @@ def learn_design(
     pupil_range: tuple[float, float] | None = None,
     shapes: str = COSINES,
     engine: Engine | str = "local",
-    tell: Tell = silent,
 ) -> Design:
     """Learn what feature series are like from people whose gaze is public or simulated, never from those to protect.
 
@@ -49,7 +47,6 @@ def learn_design(
         pupil_range: Plausible pupil sizes; needed for pupil features where the unit is not mm.
         shapes: Which shapes over time are used: ``cosines`` or ``haar``.
         engine: Where features are extracted.
-        tell: Called as the work goes on.
 
     Raises:
         InputError: If there are too few public series, or the study has no such task.
@@ -60,5 +57,5 @@ def learn_design(
     if not isinstance(public, FeatureTable):
         corpus = public if isinstance(public, Corpus) else Corpus.open(public)
         computer = engine_at(engine) if isinstance(engine, str) else engine
-        public = of_corpus(corpus, partial(extract_one, settings=made), tell=tell, engine=computer).table
+        public = of_corpus(corpus, partial(extract_one, settings=made), engine=computer).table
     return learn_from(public, made.ranges(features, pupil_range), length, source, shapes)
