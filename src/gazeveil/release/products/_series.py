@@ -28,6 +28,7 @@ from gazeveil.release.binding import BoundCorpus, BoundTable, bind_table
 from gazeveil.release.feature_facts import is_table, label_of, settings_of, stimuli_of
 from gazeveil.release.plan import Data, Domain, Measurement
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
+from gazeveil.showing import brief
 from gazeveil.types import FloatArray, Tell, silent
 
 
@@ -79,6 +80,8 @@ class DeclaredSeries:
     ranges: Ranges
     steps: int
     public: tuple[float, ...]
+
+    __repr__ = brief
 
     @property
     def members(self) -> tuple[str, ...] | None:

@@ -28,7 +28,7 @@ from gazeveil.release.study import Study
 from gazeveil.types import FloatArray, Tell
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GroupMeasurement(SeriesProduct):
     """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball.
 

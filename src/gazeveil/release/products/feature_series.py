@@ -52,7 +52,7 @@ AUDITED = frozenset(
 """The mechanisms that are audit subjects."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SeriesMeasurement(SeriesProduct):
     """Everybody's own series.
 

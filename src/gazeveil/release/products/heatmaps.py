@@ -39,7 +39,7 @@ _MARGIN = 0.1
 (docs/how-to/publish-a-whole-study.md)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class HeatmapsMeasurement(Measurement):
     """The heatmaps of some stimuli of a study.
 
