@@ -65,7 +65,8 @@ def test_a_selection_is_the_mean_of_those_who_were_drawn() -> None:
     corpus = people([4, 0], [0, 2])
 
     def mean(some: RandomSelection, cap: int | None = None) -> list[float]:
-        return list(some.measure(corpus, CountMap(GRID, cap), NoiseSource.seeded(1), ENGINE))
+        found: list[float] = some.measure(corpus, CountMap(GRID, cap), NoiseSource.seeded(1), ENGINE).tolist()
+        return found
 
     assert mean(RandomSelection(2, 2)) == [2, 1]
     assert mean(RandomSelection(2, 2), cap=1) == [0.5, 0.5]
