@@ -20,6 +20,7 @@ import pytest
 
 import gazeveil
 from gazeveil import Participants, PrivateHeatmap, Recording, Recordings, Stimulus, Study
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.features.learning import learn
 from gazeveil.features.own import RawGaze
 from gazeveil.features.settings import extract_one
@@ -64,7 +65,7 @@ def design() -> gazeveil.Design:
     return learn([values], ranges, "made up")
 
 
-NAMES = ("heatmap", "heatmaps", "movie", "aoi", "group", "own", "veil")
+NAMES = ("heatmap", "heatmaps", "movie", "aoi", "liu", "group", "own", "veil")
 
 
 @cache
@@ -77,6 +78,7 @@ def plans() -> dict[str, Plan]:
         "heatmaps": many.plan(gazeveil.PrivateHeatmaps(epsilon="1", **COARSE)),
         "movie": many.plan(gazeveil.DynamicHeatmap(epsilon="1", bin_seconds=4, **COARSE), stimulus="a"),
         "aoi": many.plan(gazeveil.AoiStatistics({"a": areas()}, epsilon="1")),
+        "liu": many.plan(LiuMap(epsilon="1", delta="1e-6", columns=4, rows=3), stimulus="a"),
         "group": many.plan(gazeveil.GroupSeries(epsilon="1", design=design()), task="a", settings=SETTINGS),
         "own": many.plan(gazeveil.OwnSeries(epsilon="1", design=design(), raw=hidden), task="a", settings=SETTINGS),
         "veil": many.plan(gazeveil.VeiledRecordings(preset="lphu")),

@@ -19,6 +19,7 @@ from gazeveil import ApproxDP, Corpus, Ledger, NoiseSource, Recording, screen, w
 from gazeveil.aggregate.aoi import AoiStatistics, FixationCount, GroupComparison
 from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.cli.main import run
 from gazeveil.errors import BudgetExceeded, OptionError, ReleaseFailed
@@ -44,8 +45,10 @@ MECHANISMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "movie": (DynamicHeatmap(epsilon=1, bin_seconds=1, cell_deg=2, blur_deg=2), {"stimulus": "a.png"}),
     "aoi": (AoiStatistics(AREAS, FixationCount(), epsilon=1), {}),
     "groups": (COMPARED, {}),
+    "liu": (LiuMap(epsilon=1, columns=4, rows=3), {"stimulus": "a.png"}),
+    "liu, cap chosen": (LiuMap(epsilon=1, columns=4, rows=3, cap=None, samples=20), {"stimulus": "a.png"}),
 }
-SECRET = [name for name in MECHANISMS if name != "groups"]  # groups make public who takes part
+SECRET = [name for name in MECHANISMS if name != "groups" and "liu" not in name]  # those need a public number
 
 
 def declared(**people: Any) -> Study:

@@ -185,6 +185,7 @@ def test_neighbours_of_liu_maps_cannot_be_told_apart(
 ) -> None:
     """They have no command; in Python the same holds."""
     plan = hostile.study().plan(LiuMap(epsilon=1, columns=8, rows=6, samples=50, cap=cap), stimulus="forest")
+    monkeypatch.setenv("GAZEVEIL_STATE", str(tmp_path / "state"))
     ledger, outcomes = _ledger(tmp_path / "ledger.sqlite"), {}
     for name, folder in corpora.items():
         (place := tmp_path / name).mkdir()
@@ -193,7 +194,7 @@ def test_neighbours_of_liu_maps_cannot_be_told_apart(
         with Ledger.open(shutil.copy(ledger, "ledger.sqlite")) as book:
             release = plan.release(folder / "gaze", ledger=book, account="account")
             events = [repr(event) for event in book.history()]
-        files = {path.name: path.read_bytes() for path in sorted(release.save("out").iterdir())}
+        files = {path.name: path.read_bytes() for path in sorted(release.save(f"out-{LiuMap.product}").iterdir())}
         outcomes[name] = (files, repr(release), events)
     assert len(outcomes["as_usual"][0]) >= 5
     for name, found in outcomes.items():

@@ -55,6 +55,7 @@ class _LiuMeasurement(Measurement):
 
     product: ClassVar[str] = "liu-map"
     files: ClassVar[str] = "map.npz and map.parquet: the mean gaze map and the noise in it"
+    proof: ClassVar[str] = "liu-mechanisms"
 
     study: Study
     mechanism: Any
@@ -107,8 +108,6 @@ class LiuMapMeasurement(_LiuMeasurement):
         mechanism: What may be spent, and how.
         stimulus: The name of the stimulus.
     """
-
-    proof: ClassVar[str] = "liu-mechanisms"
 
     mechanism: LiuMap
 
