@@ -274,6 +274,15 @@ def test_plans_draw_what_to_expect(name: str) -> None:
     assert picture.png.startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("name", ["heatmap", "heatmaps", "group", "own"])
+def test_the_expected_quality_changes_with_epsilon(name: str) -> None:
+    plan = plans()[name]
+    here, there = plan.forecast, plan.at(epsilon="3").forecast
+    assert here is not None
+    assert there is not None
+    assert (there.expected > here.expected) == (here.measure == "cc")
+
+
 def test_plans_without_a_forecast_draw_nothing() -> None:
     assert plans()["veil"].plot() is None
     secret = Study(name="s", participants=Participants(secret=True), stimuli=(Stimulus(name="a", screen=DESK),))
