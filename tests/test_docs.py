@@ -6,35 +6,45 @@ from __future__ import annotations
 
 import gc
 import re
-import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-from gazeveil.cli.main import run
+from gazeveil.cli.main import program
 from gazeveil.registry import Registry
+from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
 
+RUNNING = {"python", "bash", "console"}
+STILL = {"text", "toml", "json", "csv"}
+"""Languages of blocks that nothing runs: pictures, formulas, and files (with a title they are written)."""
 
-def blocks(page: Path, language: str) -> list[str]:
-    return [code for found, code in BLOCK.findall(page.read_text()) if found == language]
+REASONS = {
+    "needs a cluster",
+    "needs a GPU",
+    "needs data that is not shipped",
+    "needs root",
+    "needs a tracker",
+    "sets the project up",
+    "takes hours",
+    "takes minutes",
+}
+NOT_RUN_AT_MOST = 16
 
 
-def named(page: Path) -> str:
-    return str(page.relative_to(ROOT))
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=named)
-def test_python_in_the_docs_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)
+def test_a_page_does_what_it_says_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "__docs__"}
+    reader = Reader(capfd)
     try:
-        for number, code in enumerate(blocks(page, "python"), start=1):
-            exec(compile(code, f"{named(page)}, block {number}", "exec"), namespace)
+        with reader.ends:
+            for block in blocks(page):
+                reader.follow(block)
     finally:
         forget_what_the_docs_registered()
 
@@ -48,15 +58,38 @@ def forget_what_the_docs_registered() -> None:
                 del registry._entries[name]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "bash")], ids=named)
-def test_commands_in_the_docs_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines that begin with gazeveil, in order, in an empty folder; other lines are for the reader's shell."""
-    monkeypatch.chdir(tmp_path)
-    for code in blocks(page, "bash"):
-        for line in code.replace("\\\n", " ").splitlines():
-            if line.startswith("gazeveil "):
-                words = shlex.split(line, comments=True)[1:]
-                assert run(words) == 0, line
+def test_every_block_has_a_language_that_is_run_or_known_to_stand_still() -> None:
+    unknown = [f"{block}: {block.language}" for page in PAGES for block in blocks(page)
+               if block.language not in RUNNING | STILL]  # fmt: skip
+    assert not unknown
+
+
+def test_blocks_that_are_not_run_are_few_and_say_why() -> None:
+    skipped = {
+        str(block): block.marks["not run"] for page in PAGES for block in blocks(page) if "not run" in block.marks
+    }
+    print("\n".join(f"{block}: {reason}" for block, reason in skipped.items()))
+    assert set(skipped.values()) <= REASONS
+    assert len(skipped) <= NOT_RUN_AT_MOST
+
+
+def test_every_command_is_on_the_page_of_the_command_line() -> None:
+    page = (ROOT / "docs/reference/cli.md").read_text()
+    missing = [command for command in all_commands() if not re.search(rf"`{command}[ `]", page)]
+    assert not missing
+
+
+def all_commands() -> list[str]:
+    """Return every command as it is typed: groups and what is in them."""
+
+    def below(command: Any, typed: str) -> list[str]:
+        if not hasattr(command, "list_commands"):
+            return [typed]
+        inner = {name: command.get_command(None, name) for name in command.list_commands(None)}
+        shown = {name: each for name, each in inner.items() if not each.hidden}
+        return [typed, *(words for name, each in shown.items() for words in below(each, f"{typed} {name}"))]
+
+    return below(typer.main.get_command(program), "gazeveil")[1:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

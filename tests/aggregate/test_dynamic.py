@@ -209,7 +209,8 @@ def test_the_study_may_say_how_long_a_stimulus_was_shown(film):
     with pytest.raises(OptionError, match="public duration"):
         observed.plan(mechanism, stimulus="film")
     declared = replace(observed, stimuli=tuple(replace(each, seconds=2.0) for each in observed.stimuli))
-    assert declared.plan(mechanism, stimulus="film").measurement.plan.bins == 4
+    measurement: Any = declared.plan(mechanism, stimulus="film").measurement
+    assert measurement.plan.bins == 4
 
 
 SUBJECTS = {"whole-study": study_subject, "dynamic-heatmap": movie_subject}

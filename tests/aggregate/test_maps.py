@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from gazeveil import screen
-from gazeveil.aggregate import maps
+from gazeveil.aggregate import _map_kernels, maps
 from gazeveil.aggregate.engine import Columns, Kernel, ManyKernel, add_exactly, add_up
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import (
@@ -198,7 +198,7 @@ def test_the_compiled_way_shortens_in_the_same_steps(proposed: Any, bound: int, 
 
 def test_squares_that_do_not_fit_into_64_bits_are_added_exactly() -> None:
     large = np.full(9, LARGEST_BOUND, dtype=np.int64)
-    assert maps._sum_of_squares(large) == 9 * LARGEST_BOUND**2 > 2**63
+    assert maps.sum_of_squares(large) == 9 * LARGEST_BOUND**2 > 2**63
     assert length_squared(maps._shorten(np.array([LARGEST_BOUND, 3, 0], dtype=np.int64), LARGEST_BOUND)) <= (
         LARGEST_BOUND**2
     )
@@ -347,3 +347,12 @@ def test_features_that_are_no_finite_numbers_are_an_error(bad: float) -> None:
     with pytest.raises(InternalError, match="finite"):
         add_products(GRID, np.full((4, 5), bad), DOWN, 10, rows, starts, total)
     assert not total.any()
+
+
+def test_samples_beyond_what_64_bits_hold_are_cut_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_map_kernels, "MOST_SAMPLES", 3)
+    rows = columns_of([(5.0, 5.0, True)] * 3 + [(35.0, 25.0, True)] * 9)
+    found, first = np.zeros(GRID.size, dtype=np.int64), NormalisedMap(GRID, 100)(columns_of([(5.0, 5.0, True)] * 3))
+    _map_kernels.add_normalised.py_func(*maps._gaze(rows), np.array([0, 12]), *maps._raster(GRID), 100, found)
+    assert found.any()
+    assert np.array_equal(found, first)

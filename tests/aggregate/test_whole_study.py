@@ -20,6 +20,7 @@ from gazeveil.aggregate.study_plan import BOUND, LEAST_CARRIED, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
+from gazeveil.gaze.mapping import OneByOne
 from gazeveil.privacy.calibrate import gaussian_delta
 from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
@@ -34,7 +35,9 @@ def study(**changes: Any) -> PrivateHeatmaps:
     return PrivateHeatmaps(**options)
 
 
-def planned_for(names: tuple[str, ...], observers: int = 40, neighbours=Neighbours.REPLACE_ONE, **changes: Any):
+def planned_for(
+    names: tuple[str, ...], observers: int = 40, neighbours=Neighbours.REPLACE_ONE, **changes: Any
+) -> StudyPlan:
     return study(**changes).plan_for(PLANE, names, observers, neighbours, exact(1e-4))
 
 
@@ -129,10 +132,10 @@ def test_the_order_of_rows_and_sessions_does_not_matter():
 def test_sigma_is_enough_for_the_promise_and_hardly_more(neighbours):
     chosen = plan((1.0, 2.0, 1.0), neighbours=neighbours)
     far = joint_sensitivity(chosen.square, neighbours)
-    exact = chosen.square * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
-    assert exact < far**2 < exact * (1 + Fraction(1, 10**12))
-    assert gaussian_delta(chosen.sigma, far, chosen.epsilon) <= chosen.delta
-    assert gaussian_delta(0.9999 * chosen.sigma, far, chosen.epsilon) > chosen.delta
+    squared = chosen.square * (2 if neighbours is Neighbours.REPLACE_ONE else 1)
+    assert squared < far**2 < squared * (1 + Fraction(1, 10**12))
+    assert gaussian_delta(chosen.sigma, far, chosen.epsilon) <= exact(chosen.delta)
+    assert gaussian_delta(0.9999 * chosen.sigma, far, chosen.epsilon) > exact(chosen.delta)
     assert chosen.guarantee == ApproxDP(5.0, 1e-4, neighbours=neighbours)
 
 
@@ -232,7 +235,7 @@ def test_a_hopeless_budget_is_refused_before_anything_is_spent(corpus, tmp_path)
         assert release.receipt.guarantee == ApproxDP(0.05, 1e-4)
 
 
-class _Counting:
+class _Counting(OneByOne):
     """An engine that counts how often it is asked."""
 
     def __init__(self) -> None:
@@ -299,7 +302,8 @@ def test_what_does_not_fit_the_study_is_refused_at_planning(corpus, options, err
 
 def test_a_guess_at_a_secret_number_tunes_the_decoder(corpus):
     plan = planned(study(), corpus, number=50, secret=True)
-    assert plan.measurement.plan.observers == 50
+    measurement: Any = plan.measurement
+    assert measurement.plan.observers == 50
     assert plan.guarantee == ApproxDP(5.0, 1e-4, neighbours=Neighbours.ADD_REMOVE)
 
 

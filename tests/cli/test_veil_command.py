@@ -234,7 +234,7 @@ def test_with_a_study_files_are_read_after_the_charge_and_bad_ones_count_as_abse
     assert "bob" not in captured.out + captured.err + (out / "release.json").read_text()
     assert [recording.key for recording in Corpus.open(out).recordings()] == [("ann", "a.png", "1", "1")]
     report = json.loads((tmp_path / "v.private-report.json").read_text())
-    assert report["participants_absent"] == ["bob"]
+    assert [each["participant"] for each in report["findings"] if each["kind"] == "participant-missing"] == ["bob"]
     assert any("bob.csv could not be read and counts as absent" in line for line in report["remarks"])
     record = json.loads((out / "release.json").read_text())
     assert record["conditional_on"] == []

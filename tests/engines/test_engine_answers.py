@@ -151,7 +151,7 @@ class TestEveryEngine:
         kernel = VeilOne.with_noise(VeiledRecordings(preset="gaussian-low"), NoiseSource.secure())
         shown = [veiled.shown.samples["x"].to_numpy() for veiled in engine.map_recordings(Corpus.of(same), kernel)]
         noise = np.array(shown) - 300.0
-        together = np.corrcoef(noise)[np.triu_indices(4, 1)]
+        together = np.asarray(np.corrcoef(noise))[np.triu_indices(4, 1)]
         assert np.abs(together).max() < 0.45  # six pairs, each beyond 0.45 with a probability of 1e-10
 
     def test_a_function_that_fails_ends_the_work(self, engine: Engine, folder: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -344,3 +344,10 @@ def test_threads_and_rows_are_whole_numbers(number: Any) -> None:
         LocalEngine(threads=number)
     with pytest.raises(OptionError, match="batch_rows"):
         LocalEngine(batch_rows=number)
+
+
+def test_a_column_of_another_type_is_no_gaze_and_no_error() -> None:
+    whole = Corpus.of([a_recording("p", 20), a_recording("q", 20)])
+    odd = replace(whole.parts[0], samples=whole.parts[0].samples.with_columns(x=pl.lit("left")))
+    found = LocalEngine().sum_over_observers(replace(whole, parts=(odd, whole.parts[1])), CountMap(GRID)).total
+    assert found.tolist() == naive_sum([a_recording("q", 20)], CountMap(GRID))

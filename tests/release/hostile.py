@@ -16,6 +16,7 @@ import numpy as np
 
 from gazeveil.features.bins import BinRules, bin_ranges
 from gazeveil.features.learning import learn
+from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus_writer import write_corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
@@ -199,3 +200,10 @@ def write_design(path: Path) -> Path:
     ranges = bin_ranges(BinRules())
     public = np.random.default_rng(3).beta(5, 5, (12, int(2 * SECONDS), len(ranges)))
     return learn([public], ranges, "made up").save(path)
+
+
+def write_areas(path: Path) -> Path:
+    """Write areas of interest on the screen."""
+    areas = (Rectangle("left", 0, 0, 400, 600), Rectangle("right", 400, 0, 800, 600))
+    AreasOfInterest(areas, PLANE).to_json(path)
+    return path

@@ -80,6 +80,10 @@ def clock_jumped_by_years(usual: Recording) -> list[Recording]:
     return [replace(usual, t=t)]
 
 
+def clock_too_large_to_tell_windows_apart(usual: Recording) -> list[Recording]:
+    return [replace(usual, t=usual.t + 1e16)]
+
+
 def other_pupil(usual: Recording) -> list[Recording]:
     return [replace(usual, pupil_unit="px")]
 
@@ -89,7 +93,8 @@ def gone(usual: Recording) -> list[Recording]:
 
 
 REPLACED: list[Callable[[Recording], list[Recording]]] = [
-    stopped_early, recorded_twice, clock_ran_back, clock_ran_back_unseen, clock_jumped_by_years, other_pupil, gone,
+    stopped_early, recorded_twice, clock_ran_back, clock_ran_back_unseen, clock_jumped_by_years,
+    clock_too_large_to_tell_windows_apart, other_pupil, gone,
 ]  # fmt: skip
 
 
@@ -202,7 +207,7 @@ class TestTables:
         write_study(declared(), Path("study.toml"))
         shapes = set()
         asked = ["--mechanism", "fpa", "--epsilon", "1", "--features", ",".join(FEATURES), "--study", "study.toml"]
-        for make in (None, stopped_early, recorded_twice, clock_ran_back):
+        for make in (None, *REPLACED):
             corpus = Corpus.of(readers()) if make is None else with_replaced(make)
             name = "usual" if make is None else make.__name__
             write_corpus(list(corpus.recordings()), name)

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -24,9 +23,11 @@ from gazeveil.gaze.recording import Eye
 from gazeveil.release import plan as path_of_a_release
 from gazeveil.release.record import private_report_of
 from gazeveil.release.study import Participants, Stimulus, Study
+from gazeveil.release.verify import verify
 from gazeveil.samples import recordings as veiling
 from gazeveil.samples.channels import veiled_channels
 from gazeveil.samples.recordings import VeiledRecordings, VeilOne
+from tests.release import hostile
 from tests.releasing import planned, released
 
 DESK = screen(1600, 1200, 400, 300, 600)
@@ -64,9 +65,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @contextmanager
 def all_but_positions_fixed() -> Iterator[None]:
     """One id, one date, and a constant instead of every veiled point."""
-    name = SimpleNamespace(uuid4=lambda: SimpleNamespace(hex="0" * 32))
     with (
-        patch.object(path_of_a_release, "uuid", name),
+        patch.object(path_of_a_release, "new_id", lambda: "0" * 32),
         patch.object(path_of_a_release, "now", lambda: "2026-01-01T00:00:00+00:00"),
         patch.object(veiling, "veiled", constant),
     ):
@@ -134,7 +134,8 @@ def test_whatever_is_in_the_data_a_release_is_made(tmp_path: Path) -> None:
     assert len(shown["d\N{LATIN SMALL LETTER E WITH ACUTE}"]) == 2 * COUNT  # two spellings, one participant: merged
     report = json.loads(private_report_of(tmp_path / "v7").read_text())
     assert any("without a time" in line for line in report["remarks"])
-    assert report["participants_absent"] == ["eve", "nobody"]
+    missing = [each["participant"] for each in report["findings"] if each["kind"] == "participant-missing"]
+    assert missing == ["eve", "nobody"]
 
 
 def test_planning_reads_nothing_and_an_account_pays_before_anything_is_read(tmp_path: Path) -> None:
@@ -142,7 +143,7 @@ def test_planning_reads_nothing_and_an_account_pays_before_anything_is_read(tmp_
         def check(self) -> None:
             pass
 
-        def open(self, remarks: list[str], tell: Any) -> Corpus:
+        def open(self, remarks: list[str], tell: Any = None) -> Corpus:
             raise AssertionError("read before the charge")
 
     plan = declared().plan(CLOCK)
@@ -194,6 +195,40 @@ def test_secure_noise_is_new_for_every_recording_and_release() -> None:
     assert kernel.seed is None
     one, two = (kernel(recording()).shown.samples["x"].to_numpy() for _ in range(2))
     assert not np.array_equal(one, two)
+
+
+def test_a_release_is_verified_and_a_flipped_bit_is_found(tmp_path: Path) -> None:
+    release = declared().plan(CLOCK).release(Corpus.of([recording(), recording("bob", 2)]))
+    out = release.save(tmp_path / "v")
+    assert verify(out).ok
+    for path in (out / "_corpus.json", next(out.glob("stimulus=*/*.parquet"))):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 4
+        path.write_bytes(content)
+        assert not verify(out).ok
+        content[len(content) // 2] ^= 4
+        path.write_bytes(content)
+    assert verify(out).ok
+    methods = (out / "methods.md").read_text()
+    assert "replaced by a point from the mechanism chain" in methods
+    assert "li2021" in methods
+
+
+@pytest.mark.parametrize("replacement", hostile.REPLACEMENTS)
+def test_whoever_is_odd_a_release_is_made(replacement: str, tmp_path: Path) -> None:
+    corpus = Corpus.open(hostile.write_corpus_with(replacement, tmp_path / "gaze"))
+    shown = hostile.study().plan(VeiledRecordings(preset="lphu")).release(corpus).to_frame()
+    assert shown["valid"].all()
+    assert set(shown["observer"]) <= set(hostile.PEOPLE)
+
+
+def test_a_damaged_file_of_a_corpus_counts_as_absent(tmp_path: Path) -> None:
+    write_corpus([recording(), recording(stimulus="b.png")], tmp_path / "gaze")
+    next(tmp_path.glob("gaze/stimulus=b.png/*.parquet")).write_bytes(b"nothing")
+    release = declared(DESK, DESK).plan(CLOCK).release(tmp_path / "gaze")
+    assert release.to_frame()["stimulus"].unique().to_list() == ["a.png"]
+    release.save(tmp_path / "v")
+    assert "counts as absent" in private_report_of(tmp_path / "v").read_text()
 
 
 def test_the_spool_goes_with_the_value() -> None:

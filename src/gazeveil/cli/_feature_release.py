@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._door import Door, releases
+from gazeveil.cli._door import Door, Epsilon, releases
 from gazeveil.cli._output import AsJson, print_json
 from gazeveil.errors import OptionError
 from gazeveil.features.basis import COSINES
@@ -75,9 +75,7 @@ def release(
         str,
         typer.Option("--mechanism", help="low-rank, group, or lpa, fpa, c-fpa, dc-fpa, efpa, spa, exponential, …"),
     ],
-    epsilon: Annotated[
-        str, typer.Option("--epsilon", metavar="NUMBER", help="What all features of a participant cost together.")
-    ],
+    epsilon: Epsilon,
     delta: Annotated[
         str | None,
         typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default 0, for a group the study's."),

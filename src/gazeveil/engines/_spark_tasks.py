@@ -116,13 +116,12 @@ def _narrowed(block: IntArray) -> Block:
 
 
 def _read(plan: bytes, columns: Sequence[str]) -> pl.DataFrame:
-    """Return a part's rows with these columns; what a tracker did not give is NaN or False."""
+    """Return a part's rows with these columns; what a tracker did not give, or not as numbers, is NaN or False."""
     lazy = _lazy(plan)
     found = set(lazy.collect_schema().names())
-    rows = lazy.select(
-        (pl.col(name) if name in found else pl.lit(None)).cast(schema.SAMPLES.get(name, pl.String)).alias(name)
-        for name in columns
-    ).collect()
+    given = {name: pl.col(name) if name in found else pl.lit(None) for name in columns}
+    kinds = {name: schema.SAMPLES.get(name, pl.String) for name in columns}
+    rows = lazy.select(column.cast(kinds[name], strict=False).alias(name) for name, column in given.items()).collect()
     return rows.with_columns(pl.col(pl.Boolean).fill_null(False), pl.col(pl.Float64).fill_null(float("nan")))
 
 

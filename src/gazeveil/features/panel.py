@@ -36,39 +36,17 @@ class Panel:
         keys: Whose recording each series is.
         tasks: What they did.
         groups: Which group they belong to.
-        lengths: How many steps each series had.
-        clipped: How many values lay outside their declared range.
-        filled: How many values were filled with the public value.
-        absent: Features that no series has anywhere, such as those of a pupil that was not recorded.
     """
 
     values: FloatArray
     keys: tuple[Key, ...]
     tasks: tuple[str, ...]
     groups: tuple[str, ...]
-    lengths: tuple[int, ...]
-    clipped: Clipped
-    filled: int
-    absent: tuple[str, ...] = ()
 
     @property
     def observers(self) -> list[str]:
         """Everybody, sorted."""
         return sorted({key.observer for key in self.keys})
-
-    def told(self) -> str:
-        """Say what was clipped, filled and cut: for who holds the data, not for publication."""
-        steps = self.values.shape[1]
-        absent = f"; {', '.join(self.absent)}: in no series, so all public values" if self.absent else ""
-        return (
-            f"{self.clipped}; {self.filled:,} of {self.values.size:,} values were filled with the public value; "
-            f"{self.cut:,} of {len(self.lengths):,} series were longer than {steps:,} steps and cut{absent}"
-        )
-
-    @property
-    def cut(self) -> int:
-        """How many series were longer than the public length."""
-        return sum(length > self.values.shape[1] for length in self.lengths)
 
 
 def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray | None = None) -> Panel:
@@ -89,12 +67,9 @@ def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray |
     if public.shape != (len(ranges),) or not np.all((public >= 0) & (public <= 1)):
         raise OptionError(f"the public values are {len(ranges)} numbers from 0 to 1")
     found = list(table.only(ranges.names).series())
-    parts = [scaled_series(series, ranges, steps) for series in found]
-    scaled = np.stack([part for part, _ in parts])
-    clipped = sum((some for _, some in parts), Clipped({}, 0))
+    scaled = np.stack([scaled_series(series, ranges, steps)[0] for series in found])
     missing = np.isnan(scaled)
-    absent = np.asarray(missing.all(axis=(0, 1)))
-    if absent.all():
+    if missing.all():
         raise InputError(
             f"the table has no usable value of {', '.join(ranges.names[:5])}{', …' if len(ranges) > 5 else ''}",
             hint="see `gazeveil features describe`: the tracker may have lost the eyes, or recorded no pupil",
@@ -104,10 +79,6 @@ def panel_of(table: FeatureTable, ranges: Ranges, steps: int, fill: FloatArray |
         tuple(series.key for series in found),
         tuple(series.task for series in found),
         tuple(series.group for series in found),
-        tuple(len(series.values) for series in found),
-        clipped,
-        int(missing.sum()),
-        tuple(name for name, gone in zip(ranges.names, absent, strict=True) if gone),
     )
 
 

@@ -15,6 +15,9 @@ from gazeveil.features.names import NAMES, SYMBOLS
 from gazeveil.features.wordbook import letters, numbered
 from gazeveil.types import FloatArray
 
+_MOST = 1 << 24
+"""More windows than any recording has: three months at two a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class QualityRules:
@@ -63,7 +66,13 @@ def window_starts(t: FloatArray, rate: float, window: float, step: float, most: 
         )
     count = int(np.floor((lasts - window + forgiven) / step)) + 1
     count = count if most is None else min(count, most)
-    return np.asarray(t[0] + np.arange(count) * step)
+    starts = np.asarray(t[0] + np.arange(min(count, _MOST)) * step)
+    if count > _MOST or (count > 1 and starts[-1] - starts[-2] <= 0.5 * step):
+        raise InputError(
+            f"the device's time goes from {t[0]:g} to {t[-1]:g} s: that is no clock of a recording",
+            hint="mend the clock, or leave the recording out",
+        )
+    return starts
 
 
 def window_features(

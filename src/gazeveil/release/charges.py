@@ -9,7 +9,8 @@ from typing import Any
 
 from gazeveil.errors import LedgerError
 from gazeveil.privacy.ledger import Charged, Ledger
-from gazeveil.privacy.ledger.events import GENESIS, digest_of_text, from_text
+from gazeveil.privacy.ledger.anchor import check_anchor
+from gazeveil.privacy.ledger.events import digest_of_text, from_text
 from gazeveil.privacy.ledger.store import Line
 from gazeveil.release.verification import Findings
 
@@ -47,7 +48,7 @@ def check_digest(found: Findings, digest: str, guarantee: Any, recipe_digest: st
 
 
 def _look_up(found: Findings, receipt: Mapping[str, Any], recipe_digest: str, ledger: Ledger) -> None:
-    lines = list(ledger.lines(str(receipt.get("dataset")), str(receipt.get("person", ""))))
+    lines = ledger.lines(str(receipt.get("dataset")), str(receipt.get("person", "")))
     _compare(
         found, receipt, recipe_digest, next((line for line in lines if line.digest == receipt.get("digest")), None)
     )
@@ -55,9 +56,12 @@ def _look_up(found: Findings, receipt: Mapping[str, Any], recipe_digest: str, le
     if anchor is None:
         found.unchecked("anchor", "the record has none")
         return
-    found.check(
-        "anchor", _holds(lines, anchor), "the ledger is an old copy, or another one", "the ledger goes on from it"
-    )
+    try:
+        check_anchor(ledger, anchor)
+    except LedgerError as error:
+        found.check("anchor", False, error.message)
+    else:
+        found.check("anchor", True, "", "the ledger goes on from it")
 
 
 def _compare(found: Findings, receipt: Mapping[str, Any], recipe_digest: str, line: Line | None) -> None:
@@ -74,19 +78,3 @@ def _compare(found: Findings, receipt: Mapping[str, Any], recipe_digest: str, li
     charged_ok = all(not receipt.get(name) or receipt[name] == value for name, value in charged.items())
     paid = isinstance(event, Charged) and event.guarantee == receipt.get("guarantee") and event.recipe == recipe_digest
     found.check("charge", charged_ok and paid, "the ledger holds it as something else", "the ledger holds it")
-
-
-def _holds(lines: list[Line], anchor: Any) -> bool:
-    """Return whether an account's chain of events leads to the anchor: whole, and as long as it was then."""
-    if not isinstance(anchor, dict) or not isinstance(anchor.get("events"), int):
-        return False
-    previous = GENESIS
-    for number, line in enumerate(lines[: anchor["events"]], start=1):
-        try:
-            event = from_text(line.text)
-        except LedgerError:
-            return False
-        if (event.number, event.previous) != (number, previous) or digest_of_text(line.text) != line.digest:
-            return False
-        previous = line.digest
-    return len(lines) >= anchor["events"] and previous == anchor.get("head")

@@ -20,22 +20,22 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable, Info, read_info
-from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.privacy.exact import Number, whole_number
 from gazeveil.release.plan import Data
+from gazeveil.release.source import source_of
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt
 
 
-def is_corpus_like(source: Data) -> bool:
-    """Return whether a source is a corpus or its folder, and not a table."""
-    return isinstance(source, Corpus) or (isinstance(source, Path | str) and is_corpus(Path(source)))
+def is_table(source: Data) -> bool:
+    """Return whether a source is a table of features or its file; everything else holds recordings."""
+    return isinstance(source, FeatureTable) or (isinstance(source, Path | str) and not Path(source).is_dir())
 
 
 def observed_facts(source: Data, *, number: Number | None = None, secret: bool = False) -> Study:
     """Read the facts off a corpus or a table: quick, and not protected. See `Study.observed_in`."""
-    if is_corpus_like(source):
-        corpus = source if isinstance(source, Corpus) else Corpus.open(Path(str(source)))
+    if not is_table(source):
+        corpus = source_of(source).open([])  # type: ignore[arg-type]
         study = Study.observed_in(corpus, number=number, secret=secret)
         units = Counter(part.label.pupil_unit for part in corpus.parts)
         recordings = Recordings(pupil_unit=max(units, key=lambda unit: units[unit]))
@@ -112,7 +112,7 @@ def settings_for(study: Study, source: Data, **options: float | None) -> Setting
     Raises:
         OptionError: If a table was extracted with facts from the data, and the study is declared.
     """
-    if is_corpus_like(source):
+    if not is_table(source):
         return settings_of(study, **options)
     if any(value is not None for value in options.values()):
         raise OptionError("the table is already made: --window, --step, --bins and --radius are for a corpus")

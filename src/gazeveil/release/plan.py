@@ -27,9 +27,9 @@ from gazeveil.noise import NoiseSource
 from gazeveil.pictures import Picture
 from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
-from gazeveil.privacy.release import kept_promise
 from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind

@@ -61,7 +61,7 @@ class InMemory:
 
 @dataclass(frozen=True, slots=True)
 class CorpusFolder:
-    """A corpus folder."""
+    """A corpus folder. A file of it that is damaged counts as absent."""
 
     folder: Path
 
@@ -76,8 +76,10 @@ class CorpusFolder:
             )
 
     def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
-        """Open it."""
-        return Corpus.open(self.folder)
+        """Open what can be opened."""
+        corpus, damaged = Corpus.open_readable(self.folder)
+        remarks += [f"{error.message}: what is in this file counts as absent" for error in damaged]
+        return corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class GazeFiles:
     def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
         """Read all files into a spool."""
         if len(self.paths) == 1 and is_corpus(self.paths[0]):
-            return Corpus.open(self.paths[0])
+            return Corpus.open(self.paths[0]) if self.strict else CorpusFolder(self.paths[0]).open(remarks)
         spool, seen, parts = Spool(), set[Key](), list[Part]()
         for number, path in enumerate(self.paths):
             tell(number, len(self.paths))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns
-from gazeveil.errors import InputError
+from gazeveil.errors import GazeveilError
 from gazeveil.gaze import schema
 from gazeveil.gaze.aoi import MAX_STEP, AreasOfInterest
 from gazeveil.gaze.events import Detector
@@ -30,6 +30,8 @@ _LONGEST = 1 << 50
 """Microseconds; beyond it, 35 years, a time is as good as never."""
 
 _NO_EVENTS = schema.no_events()
+_REFUSALS = (GazeveilError, ArithmeticError, LookupError, MemoryError, ValueError)
+"""What a detector may raise about one recording."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +79,7 @@ def view(recording: Recording, areas: AreasOfInterest, detector: Detector | None
         return Viewing(held, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     try:
         events = detector.detect(recording)
-    except InputError:  # for example a clock so fast that a window of time does not fit into memory
+    except _REFUSALS:  # for example a clock so fast that a window of time does not fit into memory
         events = _NO_EVENTS
     fixations = np.asarray(events["kind"].to_numpy() == "fixation", dtype=np.bool_)
     x, y, onset = (np.asarray(events[name].to_numpy(), dtype=np.float64)[fixations] for name in ("x", "y", "onset"))

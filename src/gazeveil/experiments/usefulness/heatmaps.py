@@ -235,7 +235,7 @@ def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Pla
     each: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for repeat in range(plan.repeats):
         people = scene.drawn(task.observers, plan.seed, repeat)
-        noise = _noise_of_all(plan.seed, f"{scene.name}/{task.observers}/{task.epsilon!r}/{repeat}")
+        noise = _noise_of_all(plan.seed, f"{scene.name}/{task.observers}/{float(task.epsilon)!r}/{repeat}")
         for name, method in methods.items():
             for variant, way in method.ways.items():
                 found = way(people, task, noise[name, variant])
@@ -276,17 +276,8 @@ def _row(name: str, method: Method, task: Task, scores: Sequence[_Scores]) -> Ro
 
     best = max(method.ways, key=lambda variant: float(np.mean(measure(variant, 0))))
     cc, residual, hits = (Score.of(measure(best, which)) for which in range(len(MEASURES)))
-    variant = best if method.oracle else ""
-    return Row(
-        name,
-        float(task.epsilon),
-        task.observers,
-        variant,
-        cc,
-        residual,
-        hits,
-        tuple(scene[name, best] for scene in scores),
-    )
+    variant, single = best if method.oracle else "", tuple(scene[name, best] for scene in scores)
+    return Row(name, float(task.epsilon), task.observers, variant, cc, residual, hits, single)
 
 
 def _known(value: float | None) -> float:

@@ -4,19 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Protocol
 
 from gazeveil.errors import OptionError
 from gazeveil.privacy.exact import Number, exact, in_digits
-from gazeveil.privacy.unit import Neighbours
+from gazeveil.privacy.scale import IN_SHORT, strength_of
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.method import Method
 from gazeveil.release.study import Study
-
-WEAK = 10
-"""Above this ε a guarantee says little; it is warned about."""
 
 
 class Expected(Protocol):
@@ -87,10 +82,10 @@ def number_of(study: Study) -> int:
 
 
 def weak(epsilon: Number) -> tuple[str, ...]:
-    """Return a warning about an ε that guarantees little; none about others."""
+    """Return a warning about an ε that guarantees little, by the one scale; none about others."""
     amount = exact(epsilon)
-    told = f"ε = {in_digits(amount)} is weak: above {WEAK} a guarantee says next to nothing about a single participant"
-    return (told,) if amount > WEAK else ()
+    strength = strength_of(amount)
+    return () if strength.protects else (f"the guarantee of ε = {in_digits(amount)} is {strength}: ε {IN_SHORT}",)
 
 
 def one_stimulus(study: Study, stimulus: str | None, product: str) -> str:
@@ -108,58 +103,3 @@ def one_stimulus(study: Study, stimulus: str | None, product: str) -> str:
             )
         stimulus = study.stimuli[0].name
     return study.stimulus(stimulus).name
-
-
-def strategy_method(strategy: Mapping[str, Any], neighbours: Neighbours, *, before: str, after: str) -> Method:
-    """Return how a heatmap strategy protects: bound, sensitivity, noise, and what to cite.
-
-    Args:
-        strategy: What the strategy says about itself.
-        neighbours: How neighbouring data sets differ, which sets the sensitivity.
-        before: What was counted.
-        after: What was done with the noisy numbers.
-    """
-    name, bound = strategy["strategy"], strategy["bound"]
-    vectors, signed = _VECTORS[name]
-    replaced = ("2" if signed else "√2") if neighbours is Neighbours.REPLACE_ONE else "1"
-    radial = "scale" in strategy
-    if radial:
-        noise = (
-            "ℓ2-radial noise with density proportional to exp(−‖z‖₂/b), with a scale b of "
-            f"{strategy['scale'] / bound:.4g} times that length"
-        )
-    else:
-        noise = (
-            "Gaussian noise, calibrated analytically [@balle2018], with a standard deviation of "
-            f"{strategy['sigma'] / bound:.4g} times that length in every coordinate"
-        )
-    bounded = (
-        f"{vectors.format(**strategy)}, in fixed-point integers whose Euclidean length never exceeds {bound:,}. "
-        f"So the ℓ2 sensitivity of the sum over participants is {replaced} times that length. The sum received {noise}."
-    )
-    return Method(
-        sentence=f"{before} {bounded} {after}",
-        sources=(
-            "dwork2014",
-            "liu2019",
-            *(() if radial else ("balle2018",)),
-            *(("ghazi2023",) if name == "hierarchical" else ()),
-        ),
-        audit=f"heatmap-{name}",
-        samplers=("radial", "radial-calibration") if radial else ("lattice-gaussian", "analytic-gaussian"),
-    )
-
-
-_VECTORS = {
-    "modes": (
-        "The coordinates of the map along {modes} public modes, less the prior's mean, were clipped to a ball",
-        True,
-    ),
-    "bumps": ("The map was seen through {bumps} overlapping Gaussian bumps and scaled to one length", False),
-    "histogram": ("The map was coarsened to {columns} × {rows} cells and scaled to one length", False),
-    "hierarchical": (
-        "The map was taken on nested square grids after [@ghazi2023], each level with a public weight",
-        False,
-    ),
-}
-"""What each strategy makes of one participant's map, and whether its numbers may be negative."""

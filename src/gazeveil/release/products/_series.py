@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,14 +22,14 @@ from gazeveil.features.publish import Named
 from gazeveil.features.ranges import Clipped, Ranges
 from gazeveil.features.settings import Settings, extract_one
 from gazeveil.features.table import FeatureTable, Series
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.recording import Key
-from gazeveil.release.binding import BoundCorpus, BoundTable, bind, bind_table
-from gazeveil.release.feature_facts import is_corpus_like, label_of, settings_of, stimuli_of
-from gazeveil.release.plan import Data, Domain
+from gazeveil.gaze.mapping import MapsRecordings
+from gazeveil.gaze.recording import Key, Recording
+from gazeveil.release.binding import BoundCorpus, BoundTable, bind_table
+from gazeveil.release.feature_facts import is_table, label_of, settings_of, stimuli_of
+from gazeveil.release.plan import Data, Domain, Measurement
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
 from gazeveil.showing import brief
-from gazeveil.types import FloatArray, Tell
+from gazeveil.types import FloatArray, Tell, silent
 
 
 class Found(NamedTuple):
@@ -40,6 +39,24 @@ class Found(NamedTuple):
     session: str
     values: FloatArray  # steps x features from 0 to 1, public values where nothing is known
     length: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesOrReason:
+    """Turns a recording into its series, or into the reason why it counts as absent: an engine's function."""
+
+    settings: Settings
+    steps: int
+    names: tuple[str, ...]
+
+    def __call__(self, recording: Recording) -> list[Series] | str:
+        """Return the features of one recording; no recording, however broken, makes this fail or warn."""
+        try:
+            with np.errstate(all="ignore"):
+                table = extract_one(recording, self.settings, self.steps)
+            return list(table.only(self.names).series())
+        except Exception as error:  # noqa: BLE001  (one broken recording must not stop a release)
+            return f"{'/'.join(recording.key)} counts as absent: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +82,6 @@ class DeclaredSeries:
     public: tuple[float, ...]
 
     __repr__ = brief
-
-    @property
-    def domain(self) -> Domain:
-        """Which data are taken."""
-        return Domain(self.study, tuple(stimulus.name for stimulus in self.stimuli))
 
     @property
     def members(self) -> tuple[str, ...] | None:
@@ -133,25 +145,20 @@ class DeclaredSeries:
         declared = "stimuli" not in self.study.observed
         return (Fact("extraction", extraction, declared), Fact("series", series))
 
-    def accepts(self, source: Data) -> None:
-        """Refuse, before anything is spent, a table that was made in another way than planned for."""
-        if not is_corpus_like(source):
-            label = label_of(self.study, source)
-            if replace(label, declared_by="", names=("any",)) != replace(self.settings.info, names=("any",)):
-                raise OptionError(
-                    "the table was made with other settings than the release was planned for",
-                    hint="plan with settings_for(study, table)",
-                )
-            if unknown := [name for name in self.ranges.names if name not in label.names]:
-                raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
+    def check_label(self, table: Data) -> None:
+        """Refuse a table that was made in another way than planned for; the series are not read."""
+        label = label_of(self.study, table)
+        if replace(label, declared_by="", names=("any",)) != replace(self.settings.info, names=("any",)):
+            raise OptionError(
+                "the table was made with other settings than the release was planned for",
+                hint="plan with settings_for(study, table)",
+            )
+        if unknown := [name for name in self.ranges.names if name not in label.names]:
+            raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
 
-    def open(self, source: Data) -> BoundCorpus | BoundTable:
-        """Open the data under the study's rules."""
-        if is_corpus_like(source):
-            return bind(self.study, source if isinstance(source, Corpus) else Corpus.open(Path(str(source))))
-        return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
-
-    def read(self, data: BoundCorpus | BoundTable, tell: Tell) -> dict[tuple[str, str], list[Found | None]]:
+    def read(
+        self, data: BoundCorpus | BoundTable, engine: MapsRecordings, tell: Tell
+    ) -> dict[tuple[str, str], list[Found | None]]:
         """Return what the data hold for each participant and stimulus, one entry a slot: raw, not private.
 
         Whatever is in the data, this does not fail; what the holder of the data should know goes to the remarks.
@@ -160,7 +167,7 @@ class DeclaredSeries:
         wanted = {spelt(stimulus.name) for stimulus in self.stimuli}
         members = None if self.members is None else set(self.members)
         clipped, filled, cut = Clipped({}, 0), 0, 0
-        for series in self._series(data, tell):
+        for series in self._series(data, engine, tell):
             who, stimulus = series.key.observer, series.key.stimulus
             if stimulus not in wanted or (members is not None and who not in members):
                 continue
@@ -183,19 +190,17 @@ class DeclaredSeries:
             data.remarks.append(f"{cut:,} series were longer than {self.steps:,} steps and cut")
         return placed
 
-    def _series(self, data: BoundCorpus | BoundTable, tell: Tell) -> Iterator[Series]:
+    def _series(self, data: BoundCorpus | BoundTable, engine: MapsRecordings, tell: Tell) -> Iterator[Series]:
         if isinstance(data, BoundTable):
             yield from data.table.only(self.ranges.names).series()
             return
-        expected = self.number * self.each
-        for done, recording in enumerate(data.on(*self.domain.stimuli).recordings(), start=1):
-            try:
-                with np.errstate(all="ignore"):  # a warning would show that something is wrong with one recording
-                    table = extract_one(recording, self.settings, self.steps)
-                yield from table.only(self.ranges.names).series()
-            except Exception as error:  # noqa: BLE001  (no recording, however broken, may stop a release)
-                data.remarks.append(f"{'/'.join(recording.key)} counts as absent: {error}")
-            tell(min(done, expected), expected)
+        corpus = data.on(*(stimulus.name for stimulus in self.stimuli))
+        one = SeriesOrReason(self.settings, self.steps, self.ranges.names)
+        for found in engine.map_recordings(corpus, one, tell):
+            if isinstance(found, str):
+                data.remarks.append(found)
+            else:
+                yield from found
 
     def _order(self, key: Key) -> tuple[Any, ...]:
         sessions = self.study.recordings.sessions
@@ -211,6 +216,41 @@ class DeclaredSeries:
             placed.append(fits)
             entries = [entry for entry in entries if entry is not fits]
         return placed
+
+
+class SeriesProduct(Measurement):
+    """What products of feature series share: a frozen dataclass with the field ``series`` beside the usual ones."""
+
+    __slots__ = ()
+    proof: ClassVar[str] = "feature-series"
+
+    series: DeclaredSeries
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the task's stimuli."""
+        return Domain(self.study, tuple(stimulus.name for stimulus in self.series.stimuli))
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the public facts that the release rests on."""
+        return (*self.study.facts(self.domain.stimuli), *self.series.facts())
+
+    def accepts(self, source: Data) -> None:
+        """Refuse a source that does not fit, before anything is spent."""
+        if is_table(source):
+            self.series.check_label(source)
+        else:
+            Measurement.accepts(self, source)
+
+    def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
+        """Open recordings or a table of features under the study's rules."""
+        if not is_table(source):
+            return Measurement.open(self, source, tell)  # type: ignore[no-any-return]
+        return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
+
+    def which(self) -> dict[str, Any]:
+        """Return for the recipe which series these are."""
+        return {"stimuli": list(self.domain.stimuli), "group": self.series.group}
 
 
 def declared_series(

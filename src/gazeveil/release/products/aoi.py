@@ -23,6 +23,7 @@ from gazeveil.privacy.compose import compose_disjoint
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.manifest import checked_file
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.products._common import check_delta, delta_of, number_of, weak
 from gazeveil.release.study import Fact, Study, spelt
@@ -50,6 +51,7 @@ class AoiMeasurement(Measurement):
 
     product: ClassVar[str] = "aoi"
     files: ClassVar[str] = "aoi.csv and aoi.parquet: a row a number, with its error bars"
+    proof: ClassVar[str] = "aoi-statistics"
 
     study: Study
     mechanism: AoiStatistics
@@ -81,6 +83,20 @@ class AoiMeasurement(Measurement):
         if self.groups:
             facts.append(Fact("groups", {name: len(people) for name, people in self.groups.items()}))
         return tuple(facts)
+
+    def method(self) -> Method:
+        """Return how the statistics protect."""
+        noise = self._plan(self._names[0]).to_dict()["noise"]
+        asked = ", ".join(statistic.name for statistic in self.mechanism.statistics)
+        sentence = (
+            f"For each participant, these statistics of areas of interest were computed with the detector "
+            f"“{self.mechanism.detector.name}”: {asked}. Each is bounded for one participant by its definition, in "
+            f"integers. The sums over participants received {' and '.join(noise)} noise, calibrated to these bounds; "
+            f"intervals have a confidence of {self.mechanism.confidence:g} and include the noise."
+        )
+        calibrated = ("balle2018",) if "gaussian" in noise else ()
+        subject = "aoi-comparison" if self.groups else "aoi-together"
+        return Method(sentence=sentence, sources=("dwork2014", *calibrated), audit=subject)
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, and of numbers that the noise hides."""

@@ -21,15 +21,16 @@ from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
+from gazeveil.release.method import Method
+from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import check_delta, error_forecast
-from gazeveil.release.products._series import DeclaredSeries, declared_series
-from gazeveil.release.study import Fact, Study
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.release.products._series import DeclaredSeries, SeriesProduct, declared_series
+from gazeveil.release.study import Study
+from gazeveil.types import FloatArray, Tell
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GroupMeasurement(Measurement):
+class GroupMeasurement(SeriesProduct):
     """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball.
 
     Attributes:
@@ -40,6 +41,7 @@ class GroupMeasurement(Measurement):
 
     product: ClassVar[str] = GroupSeries.product
     files: ClassVar[str] = "group.parquet: mean, band and public mean of each step and feature; design.json"
+    proof: ClassVar[str] = "feature-series"
 
     study: Study
     mechanism: GroupSeries
@@ -50,36 +52,31 @@ class GroupMeasurement(Measurement):
         """What is guaranteed for all that one participant contributed."""
         return self.mechanism.guarantee(self.series.number)
 
-    @property
-    def domain(self) -> Domain:
-        """The recordings of the task's stimuli."""
-        return self.series.domain
-
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
-        stimuli = [stimulus.name for stimulus in self.series.stimuli]
-        return {**self.mechanism.to_dict(self.series.number), "stimuli": stimuli, "group": self.series.group}
+        return {**self.mechanism.to_dict(self.series.number), **self.which()}
+
+    def method(self) -> Method:
+        """Return how the mean series protects."""
+        plan = self.mechanism.plan(self.series.number)
+        law = "ℓ2-radial" if plan.noise.is_radial else "Gaussian"
+        sentence = (
+            "Each participant counted with the mean of their eye-movement feature series, clipped to declared ranges, "
+            f"described by {plan.ball.size:,} coordinates of a public design and clipped to a ball. The sum over "
+            f"participants received {law} noise calibrated to the diameter of the ball; the mean series was estimated "
+            "from it and the public mean."
+        )
+        calibrated = () if plan.noise.is_radial else ("balle2018",)
+        return Method(sentence=sentence, sources=("dwork2014", "bozkir2021", *calibrated), audit="features-group")
 
     def forecast(self) -> Forecast:
         """Return the error to expect, from the design."""
         return error_forecast(self.mechanism.plan(self.series.number), self.mechanism.design.source)
 
-    def facts(self) -> tuple[Fact, ...]:
-        """Return the public facts that the release rests on."""
-        return (*self.study.facts(self.domain.stimuli), *self.series.facts())
-
-    def accepts(self, source: Data) -> None:
-        """Refuse a source that does not fit, before anything is spent."""
-        self.series.accepts(source)
-
-    def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
-        """Open a corpus or a table of features."""
-        return self.series.open(source)
-
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
         """Return the noisy sum of coordinates; whoever is absent adds nothing, as the public mean would."""
         people: dict[str, list[FloatArray]] = {}
-        for (who, _), slots in sorted(self.series.read(data, tell).items()):
+        for (who, _), slots in sorted(self.series.read(data, engine, tell).items()):
             people.setdefault(who, []).extend(found.values for found in slots if found is not None)
         empty = np.empty((0, self.series.steps, len(self.series.ranges)))
         means = [np.mean(series, axis=0)[None] for series in people.values() if series]

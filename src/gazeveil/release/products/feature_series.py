@@ -26,17 +26,34 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.plan import PRODUCTS, Data, Domain, Measurement
+from gazeveil.release.method import Method, from_recipe
+from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import check_delta, error_forecast
-from gazeveil.release.products._series import DeclaredSeries, declared_series
+from gazeveil.release.products._series import DeclaredSeries, SeriesProduct, declared_series
 from gazeveil.release.study import Fact, Study, spelt
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.types import FloatArray, Tell
 
 Noisy = tuple[FloatArray, list[int] | None]
 
+AUDITED = frozenset(
+    {
+        "features-own",
+        "features-lpa",
+        "features-fpa",
+        "features-c-fpa",
+        "features-dc-fpa",
+        "features-efpa",
+        "features-exponential",
+        "features-fpa-as-published",
+        "features-c-fpa-as-published",
+        "features-dc-fpa-as-published",
+    }
+)
+"""The mechanisms that are audit subjects."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SeriesMeasurement(Measurement):
+class SeriesMeasurement(SeriesProduct):
     """Everybody's own series.
 
     Attributes:
@@ -47,6 +64,7 @@ class SeriesMeasurement(Measurement):
 
     product: ClassVar[str] = OwnRelease.product
     files: ClassVar[str] = "features.parquet: the noisy series of everybody, a row a step"
+    proof: ClassVar[str] = "feature-series"
 
     study: Study
     mechanism: OwnRelease
@@ -57,15 +75,21 @@ class SeriesMeasurement(Measurement):
         """What is guaranteed to a participant, for all of their series together."""
         return self.mechanism.guarantee(self.series.each)
 
-    @property
-    def domain(self) -> Domain:
-        """The recordings of the task's stimuli."""
-        return self.series.domain
-
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
-        stimuli = [stimulus.name for stimulus in self.series.stimuli]
-        return {**self.mechanism.to_dict(self.series.each), "stimuli": stimuli, "group": self.series.group}
+        return {**self.mechanism.to_dict(self.series.each), **self.which()}
+
+    def method(self) -> Method:
+        """Return how the series protect."""
+        each = self.mechanism.each(self.series.each)
+        listed = from_recipe(self.product, each.to_dict()).sentence
+        sentence = (
+            "The eye-movement feature series of each participant were cut or filled to a public length, clipped to "
+            f"declared ranges, and noised one by one. {listed}"
+        )
+        subject = f"features-{each.to_dict()['mechanism']}" if not isinstance(each, OwnSeries) else "features-own"
+        audit = subject if subject in AUDITED else ""
+        return Method(sentence=sentence, sources=("dwork2014", "bozkir2021"), audit=audit)
 
     def forecast(self) -> Forecast | None:
         """Return the error to expect of a series, where there is a design."""
@@ -75,7 +99,7 @@ class SeriesMeasurement(Measurement):
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts that the release rests on."""
         roster = Fact("roster", list(self.series.members or ()), "participants" not in self.study.observed)
-        return (*self.study.facts(self.domain.stimuli), roster, *self.series.facts())
+        return (*SeriesProduct.facts(self), roster)
 
     def warnings(self) -> tuple[str, ...]:
         """Say what the guarantee is not about."""
@@ -86,18 +110,10 @@ class SeriesMeasurement(Measurement):
             return ("a participant's own series at the level of participants says little up to an ε of 3",)
         return ()
 
-    def accepts(self, source: Data) -> None:
-        """Refuse a source that does not fit, before anything is spent."""
-        self.series.accepts(source)
-
-    def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
-        """Open a corpus or a table of features."""
-        return self.series.open(source)
-
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> Noisy:
         """Return noisy series, and noisy lengths if those are paid for; whoever is absent has public values."""
         series = self.series
-        found = series.read(data, tell)
+        found = series.read(data, engine, tell)
         public = np.broadcast_to(np.asarray(series.public), (series.steps, len(series.ranges)))
         none = [None] * len(series.slots)
         entries = [

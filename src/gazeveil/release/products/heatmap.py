@@ -26,7 +26,8 @@ from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, strategy_method, weak
+from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, weak
+from gazeveil.release.products._strategy_method import strategy_method
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 

@@ -22,8 +22,10 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.products._common import check_delta, delta_of, number_of, one_stimulus, weak
+from gazeveil.release.products._strategy_method import joint_method
 from gazeveil.release.study import Study
 from gazeveil.release.video import Frames, write_videos
 from gazeveil.types import IntArray, Tell
@@ -42,6 +44,7 @@ class MovieMeasurement(Measurement):
 
     product: ClassVar[str] = "movie"
     files: ClassVar[str] = "movie.npz and movie.parquet: a map for each bin of time, the noise in it, the mean"
+    proof: ClassVar[str] = "whole-studies"
 
     study: Study
     mechanism: DynamicHeatmap
@@ -72,6 +75,21 @@ class MovieMeasurement(Measurement):
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
         return {"mechanism": "dynamic-heatmap", "stimulus": self.stimulus, **self.plan.to_dict()}
+
+    def method(self) -> Method:
+        """Return how the maps protect."""
+        plan = self.plan
+        return joint_method(
+            "dynamic-heatmap",
+            before=(
+                f"The gaze of each participant on the stimulus “{self.stimulus}” became one gaze map for each bin of "
+                f"{plan.bin_seconds:g} s, over {plan.duration:g} s, smoothed over bins by public weights."
+            ),
+            after="The maps were estimated together from the noisy sum and a public prior of gaze maps.",
+            length=plan.bound,
+            sigma=plan.sigma,
+            neighbours=self.study.neighbours,
+        )
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little."""

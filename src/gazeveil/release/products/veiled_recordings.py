@@ -31,9 +31,11 @@ from gazeveil.privacy.compose import compose
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.study import Fact, Study
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.recordings import Veiled, VeiledRecordings, VeilOne
 from gazeveil.types import Tell
 
@@ -42,6 +44,14 @@ PUBLIC = "which recordings there are and whose, their sample times and lengths, 
 
 CORPUS = "parquet"
 """The format that makes the release folder itself a corpus."""
+
+AUDITED = frozenset(
+    {"absorption", "clock", "distribution", "held-ticks", "kaleido", "kaleido-as-published", "sparse-vector"}
+)
+"""The mechanisms that are audit subjects under their own names."""
+
+_WILSON = {"gaussian", "temporal", "spatial", "smoothing"}
+"""The mechanisms of Wilson 2024."""
 
 _NAMES = {"csv": "recordings.csv"}
 """What files are called; data sets in folders are called as their format."""
@@ -59,6 +69,7 @@ class VeiledMeasurement(Measurement):
 
     product: ClassVar[str] = VeiledRecordings.product
     files: ClassVar[str] = "the veiled recordings: a corpus folder, or files in the format that was asked for"
+    proof: ClassVar[str] = "gaze-stream"
 
     study: Study
     mechanism: VeiledRecordings
@@ -92,6 +103,20 @@ class VeiledMeasurement(Measurement):
             for screen, each in self.on_screens.items()
         ]
         return {"mechanism": self.product, "eyes": self.mechanism.eyes, "format": self.to, "screens": screens}
+
+    def method(self) -> Method:
+        """Return how the recordings are protected."""
+        names = list(dict.fromkeys(_first(each).name for each in self.on_screens.values()))
+        words = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
+        sentence = (
+            f"Every sample of every recording was replaced by a point from the mechanism {words}, which runs over each "
+            "recording by itself with noise of its own. Sample times stayed as they were; all other channels were "
+            "dropped."
+        )
+        sources = ("wilson2024",) if set(names) <= _WILSON else ("dwork2014", "li2021")
+        proven = self.guarantee.proven and len(names) == 1
+        audit = names[0] if proven and names[0] in AUDITED else ""
+        return Method(sentence=sentence, sources=sources, audit=audit, samplers=("planar-laplace",) if proven else ())
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts: also what the neighbour relation leaves public."""
@@ -169,6 +194,11 @@ def _together(guarantees: list[Guarantee]) -> Guarantee:
             f"the guarantees on the screens of this study have no common measure: {error.message}",
             hint="release the recordings of each kind of screen by themselves",
         ) from error
+
+
+def _first(mechanism: SampleMechanism) -> SampleMechanism:
+    """Return what draws the noise: the first member of a chain."""
+    return mechanism.members[0] if isinstance(mechanism, Chain) else mechanism
 
 
 def _counts(value: Corpus) -> dict[str, int]:
