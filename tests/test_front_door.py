@@ -25,7 +25,7 @@ from gazeveil.features.own import RawGaze
 from gazeveil.features.settings import extract_one
 from gazeveil.gaze.aoi import Rectangle
 from gazeveil.release.binding import bind
-from gazeveil.release.plan import Plan
+from gazeveil.release.plan import PRODUCTS, Measurement, Plan
 from gazeveil.release.release import Release
 
 DESK = gazeveil.screen(1600, 1200, 400, 300, 600)
@@ -223,6 +223,16 @@ def test_names_in_html_are_escaped() -> None:
     assert "<b>" not in text
     assert "<script>" not in text
     assert "<i>" not in text
+
+
+def test_every_product_shows_itself_in_the_same_short_way() -> None:
+    for name in PRODUCTS.names():
+        assert PRODUCTS[name]
+    kinds = [Measurement]
+    for kind in kinds:
+        kinds += [made for made in kind.__subclasses__() if made.__module__.startswith("gazeveil.")]
+    assert len(kinds) > len(NAMES)
+    assert [kind for kind in kinds if kind.__repr__ is not Measurement.__repr__] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
