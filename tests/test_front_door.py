@@ -26,7 +26,7 @@ from gazeveil.features.own import RawGaze
 from gazeveil.features.settings import extract_one
 from gazeveil.gaze.aoi import Rectangle
 from gazeveil.release.binding import bind
-from gazeveil.release.plan import Plan
+from gazeveil.release.plan import PRODUCTS, Measurement, Plan
 from gazeveil.release.release import Release
 
 DESK = gazeveil.screen(1600, 1200, 400, 300, 600)
@@ -227,6 +227,15 @@ def test_names_in_html_are_escaped() -> None:
     assert "<i>" not in text
 
 
+def test_every_product_shows_itself_in_the_same_short_way() -> None:
+    assert all(callable(PRODUCTS[name]) for name in PRODUCTS.names())  # which loads them
+    kinds = [Measurement]
+    for kind in kinds:
+        kinds += [made for made in kind.__subclasses__() if made.__module__.startswith("gazeveil.")]
+    assert len(kinds) > len(NAMES)
+    assert [kind for kind in kinds if kind.__repr__ is not Measurement.__repr__] == []
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_private_value_shows_in_plans_and_releases(name: str) -> None:
     release = releases()[name]
@@ -274,6 +283,15 @@ def test_plans_draw_what_to_expect(name: str) -> None:
     picture = plans()[name].plot()
     assert picture is not None
     assert picture.png.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["heatmap", "heatmaps", "group", "own"])
+def test_the_expected_quality_changes_with_epsilon(name: str) -> None:
+    plan = plans()[name]
+    here, there = plan.forecast, plan.at(epsilon="3").forecast
+    assert here is not None
+    assert there is not None
+    assert (there.expected > here.expected) == (here.measure == "cc")
 
 
 def test_plans_without_a_forecast_draw_nothing() -> None:

@@ -30,7 +30,7 @@ def _row(row: tuple[object, ...]) -> str:
 
 def a_few(names: Collection[object], most: int = 3) -> str:
     """Return names with commas between; of many the first, and how many more there are."""
-    shown = ", ".join(str(name)[:40] for name in islice(names, most))
+    shown = ", ".join(str(name)[:60] for name in islice(names, most))
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 

@@ -106,9 +106,10 @@ class OwnSeries:
         fix(self, "epsilon", above_zero(self.epsilon, "epsilon"))
         fix(self, "delta", probability(self.delta, "delta"))
         if self.raw is not None:
-            if self.stretch is not None:
+            touched = min(self.raw.rules.touched(self.raw.seconds), self.design.steps)
+            if self.stretch not in (None, touched):
                 raise OptionError("say how many seconds of raw gaze to hide, or how many steps, not both")
-            fix(self, "stretch", min(self.raw.rules.touched(self.raw.seconds), self.design.steps))
+            fix(self, "stretch", touched)
         if self.stretch is not None:
             fix(self, "stretch", whole_number(self.stretch, "stretch", at_least=1))
             if self.stretch > self.design.steps:

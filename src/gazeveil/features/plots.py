@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from gazeveil.pictures import Picture, canvas, png
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from gazeveil.features.table import FeatureTable
 
 _MOST_SERIES = 60
+_MOST_FEATURES = 4
 
 
 def table_picture(table: FeatureTable) -> Picture:
@@ -28,4 +30,20 @@ def table_picture(table: FeatureTable) -> Picture:
         plot.set_ylabel(name, fontsize=8)
     axes[-1, 0].set_xlabel("time in s")
     axes[0, 0].set_title(f"{len(drawn):,} of {len(series):,} series, {table.info.kind}", fontsize=9)
+    return Picture(png(made))
+
+
+def group_picture(table: pl.DataFrame) -> Picture:
+    """Draw a group's series with its band over what was known without any data; of many features the first four."""
+    names = table["feature"].unique(maintain_order=True).to_list()[:_MOST_FEATURES]
+    made, axes = canvas(9, 1.2 + 1.5 * len(names), len(names), 1, sharex=True, squeeze=False)
+    for name, plot in zip(names, axes[:, 0], strict=True):
+        rows = table.filter(pl.col("feature") == name)
+        start = rows["start"].to_numpy()
+        plot.fill_between(start, rows["low"].to_numpy(), rows["high"].to_numpy(), alpha=0.25, linewidth=0)
+        plot.plot(start, rows["mean"].to_numpy(), label="mean of the group")
+        plot.plot(start, rows["public"].to_numpy(), color="grey", linestyle="--", linewidth=0.9, label="without data")
+        plot.set_ylabel(name, fontsize=8)
+    axes[0, 0].legend(fontsize=8)
+    axes[-1, 0].set_xlabel("time in s")
     return Picture(png(made))

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from gazeveil.errors import CannotCompose, OptionError
 from gazeveil.privacy.exact import as_source, as_text, in_digits, whole_number
 from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit
+from gazeveil.showing import html_table
 
 _LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
@@ -191,6 +192,10 @@ class Guarantee(ABC):
         if min(left) < 0:
             raise CannotCompose(f"{spent} is more than the budget {self}")
         return self._with(left, self.ground)
+
+    def _repr_html_(self) -> str:
+        rows = {"in words": self.in_words(), "protects": self.unit.in_words(), "neighbours": self.neighbours}
+        return html_table(str(self), rows.items())
 
     def __str__(self) -> str:
         numbers = ", ".join(f"{_LETTERS[name]}={in_digits(number)}" for name, number in self.numbers().items())

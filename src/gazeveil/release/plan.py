@@ -365,7 +365,8 @@ class Plan:
 def _in_short(value: Any) -> str:
     """Say a fact in one line; of long ones the beginning."""
     if isinstance(value, Mapping):
-        text = ", ".join(f"{name} {_in_short(each)}" for name, each in value.items())
+        parts = {name: list(each) if isinstance(each, Mapping) else each for name, each in value.items()}
+        text = "; ".join(f"{name}: {_in_short(each)}" for name, each in parts.items() if each not in (None, ""))
     elif isinstance(value, list | tuple):
         names = [each["name"] if isinstance(each, Mapping) and "name" in each else each for each in value]
         text = a_few(names, 6)

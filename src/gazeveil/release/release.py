@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,8 +124,9 @@ class Release:
         return f"Release({self.product}, {self.guarantee}, {paid})"
 
     def _repr_html_(self) -> str:
-        from base64 import b64encode  # noqa: PLC0415
-
-        png = self.measurement.picture(self.value)
-        shown = "" if png is None else f'<img alt="" src="data:image/png;base64,{b64encode(png).decode()}"/>'
+        try:
+            drawn = self.plot()
+        except MissingExtra:  # the words are there without the plotting parts
+            drawn = None
+        shown = "" if drawn is None else f'<img alt="" src="data:image/png;base64,{b64encode(drawn.png).decode()}"/>'
         return shown + self.statement().card()

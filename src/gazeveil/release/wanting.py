@@ -73,20 +73,22 @@ class Answer:
         """Draw the expected quality over the number of participants and over ε."""
         number = self.plan.study.participants.number or 1
         epsilon = exact(self.plan.measurement.mechanism.epsilon)
-        figure, (left, right) = canvas(9.5, 3.6, 1, 2, sharey=True)
-        counts = _spread(max(number / 8, 2), number * 8, _CURVE)
-        people = [max(round(count), 2) for count in counts]
-        _draw(left, people, [self._at(participants=count) for count in people], number, self.participants)
-        left.set_xlabel(f"participants, at ε = {in_digits(epsilon)}")
+        people = [max(round(count), 2) for count in _spread(max(number / 8, 2), number * 8, _CURVE)]
+        by_people = [self._at(participants=count) for count in people]
         amounts = [decimal_up(Fraction(value), 3) for value in _spread(0.1, float(MOST_ADVISED), _CURVE)]
+        both = any(by_people)  # not for everybody's own series, which are as good however many take part
+        figure, axes = canvas(9.5 if both else 5.5, 3.6, 1, 1 + both, sharey=True, squeeze=False)
+        if both:
+            _draw(axes[0, 0], people, by_people, number, self.participants)
+            axes[0, 0].set_xlabel(f"participants, at ε = {in_digits(epsilon)}")
         needed = None if self.epsilon is None else float(self.epsilon)
         shown = [float(amount) for amount in amounts]
-        _draw(right, shown, [self._at(epsilon=amount) for amount in amounts], float(epsilon), needed)
-        right.set_xlabel(f"ε, with {number:,} participants")
-        for axes in (left, right):
-            axes.axhline(self.want, color="black", linewidth=0.8, linestyle=":")
-            axes.set_xscale("log")
-        left.set_ylabel(f"expected {_forecast(self.plan).measure}, 9 of 10 studies shaded")
+        _draw(axes[0, -1], shown, [self._at(epsilon=amount) for amount in amounts], float(epsilon), needed)
+        axes[0, -1].set_xlabel(f"ε, with {number:,} participants")
+        for each in axes[0]:
+            each.axhline(self.want, color="black", linewidth=0.8, linestyle=":")
+            each.set_xscale("log")
+        axes[0, 0].set_ylabel(f"expected {_forecast(self.plan).measure}, 9 of 10 studies shaded")
         return Picture(png(figure))
 
     def _at(self, **change: Any) -> Forecast | None:

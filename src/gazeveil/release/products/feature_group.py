@@ -13,6 +13,7 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.features.group import GroupEstimate, GroupSeries
+from gazeveil.features.plots import group_picture
 from gazeveil.features.publish import group_table
 from gazeveil.features.settings import Settings
 from gazeveil.noise import NoiseSource
@@ -94,6 +95,10 @@ class GroupMeasurement(SeriesProduct):
     def frame(self, value: GroupEstimate) -> pl.DataFrame:
         """Return a row a step and feature."""
         return group_table(value, self.series.ranges, self.series.settings.step)
+
+    def picture(self, value: GroupEstimate) -> bytes:
+        """Return the first features over time."""
+        return group_picture(self.frame(value)).png
 
 
 @PRODUCTS.register(GroupSeries.product)

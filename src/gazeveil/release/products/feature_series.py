@@ -146,6 +146,10 @@ class SeriesMeasurement(SeriesProduct):
         """Return a row a series and step."""
         return value.rows
 
+    def picture(self, value: FeatureTable) -> bytes:
+        """Return the first features over time."""
+        return value.plot().png
+
     def summary(self, value: FeatureTable) -> tuple[str, ...]:
         """Say what the same noise guarantees for longer stretches."""
         longer = longer_stretches(self.mechanism.mechanism)

@@ -48,8 +48,12 @@ class GazeMap:
     noise_sd: float
     cap: int | None
 
+    def __repr__(self) -> str:
+        rows, columns = self.map.shape
+        return f"GazeMap({rows} × {columns} cells, noise of {self.noise_sd:.3g})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class _LiuMeasurement(Measurement):
     """What noisy and unprotected maps share: how a map is written and shown."""
 
@@ -99,7 +103,7 @@ class _LiuMeasurement(Measurement):
         return plots.map_picture(value.map, self.screen, f"{kind}: {self.stimulus}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LiuMapMeasurement(_LiuMeasurement):
     """The gaze map of one stimulus, with noise.
 
@@ -191,7 +195,7 @@ class LiuMapMeasurement(_LiuMeasurement):
         return made.map_with(cap) if isinstance(made, PrivateCap) else made
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class UnprotectedLiuMeasurement(_LiuMeasurement):
     """The gaze map of one stimulus without noise: nothing is guaranteed.
 
