@@ -113,7 +113,7 @@ def test_over_budget_nothing_leaves(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_weak_guarantees_are_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*ASKED[:-1], "20", "--out", "dwell", "--no-ledger"]) == 0
-    assert "warning: ε = 20 is weak" in capsys.readouterr().err
+    assert "warning: the guarantee of ε = 20 is next to none" in capsys.readouterr().err
 
 
 def test_a_seed_makes_the_release_unproven(capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,7 +108,7 @@ def test_mistakes_get_words_and_nothing_is_written(
 def test_a_large_epsilon_is_warned_about(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--stimulus", "a.png", "--epsilon", "20", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
     assert run(["heatmap", str(study), *arguments]) == 0
-    assert "ε = 20 is weak" in capsys.readouterr().err
+    assert "the guarantee of ε = 20 is next to none" in capsys.readouterr().err
 
 
 def folder_of(tmp_path: Path, recordings: list[Recording]) -> str:

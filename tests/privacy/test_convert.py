@@ -65,6 +65,10 @@ def test_zcdp_bounds_agree_and_never_beat_the_gaussian_that_attains_them(rho: Fr
     assert convert.zcdp_delta(rho, epsilon) >= Fraction(gaussian_delta(sigma * 1.000001, 1, epsilon))
 
 
+def test_a_large_rho_has_no_bound_but_one() -> None:
+    assert convert.zcdp_delta(Fraction(47406376454, 948127615) * Fraction(149011337159, 62264000000), 1) == 1
+
+
 @settings(max_examples=15, deadline=None)
 @given(RHOS, FAILURES, st.fractions(min_value="1.000001", max_value=3))
 def test_conversions_are_monotone(rho: Fraction, delta: Fraction, factor: Fraction) -> None:

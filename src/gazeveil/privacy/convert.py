@@ -237,6 +237,7 @@ def _least(function: Callable[[Interval], Interval]) -> Interval:
     log = (left + right) / 2
     for step in (1e-2, 1e-4):
         log += _to_the_bottom(at(log - step).high, at(log).high, at(log + step).high, step)
+        log = min(max(log, grid[0]), grid[-1])  # a nearly straight line has its bottom anywhere
     return at(log, _DIGITS)
 
 

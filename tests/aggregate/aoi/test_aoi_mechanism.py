@@ -240,7 +240,7 @@ def test_gaze_that_is_all_off_screen_is_released_like_any_other() -> None:
 def test_one_observer_and_large_epsilon_are_warned_about() -> None:
     told = planned(mechanism(DwellShare(), epsilon=11), study(1)).measurement.warnings()
     assert any("there is one participant" in text for text in told)
-    assert any("ε = 11 is weak" in text for text in told)
+    assert any("ε = 11 is next to none" in text for text in told)
     assert any("hides all there is to see in: dwell" in text for text in plan_of(DwellShare(), 5).cautions())
     assert plan_of(DwellShare(), 1000).cautions() == ()
 
