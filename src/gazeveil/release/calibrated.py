@@ -103,4 +103,15 @@ HEATMAPS: Final = Curve(
 )
 """The maps of a whole study, beyond its mean."""
 
-MOVIE: Final = HEATMAPS
+MOVIE: Final = Curve(
+    at=(0.1, 0.3, 0.45, 0.57, 0.68, 0.8, 0.87, 0.95),
+    expected=(0.04, 0.1, 0.15, 0.21, 0.43, 0.52, 0.69, 0.73),
+    low=(-0.3, -0.28, -0.25, -0.2, 0.0, 0.02, 0.25, 0.3),
+    high=(0.4, 0.5, 0.6, 0.65, 0.76, 0.88, 0.92, 0.94),
+    without_data=(0.0,) * 8,
+    basis="correlation beyond the mean over time, on 2 simulated films of 11 s and the first 3 s of 4 OSIE images, "
+    "bins of 0.5 s, 15 to 300 participants and ε of 1, 3 and 10",
+    gain=0.2,
+    each="moments",
+)
+"""The maps of a movie, beyond the mean over time."""

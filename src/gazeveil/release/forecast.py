@@ -24,6 +24,7 @@ class Forecast:
         floor: The value that makes the release worth its budget; beyond it a release is refused.
         basis: What the forecast was calibrated on, in a sentence.
         each: What the interval holds 9 of 10 of: studies, or the maps or recordings of one.
+        part_of: What an error is a part of.
     """
 
     measure: str
@@ -34,6 +35,7 @@ class Forecast:
     floor: float
     basis: str
     each: str = "studies"
+    part_of: str = "the range"
 
     @property
     def worth_it(self) -> bool:
@@ -42,7 +44,7 @@ class Forecast:
 
     def in_words(self) -> str:
         """Say what to expect in one sentence."""
-        named = {"cc": "a correlation with the noise-free result", "error": "an error, as a part of the range,"}
+        named = {"cc": "a correlation with the noise-free result", "error": f"an error, as a part of {self.part_of},"}
         return (
             f"{named[self.measure]} of {self.expected:.2g} (9 of 10 {self.each}: {self.low:.2g} to {self.high:.2g}); "
             f"{self.without_data:.2g} without any data"

@@ -49,6 +49,7 @@ def veil_forecast(mechanisms: tuple[tuple[SampleMechanism, Geometry], ...], rate
         basis=f"distance from gaze as a part of the screen's width, on {_PATHS} made-up paths of gaze at {rate_hz:g} "
         f"Hz that rest {_REST_S[0]:g} to {_REST_S[1]:g} s; without data is the middle of the screen",
         each="recordings",
+        part_of="the screen's width",
     )
 
 

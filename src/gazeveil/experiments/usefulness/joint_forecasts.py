@@ -38,6 +38,10 @@ from gazeveil.types import FloatArray
 from gazeveil.utility.maps import residual_correlation
 
 DELTA = "1e-5"
+FILM, FILM_S = TRACKERS[TRACKER].geometry, SHOTS * SHOT_S
+TEST_FILM = 15
+"""Films from this seed on were not calibrated on; 5 and 6 were."""
+
 _SAMPLE_S = 0.01
 """Samples of OSIE galleries are so long (`gazeveil.experiments.usefulness._heatmap_scenes`)."""
 
@@ -115,7 +119,10 @@ def osie_course(gallery: Gallery, image: int, participants: int, seed: int = 0) 
     rng = generator(seed, Purpose.STREAM, "course", image, participants)
     few = participants <= len(viewers)
     chosen = rng.permutation(len(viewers))[:participants] if few else rng.integers(0, len(viewers), participants)
-    return [timed(viewers[number].rows(), np.arange(len(viewers[number].x)) * _SAMPLE_S) for number in chosen.tolist()]
+    return [
+        timed(viewers[number].rows(), np.arange(len(viewers[number].x), dtype=np.float64) * _SAMPLE_S)
+        for number in chosen.tolist()
+    ]
 
 
 def film_course(participants: int, seed: int) -> list[Columns]:

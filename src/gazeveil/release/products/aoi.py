@@ -23,7 +23,7 @@ from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose_disjoint
-from gazeveil.privacy.exact import Number
+from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.forecast import Forecast
@@ -99,7 +99,7 @@ class AoiMeasurement(Measurement):
 
     def with_epsilon(self, epsilon: Number) -> AoiStatistics | GroupComparison:
         """Return what is asked with another ε."""
-        return replace(self, mechanism=replace(self.mechanism, epsilon=epsilon)).asked
+        return replace(self, mechanism=replace(self.mechanism, epsilon=exact(epsilon))).asked
 
     def forecast(self) -> Forecast:
         """Return the error to expect of a mean, as a part of its range: of the noise, and of who took part."""
