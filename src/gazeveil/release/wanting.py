@@ -130,15 +130,18 @@ def enough(plan: Plan, want: float) -> Answer:
             return False
         return found >= want if forecast.measure == "cc" else found <= want
 
-    participants, steps = None, None
+    participants, epsilon = None, None
     if not measurement.per_participant:
         plan.at(participants=plan.study.participants.number)  # says so where they cannot be changed
         most = min(MOST_PARTICIPANTS, math.ceil(1 / _delta(plan)) - 1)
         participants = least(lambda count: good(participants=count), 2, most)
     if measurement.epsilon is not None:
-        plan.at(epsilon=measurement.epsilon)
-        steps = least(lambda step: good(epsilon=_epsilon(step)), 0, _STEPS)
-    return Answer(plan, want, participants, None if steps is None else _epsilon(steps))
+        step = least(lambda step: good(epsilon=_epsilon(step)), 0, _STEPS)
+        own = exact(measurement.epsilon)
+        epsilon = None if step is None else _epsilon(step)
+        if epsilon is not None and own < epsilon and good(epsilon=own):
+            epsilon = own
+    return Answer(plan, want, participants, epsilon)
 
 
 def advice(plan: Plan) -> str:
@@ -159,8 +162,9 @@ _STEPS = 150
 
 
 def _delta(plan: Plan) -> Fraction:
-    """Return the δ of a plan, which more participants than one over it do not allow; tiny where there is none."""
-    return getattr(plan.guarantee, "delta", None) or getattr(plan.measurement, "delta", None) or Fraction(1, 10**9)
+    """Return the δ that a plan may spend, which more participants than one over it do not allow; tiny for none."""
+    given = getattr(plan.measurement.mechanism, "delta", None)
+    return (plan.study.delta if given is None else exact(given)) or Fraction(1, 10**9)
 
 
 def _epsilon(step: int) -> Fraction:

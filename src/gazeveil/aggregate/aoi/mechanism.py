@@ -48,7 +48,7 @@ class AoiStatistics:
 
     def __init__(
         self,
-        areas: Mapping[str, AreasOfInterest] | None = None,
+        areas: Mapping[str, AreasOfInterest] | tuple[tuple[str, AreasOfInterest], ...] | None = None,
         statistics: Statistic | tuple[Statistic, ...] = _DWELL,
         *,
         epsilon: Number,
@@ -58,7 +58,7 @@ class AoiStatistics:
     ) -> None:
         asked = statistics if isinstance(statistics, tuple) else (statistics,)
         values = {
-            "areas": None if areas is None else tuple(sorted(areas.items())),
+            "areas": None if areas is None else tuple(sorted(dict(areas).items())),
             "statistics": asked,
             "epsilon": above_zero(epsilon, "epsilon"),
             "delta": None if delta is None else _delta(delta),
