@@ -58,16 +58,17 @@ def _errors(mechanism: SampleMechanism, screen: Geometry, rate_hz: float) -> Flo
     left, top, right, bottom = _extent(screen)
     width, height = right - left, bottom - top
     t = np.arange(min(max(int(_SECONDS * rate_hz), 1), _SAMPLES)) / rate_hz
+    late = min(round(mechanism.delay * rate_hz), len(t) - 1)  # a point is about where gaze was before
     found = np.empty((2, _PATHS))
     for number in range(_PATHS):
         across, down = _path(t, number, height / width)
         x, y = left + width * (0.5 + across), top + width * (height / width / 2 + down)
         veil = mechanism.start(NoiseSource.seeded(_SEED).spawn(f"path {number}"))
         shown_x, shown_y = veil.run(t, x, y)
-        off = shown_x - x
+        off = shown_x[late:] - x[: len(t) - late]
         if period := mechanism.space.period:
             off = off - period * np.floor(off / period + 0.5)
-        squares = off**2 + (shown_y - y) ** 2
+        squares = off**2 + (shown_y[late:] - y[: len(t) - late]) ** 2
         known = squares[np.isfinite(squares)]
         centre = np.mean(across**2 + down**2)
         found[:, number] = np.sqrt(np.mean(known)) / width if len(known) else np.sqrt(centre), np.sqrt(centre)
