@@ -27,7 +27,7 @@ from gazeveil import Corpus, screen
 from gazeveil.aggregate.engine import Kernel, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu.noisy import GaussianMap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel
@@ -85,7 +85,8 @@ def heatmap_release(corpus: Corpus, strategy: str = "auto") -> Any:
 
 def liu_release(corpus: Corpus) -> Any:
     """Release Liu's map, sound: the sum with cap 1, exact Gaussian noise in each of 1.76 million cells."""
-    return GaussianMap(OBSERVERS, PIXELS.size, 1, cap=1, grid=PIXELS).release(corpus)
+    mechanism = LiuMap(epsilon=1, delta="1e-6", columns=PIXELS.columns, rows=PIXELS.rows)
+    return Study.observed_in(corpus).plan(mechanism).release(corpus)
 
 
 RELEASES: dict[str, Callable[[Corpus], Any]] = {

@@ -28,7 +28,7 @@ from gazeveil import Corpus, Recording, screen, write_corpus
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu.noisy import LaplaceMap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
 from gazeveil.release.study import Study
@@ -97,8 +97,8 @@ def study(seed: int = 3) -> list[Recording]:
 
 def count_release(corpus: Corpus) -> Maps:
     """Count each person's first 300 samples per cell, pure ε for a person: what the peers do."""
-    mechanism = LaplaceMap(PEOPLE, GRID.size, 1, cap=SAMPLES, samples=SAMPLES, grid=GRID)
-    return np.asarray(mechanism.release(corpus).value)
+    mechanism = LiuMap(epsilon=1, noise="laplace", cap=SAMPLES, samples=SAMPLES, columns=GRID.columns, rows=GRID.rows)
+    return np.asarray(Study.observed_in(corpus, number=PEOPLE).plan(mechanism).release(corpus).value.map)
 
 
 def heatmap_release(corpus: Corpus) -> Maps:

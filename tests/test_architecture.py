@@ -57,6 +57,7 @@ SHARED = {
     "types",
     "toml_lines",
     "pictures",
+    "showing",
     "toml_table",
     "_compiled",
     "__init__",
@@ -121,15 +122,15 @@ def in_a_fresh_process(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
-def test_a_plain_import_loads_no_optional_package_and_takes_under_half_a_second() -> None:
+def test_a_plain_import_loads_no_optional_package_and_takes_next_to_no_time() -> None:
     code = (
-        "import time, sys, json; start = time.perf_counter(); import gazeveil; "
-        "print(json.dumps([time.perf_counter() - start, sorted(sys.modules)]))"
+        "import time, sys, json; start = time.process_time(); import gazeveil; "
+        "print(json.dumps([time.process_time() - start, sorted(sys.modules)]))"
     )
     seconds, modules = json.loads(in_a_fresh_process(code))
     loaded = {name.split(".")[0] for name in modules}
     assert not loaded & (OPTIONAL | HEAVY)
-    assert seconds < 0.5
+    assert seconds < 0.1
 
 
 def test_using_the_public_names_loads_no_optional_package() -> None:
@@ -142,29 +143,55 @@ def test_using_the_public_names_loads_no_optional_package() -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    assert gazeveil.__all__ == sorted(gazeveil.__all__)
+    assert len(gazeveil.__all__) == len(set(gazeveil.__all__))
     assert gazeveil.__all__ == [
+        "VEILS",
+        "VEIL_PRESETS",
+        "AoiStatistics",
         "ApproxDP",
+        "AreasOfInterest",
         "Corpus",
+        "Design",
+        "DynamicHeatmap",
         "Eye",
+        "FeatureTable",
         "GazeStreamDP",
         "GazeveilError",
         "Geometry",
+        "GroupComparison",
+        "GroupSeries",
         "Ledger",
         "NoiseSource",
+        "OwnRelease",
+        "OwnSeries",
+        "Participants",
+        "Plan",
+        "PrivateHeatmap",
+        "PrivateHeatmaps",
         "PureDP",
         "Recording",
+        "Recordings",
         "Release",
+        "Saliency",
+        "Stimulus",
+        "Study",
         "Unproven",
+        "VeiledRecordings",
         "ZeroConcentratedDP",
+        "check",
+        "feature_settings",
         "headset",
+        "learn_design",
         "normalised",
+        "plan",
+        "propose",
         "read",
         "screen",
+        "verify",
         "write_corpus",
     ]
     for name in gazeveil.__all__:
         assert getattr(gazeveil, name) is not None
-    assert set(gazeveil.__all__) <= set(dir(gazeveil))
+    assert set(gazeveil.__all__) == set(gazeveil._HOME) <= set(dir(gazeveil))
     with pytest.raises(AttributeError, match="nonsense"):
         _ = gazeveil.nonsense

@@ -1,6 +1,39 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""gazeveil: the privacy layer for eye tracking."""
+"""gazeveil: the privacy layer for eye tracking.
+
+Declare a study, plan a release, release it::
+
+    study = gazeveil.Study.open("study.toml")
+    plan = study.plan(gazeveil.PrivateHeatmap(epsilon="1"), stimulus="scene-01")
+    release = plan.release("gaze", ledger=gazeveil.Ledger.open())
+    release.save("out")
+    gazeveil.verify("out")
+
+Declare
+    Study, Participants, Stimulus, Recordings: the public facts. propose: from a corpus to a declaration to check.
+    check: what in the data does not fit it.
+
+Plan, release, verify
+    plan, Plan, Release, verify. What is released is a mechanism's name:
+    PrivateHeatmap, PrivateHeatmaps (a whole study), DynamicHeatmap (a movie),
+    AoiStatistics, GroupComparison (areas of interest, groups side by side),
+    GroupSeries, OwnSeries, OwnRelease (features over time; Design, learn_design, feature_settings),
+    VeiledRecordings (recordings behind a veil, which has a name: see VEILS and VEIL_PRESETS).
+
+Data
+    read (files and data frames), write_corpus, Corpus, Recording, Eye, FeatureTable, Geometry, screen, headset,
+    normalised, AreasOfInterest, Saliency.
+
+Budgets
+    Ledger.
+
+Guarantees and noise
+    PureDP, ApproxDP, ZeroConcentratedDP, GazeStreamDP, Unproven, NoiseSource. Noise is from the operating system
+    wherever none is given.
+
+Every mistake that a caller can make is a GazeveilError, with a hint.
+"""
 
 from __future__ import annotations
 
@@ -9,30 +42,70 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
 
-# Where each public name lives. Loaded on first use, so that `import gazeveil` costs next to nothing.
+# Where each public name lives, with its name there if that is another one. Loaded on first use, so that
+# `import gazeveil` costs next to nothing. No name here may be that of a package inside gazeveil: importing the package
+# would put it in the name's place.
 _HOME = {
+    "AoiStatistics": "gazeveil.aggregate.aoi.mechanism",
     "ApproxDP": "gazeveil.privacy.guarantee",
+    "AreasOfInterest": "gazeveil.gaze.aoi",
     "Corpus": "gazeveil.gaze.corpus",
+    "Design": "gazeveil.features.design",
+    "DynamicHeatmap": "gazeveil.aggregate.dynamic",
     "Eye": "gazeveil.gaze.recording",
+    "FeatureTable": "gazeveil.features.table",
     "GazeStreamDP": "gazeveil.privacy.guarantee",
     "GazeveilError": "gazeveil.errors",
     "Geometry": "gazeveil.gaze.geometry",
+    "GroupComparison": "gazeveil.aggregate.aoi.compare",
+    "GroupSeries": "gazeveil.features.group",
     "Ledger": "gazeveil.privacy.ledger",
     "NoiseSource": "gazeveil.noise.source",
+    "OwnRelease": "gazeveil.features.publish",
+    "OwnSeries": "gazeveil.features.own",
+    "Participants": "gazeveil.release.study",
+    "Plan": "gazeveil.release.plan",
+    "PrivateHeatmap": "gazeveil.aggregate.heatmap",
+    "PrivateHeatmaps": "gazeveil.aggregate.whole_study",
     "PureDP": "gazeveil.privacy.guarantee",
     "Recording": "gazeveil.gaze.recording",
-    "Release": "gazeveil.privacy.release",
+    "Recordings": "gazeveil.release.study",
+    "Release": "gazeveil.release.release",
+    "Saliency": "gazeveil.aggregate.saliency",
+    "Stimulus": "gazeveil.release.study",
+    "Study": "gazeveil.release.study",
     "Unproven": "gazeveil.privacy.guarantee",
+    "VEILS": "gazeveil.samples.mechanism:MECHANISMS",
+    "VEIL_PRESETS": "gazeveil.samples.presets:PRESETS",
+    "VeiledRecordings": "gazeveil.samples.recordings",
     "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
+    "check": "gazeveil.release.checking",
+    "feature_settings": "gazeveil.release.feature_facts:settings_of",
     "headset": "gazeveil.gaze.geometry",
+    "learn_design": "gazeveil.release.designing",
     "normalised": "gazeveil.gaze.geometry",
+    "plan": "gazeveil.release.plan",
+    "propose": "gazeveil.release.proposing",
     "read": "gazeveil.gaze.reading",
     "screen": "gazeveil.gaze.geometry",
+    "verify": "gazeveil.release.verify",
     "write_corpus": "gazeveil.gaze.corpus_writer",
 }
 
 if TYPE_CHECKING:
+    from gazeveil.aggregate.aoi.compare import GroupComparison
+    from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+    from gazeveil.aggregate.dynamic import DynamicHeatmap
+    from gazeveil.aggregate.heatmap import PrivateHeatmap
+    from gazeveil.aggregate.saliency import Saliency
+    from gazeveil.aggregate.whole_study import PrivateHeatmaps
     from gazeveil.errors import GazeveilError
+    from gazeveil.features.design import Design
+    from gazeveil.features.group import GroupSeries
+    from gazeveil.features.own import OwnSeries
+    from gazeveil.features.publish import OwnRelease
+    from gazeveil.features.table import FeatureTable
+    from gazeveil.gaze.aoi import AreasOfInterest
     from gazeveil.gaze.corpus import Corpus
     from gazeveil.gaze.corpus_writer import write_corpus
     from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
@@ -41,36 +114,72 @@ if TYPE_CHECKING:
     from gazeveil.noise.source import NoiseSource
     from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, Unproven, ZeroConcentratedDP
     from gazeveil.privacy.ledger import Ledger
-    from gazeveil.privacy.release import Release
+    from gazeveil.release.checking import check
+    from gazeveil.release.designing import learn_design
+    from gazeveil.release.feature_facts import settings_of as feature_settings
+    from gazeveil.release.plan import Plan, plan
+    from gazeveil.release.proposing import propose
+    from gazeveil.release.release import Release
+    from gazeveil.release.study import Participants, Recordings, Stimulus, Study
+    from gazeveil.release.verify import verify
+    from gazeveil.samples.mechanism import MECHANISMS as VEILS
+    from gazeveil.samples.presets import PRESETS as VEIL_PRESETS
+    from gazeveil.samples.recordings import VeiledRecordings
 
 __all__ = [
+    "VEILS",
+    "VEIL_PRESETS",
+    "AoiStatistics",
     "ApproxDP",
+    "AreasOfInterest",
     "Corpus",
+    "Design",
+    "DynamicHeatmap",
     "Eye",
+    "FeatureTable",
     "GazeStreamDP",
     "GazeveilError",
     "Geometry",
+    "GroupComparison",
+    "GroupSeries",
     "Ledger",
     "NoiseSource",
+    "OwnRelease",
+    "OwnSeries",
+    "Participants",
+    "Plan",
+    "PrivateHeatmap",
+    "PrivateHeatmaps",
     "PureDP",
     "Recording",
+    "Recordings",
     "Release",
+    "Saliency",
+    "Stimulus",
+    "Study",
     "Unproven",
+    "VeiledRecordings",
     "ZeroConcentratedDP",
+    "check",
+    "feature_settings",
     "headset",
+    "learn_design",
     "normalised",
+    "plan",
+    "propose",
     "read",
     "screen",
+    "verify",
     "write_corpus",
 ]
 
 
 def __getattr__(name: str) -> Any:
     try:
-        home = _HOME[name]
+        home, _, there = _HOME[name].partition(":")
     except KeyError:
         raise AttributeError(f"module 'gazeveil' has no attribute {name!r}") from None
-    value = getattr(importlib.import_module(home), name)
+    value = getattr(importlib.import_module(home), there or name)
     globals()[name] = value
     return value
 

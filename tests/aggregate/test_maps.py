@@ -198,7 +198,7 @@ def test_the_compiled_way_shortens_in_the_same_steps(proposed: Any, bound: int, 
 
 def test_squares_that_do_not_fit_into_64_bits_are_added_exactly() -> None:
     large = np.full(9, LARGEST_BOUND, dtype=np.int64)
-    assert maps._sum_of_squares(large) == 9 * LARGEST_BOUND**2 > 2**63
+    assert maps.sum_of_squares(large) == 9 * LARGEST_BOUND**2 > 2**63
     assert length_squared(maps._shorten(np.array([LARGEST_BOUND, 3, 0], dtype=np.int64), LARGEST_BOUND)) <= (
         LARGEST_BOUND**2
     )

@@ -20,6 +20,7 @@ from gazeveil.aggregate.study_plan import BOUND, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
+from gazeveil.gaze.mapping import OneByOne
 from gazeveil.privacy.calibrate import gaussian_delta
 from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
@@ -223,7 +224,7 @@ def test_a_hopeless_budget_is_refused_before_anything_is_spent(corpus, tmp_path)
         assert release.receipt.guarantee == ApproxDP(0.05, 1e-4)
 
 
-class _Counting:
+class _Counting(OneByOne):
     """An engine that counts how often it is asked."""
 
     def __init__(self) -> None:

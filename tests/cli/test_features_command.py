@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil import write_corpus
+from gazeveil import Corpus, write_corpus
 from gazeveil.cli.main import run
-from gazeveil.features.bins import CHANNELS
+from gazeveil.features.bins import CHANNELS, extract_bin_corpus
 from gazeveil.features.names import NAMES
 from gazeveil.features.table import FeatureTable
 from gazeveil.simulate.reading import ReadingStudy
@@ -80,6 +80,16 @@ def test_a_radius_and_another_window_can_be_chosen(study: Path, tmp_path: Path) 
     )
     info = FeatureTable.read(out).info
     assert (info.window, info.step, info.settings["rules"]["radius"]) == (10, 2, 2)
+
+
+def test_the_engine_that_is_named_extracts(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["features", "extract", str(study), "--bins", "0.5", "--engine"]
+    assert run([*command, "local", "--out", str(tmp_path / "f.parquet")]) == 0
+    expected = extract_bin_corpus(Corpus.open(study), width=0.5).table
+    assert FeatureTable.read(tmp_path / "f.parquet").rows.equals(expected.rows)
+    assert run([*command, "somewhere", "--out", str(tmp_path / "g.parquet")]) == 3
+    assert "no address of an engine" in capsys.readouterr().err
+    assert not (tmp_path / "g.parquet").exists()
 
 
 @pytest.mark.parametrize(

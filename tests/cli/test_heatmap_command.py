@@ -45,6 +45,9 @@ def test_everything_is_written_and_charged(study: Path, tmp_path: Path, capsys: 
         "heatmap.parquet",
         "heatmap.png",
         "heatmap.errors.png",
+        "evidence.html",
+        "methods.md",
+        "registry-entry.json",
         "statement.html",
         "statement.txt",
         "release.json",
@@ -113,16 +116,27 @@ def folder_of(tmp_path: Path, recordings: list[Recording]) -> str:
     return str(tmp_path / "corpus")
 
 
-def test_one_observer_gets_a_map_and_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_participant_gets_a_map_only_if_asked_for_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus = folder_of(tmp_path, [Recording(np.arange(3.0), np.full(3, 500.0), np.full(3, 400.0), DESK, "p", "a.png")])
     arguments = ["--stimulus", "a.png", "--epsilon", "1", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
-    assert run(["heatmap", corpus, *arguments]) == 0
-    assert "nearly all prior" in capsys.readouterr().err
+    assert run(["heatmap", corpus, *arguments]) == 3
+    assert "hardly be better than none" in capsys.readouterr().err
+    assert run(["heatmap", corpus, *arguments, "--anyway"]) == 0
 
 
 def test_gaze_off_the_screen_is_no_gaze_and_no_error(tmp_path: Path) -> None:
     away = [Recording(np.arange(3.0), np.full(3, -900.0), np.full(3, 9e3), DESK, f"p{k}", "a.png") for k in range(4)]
-    arguments = ["--stimulus", "a.png", "--epsilon", "1", "--no-ledger", "--out", str(tmp_path / "map"), *COARSE]
+    arguments = [
+        "--stimulus",
+        "a.png",
+        "--epsilon",
+        "1",
+        "--no-ledger",
+        "--anyway",
+        "--out",
+        str(tmp_path / "map"),
+        *COARSE,
+    ]
     assert run(["heatmap", folder_of(tmp_path, away), *arguments]) == 0
     assert np.load(tmp_path / "map" / "heatmap.npz")["map"].sum() == pytest.approx(1)
 

@@ -16,7 +16,7 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.privacy.guarantee import PureDP
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.release import Release
+from tests.privacy.ledger.counts_product import CORPUS, counting
 
 
 @pytest.fixture(autouse=True)
@@ -189,8 +189,7 @@ def rolled_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ledger.grant("study-7", PureDP(3))
     shutil.copy("ledger.sqlite", "old.sqlite")
     with Ledger.open("ledger.sqlite") as ledger:
-        (tmp_path / "maps").mkdir()
-        Release([1], PureDP(1), {"mechanism": "map"}).save("maps/map.json", ledger=ledger, dataset="study-7")
+        counting(PureDP(1)).release(CORPUS, ledger=ledger, account="study-7").save("maps")
     shutil.copy("ledger.sqlite", "new.sqlite")
     shutil.copy("old.sqlite", "ledger.sqlite")
     return tmp_path / "maps"
@@ -225,7 +224,9 @@ def test_a_release_shows_that_a_ledger_is_an_old_copy(
 ) -> None:
     monkeypatch.setenv("GAZEVEIL_STATE", "another-machine")
     assert told(capsys, "verify")["sound"]
-    for release in ("maps", "maps/map.json", "maps/map.json.release.json"):
+    Path("map.json").write_text("[1]")  # an earlier version released a file with its record beside it
+    shutil.copy("maps/release.json", "map.json.release.json")
+    for release in ("maps", "maps/release.json", "map.json", "map.json.release.json"):
         found = told(capsys, "verify", "--release", release, code=1)
         assert "does not hold event 2" in found["faults"][0]
         assert told(capsys, "verify", "new.sqlite", "--release", release)["sound"]

@@ -77,7 +77,7 @@ def test_scaled_unit_noise_is_as_good_as_a_real_release(gaze: Gaze, name: str) -
     assert isinstance(mechanism, GaussianMap | LaplaceMap)
     truth, source = render(gaze.mean(), gaze.blur), NoiseSource.seeded(77)
     total = gaze.maps.summed(1, np.full(5, gaze.copies)).total
-    noisy = [mechanism._measure(total, source) / gaze.observers for _ in range(24)]
+    noisy = [mechanism._noisy_sum(total, source) / gaze.observers for _ in range(24)]
     heat = [render(one.reshape(gaze.shape), gaze.blur) for one in noisy]
     expected = next(row for row in qualities(gaze, epsilons=(2.0,), repeats=24) if row.mechanism == name)
     for told, measure in ((expected.cc, correlation), (expected.mse, mean_squared_error)):

@@ -51,7 +51,7 @@ def test_a_stream_says_how_long_and_how_far() -> None:
     text = statement(GazeStreamDP(3, "0.5", 60)).paragraph()
     assert "during any 0.5 seconds" in text
     assert "60" in text
-    assert "That is a weak guarantee." in text
+    assert "That is a moderate guarantee." in text
     assert "missing, as in a blink, is not hidden" in text
     assert "as in a blink" in statement(GazeStreamDP(3, "0.5", 60)).card()
     assert "blink" not in statement(PureDP(1)).paragraph()
@@ -182,7 +182,7 @@ def test_nothing_in_a_card_is_taken_for_markup() -> None:
 def test_a_card_says_at_a_glance_whether_anything_is_proven() -> None:
     assert "Not proven" in parsed(statement(Unproven("why")).card()).text
     assert "Proven, but weak" in parsed(statement(PureDP(5)).card()).text
-    assert parsed(statement(PureDP(1)).card()).text.startswith("ProvenWhat")
+    assert parsed(statement(PureDP(1)).card()).text.startswith("Proven, strongWhat")
 
 
 @pytest.mark.parametrize("promise", EVERY_KIND, ids=repr)

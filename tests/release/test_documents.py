@@ -17,7 +17,7 @@ import yaml
 
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
-from gazeveil.privacy.release import kept_promise
+from gazeveil.privacy.kept import kept_promise
 from gazeveil.release import sources
 from gazeveil.release.evidence import evidence
 from gazeveil.release.methods import methods, paragraph

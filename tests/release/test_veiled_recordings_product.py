@@ -23,9 +23,11 @@ from gazeveil.gaze.recording import Eye
 from gazeveil.release import plan as path_of_a_release
 from gazeveil.release.record import private_report_of
 from gazeveil.release.study import Participants, Stimulus, Study
+from gazeveil.release.verify import verify
 from gazeveil.samples import recordings as veiling
 from gazeveil.samples.channels import veiled_channels
 from gazeveil.samples.recordings import VeiledRecordings, VeilOne
+from tests.release import hostile
 from tests.releasing import planned, released
 
 DESK = screen(1600, 1200, 400, 300, 600)
@@ -193,6 +195,40 @@ def test_secure_noise_is_new_for_every_recording_and_release() -> None:
     assert kernel.seed is None
     one, two = (kernel(recording()).shown.samples["x"].to_numpy() for _ in range(2))
     assert not np.array_equal(one, two)
+
+
+def test_a_release_is_verified_and_a_flipped_bit_is_found(tmp_path: Path) -> None:
+    release = declared().plan(CLOCK).release(Corpus.of([recording(), recording("bob", 2)]))
+    out = release.save(tmp_path / "v")
+    assert verify(out).ok
+    for path in (out / "_corpus.json", next(out.glob("stimulus=*/*.parquet"))):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 4
+        path.write_bytes(content)
+        assert not verify(out).ok
+        content[len(content) // 2] ^= 4
+        path.write_bytes(content)
+    assert verify(out).ok
+    methods = (out / "methods.md").read_text()
+    assert "replaced by a point from the mechanism chain" in methods
+    assert "li2021" in methods
+
+
+@pytest.mark.parametrize("replacement", hostile.REPLACEMENTS)
+def test_whoever_is_odd_a_release_is_made(replacement: str, tmp_path: Path) -> None:
+    corpus = Corpus.open(hostile.write_corpus_with(replacement, tmp_path / "gaze"))
+    shown = hostile.study().plan(VeiledRecordings(preset="lphu")).release(corpus).to_frame()
+    assert shown["valid"].all()
+    assert set(shown["observer"]) <= set(hostile.PEOPLE)
+
+
+def test_a_damaged_file_of_a_corpus_counts_as_absent(tmp_path: Path) -> None:
+    write_corpus([recording(), recording(stimulus="b.png")], tmp_path / "gaze")
+    next(tmp_path.glob("gaze/stimulus=b.png/*.parquet")).write_bytes(b"nothing")
+    release = declared(DESK, DESK).plan(CLOCK).release(tmp_path / "gaze")
+    assert release.to_frame()["stimulus"].unique().to_list() == ["a.png"]
+    release.save(tmp_path / "v")
+    assert "counts as absent" in private_report_of(tmp_path / "v").read_text()
 
 
 def test_the_spool_goes_with_the_value() -> None:

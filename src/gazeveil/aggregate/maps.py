@@ -246,7 +246,7 @@ def _shorten(integers: IntArray, bound: int) -> IntArray:
 
     Rounding toward zero nearly always did it already; what is left is the last bit of the floating-point scale.
     """
-    too_much = _sum_of_squares(integers) - bound * bound
+    too_much = sum_of_squares(integers) - bound * bound
     while too_much > 0:
         worst = int(np.argmax(np.abs(integers)))
         value = int(integers[worst])
@@ -255,7 +255,7 @@ def _shorten(integers: IntArray, bound: int) -> IntArray:
     return integers
 
 
-def _sum_of_squares(integers: IntArray) -> int:
+def sum_of_squares(integers: IntArray) -> int:
     """Return the exact sum of squares.
 
     The floating-point sum is right to within a factor of 1 + 2^-26 for up to 2^26 entries, so where it stays below

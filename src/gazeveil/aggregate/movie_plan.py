@@ -131,6 +131,9 @@ class MovieEstimate:
     edges: FloatArray
     frames: Drawn
 
+    def __repr__(self) -> str:
+        return f"MovieEstimate({len(self.edges) - 1:,} bins over {self.edges[-1]:g} s)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoviePlan(NoisySum):

@@ -75,6 +75,10 @@ class Estimate:
     data_share: float
     picture_share: float = 0.0
 
+    def __repr__(self) -> str:
+        rows, columns = self.map.shape
+        return f"Estimate({rows} × {columns} cells, {self.data_share:.0%} from data)"
+
 
 class Strategy(NoisySum):
     """A proven way of releasing one heatmap: a frozen dataclass of public numbers.

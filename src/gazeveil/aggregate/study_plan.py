@@ -28,6 +28,7 @@ from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.showing import a_few
 from gazeveil.types import IntArray
 
 BOUND = 1 << 20
@@ -125,6 +126,9 @@ class StudyEstimate:
 
     maps: Mapping[str, Estimate]
     mean: Estimate
+
+    def __repr__(self) -> str:
+        return f"StudyEstimate({len(self.maps):,} maps: {a_few(self.maps)}; mean {self.mean!r})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

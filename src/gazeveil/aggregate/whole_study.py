@@ -25,6 +25,7 @@ from gazeveil.errors import OptionError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import Number, above_zero, chance_of_failure, whole_number
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.showing import brief
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,8 @@ class PrivateHeatmaps:
     mean_only: bool = False
     cell_deg: float = 1.0
     blur_deg: float = 1.1
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))

@@ -28,6 +28,7 @@ from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.plan import Plan
 from gazeveil.release.release import Release
@@ -52,6 +53,12 @@ Account = Annotated[
 ]
 NoLedger = Annotated[
     bool, typer.Option("--no-ledger", help="Keep no account of this release.", rich_help_panel=_PAYING)
+]
+
+
+Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε of all of it together: {IN_SHORT}.")]
+Delta = Annotated[
+    str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
 ]
 
 

@@ -9,15 +9,14 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.cli._door import Door, releases
+from gazeveil.cli._door import Door, Epsilon, releases
 from gazeveil.cli._output import AsJson, print_json
 from gazeveil.errors import OptionError
 from gazeveil.features.basis import COSINES
 from gazeveil.features.design import Design
 from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn
-from gazeveil.features.panel import panel_of
+from gazeveil.features.learning import learn_from
 from gazeveil.features.publish import OwnRelease, needed, own_mechanism
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
@@ -59,15 +58,13 @@ def design(
     found = FeatureTable.read(table)
     ranges = Settings.of(found.info).ranges(listed(features), low_and_high(pupil_range))
     length = steps or max(len(series.values) for series in found.series())
-    panel = panel_of(found, ranges, length)
-    tasks = sorted(set(panel.tasks))
-    rows = [[row for row, task in enumerate(panel.tasks) if task == one] for one in tasks]
-    made = learn([panel.values[some] for some in rows], ranges, source, shapes)
+    made = learn_from(found, ranges, length, source, shapes)
+    tasks, series = sorted(found.rows["task"].unique()), sum(1 for _ in found.series())
     made.save(out, overwrite=overwrite)
     if as_json:
         print_json({"out": out, "digest": made.digest, "steps": length, "features": ranges.names, "tasks": tasks})
         return
-    print(f"wrote a design of {len(ranges)} features over {length:,} steps, from {len(panel.keys):,} series, to {out}")
+    print(f"wrote a design of {len(ranges)} features over {length:,} steps, from {series:,} series, to {out}")
     print(f"digest    {made.digest}")
 
 
@@ -78,9 +75,7 @@ def release(
         str,
         typer.Option("--mechanism", help="low-rank, group, or lpa, fpa, c-fpa, dc-fpa, efpa, spa, exponential, …"),
     ],
-    epsilon: Annotated[
-        str, typer.Option("--epsilon", metavar="NUMBER", help="What all features of a participant cost together.")
-    ],
+    epsilon: Epsilon,
     delta: Annotated[
         str | None,
         typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default 0, for a group the study's."),

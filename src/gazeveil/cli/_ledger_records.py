@@ -11,7 +11,6 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, LedgerError
 from gazeveil.privacy.ledger import Ledger, check_anchor
-from gazeveil.privacy.release import sidecar_of
 
 _RECORD = "release.json"
 
@@ -53,7 +52,8 @@ def _records(release: Path) -> list[Path]:
     if release.is_dir():
         found = sorted(release.glob(f"*{_RECORD}"))
     else:
-        found = [path for path in (release, sidecar_of(release)) if path.name.endswith(_RECORD) and path.is_file()]
+        beside = release.with_name(f"{release.name}.{_RECORD}")  # of a file that an earlier version released
+        found = [path for path in (release, beside) if path.name.endswith(_RECORD) and path.is_file()]
     if not found:
         raise FileFormatError(release, expected="a release with its record", found=f"no {_RECORD}")
     return found

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics, GroupComparison, read_groups
-from gazeveil.cli._door import Door, releases
+from gazeveil.cli._door import Door, Epsilon, releases
 from gazeveil.cli._output import command_app
 from gazeveil.errors import OptionError
 from gazeveil.gaze.aoi import AreasOfInterest
@@ -28,9 +28,7 @@ _CAPS = "Public limits on what one participant adds"
 @releases
 def aoi(
     door: Door,
-    epsilon: Annotated[
-        str, typer.Option("--epsilon", metavar="NUMBER", help="The ε of everything together; above 10 is weak.")
-    ],
+    epsilon: Epsilon,
     stimulus: Annotated[
         list[str] | None, typer.Option("--stimulus", help="Which stimulus; repeatable. By default all with areas.")
     ] = None,

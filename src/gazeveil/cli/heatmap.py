@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.cli._door import Door, releases
+from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
 
 app = command_app()
@@ -21,10 +21,8 @@ app = command_app()
 def heatmap(
     door: Door,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The ε to spend.")],
-    delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
-    ] = None,
+    epsilon: Epsilon,
+    delta: Delta = None,
     strategy: Annotated[
         str, typer.Option("--strategy", help="auto, modes, bumps, histogram or hierarchical.")
     ] = "auto",

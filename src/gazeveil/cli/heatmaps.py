@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
-from gazeveil.cli._door import Door, releases
+from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
 from gazeveil.release.study_files import find_pictures, read_weights
 
@@ -23,10 +23,8 @@ app = command_app()
 @releases
 def heatmaps(
     door: Door,
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The ε to spend on all of it together.")],
-    delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
-    ] = None,
+    epsilon: Epsilon,
+    delta: Delta = None,
     stimulus: Annotated[
         list[str] | None, typer.Option("--stimulus", help="Which stimuli; repeatable. By default all.")
     ] = None,

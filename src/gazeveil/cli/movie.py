@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.aggregate.dynamic import DynamicHeatmap
-from gazeveil.cli._door import Door, releases
+from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
 
 app = command_app()
@@ -24,10 +24,8 @@ app = command_app()
 def movie(
     door: Door,
     stimulus: Annotated[str, typer.Option("--stimulus", help="Which stimulus.")],
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="The ε to spend on the whole course.")],
-    delta: Annotated[
-        str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
-    ] = None,
+    epsilon: Epsilon,
+    delta: Delta = None,
     duration: Annotated[
         float | None,
         typer.Option("--duration", help="Seconds from the first sample of each recording; by default the study's."),

@@ -25,6 +25,7 @@ from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.features.basis import shapes
 from gazeveil.features.ranges import Ranges
 from gazeveil.files import replacing
+from gazeveil.showing import a_few, html_table
 from gazeveil.types import FloatArray
 
 VERSION: Final = 1
@@ -50,6 +51,9 @@ class Ball:
     radius: float
     cross: FloatArray
     square: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Ball({self.size} coordinates, radius {self.radius:.4g})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ball as plain values."""
@@ -91,6 +95,28 @@ class Design:
     series_balls: tuple[Ball, ...]
     step_balls: tuple[Ball, ...]
     source: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Design) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return (
+            f"Design({len(self.ranges):,} features over {self.steps:,} steps, from {self.source[:80]!r}, "
+            f"digest {self.digest[:12]}…)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, object] = {
+            "features": a_few(self.features, 8),
+            "steps": f"{self.steps:,}",
+            "shapes over time": self.kind,
+            "learnt from": self.source,
+            "digest": self.digest,
+        }
+        return html_table("Public design of feature series", rows.items())
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -66,6 +66,9 @@ class GroupPlan:
     floor: float
     sd: FloatArray
 
+    def __repr__(self) -> str:
+        return f"GroupPlan({len(self.trust):,} coordinates, error {self.error:.2g}, public mean {self.floor:.2g})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupEstimate:
@@ -80,6 +83,10 @@ class GroupEstimate:
     mean: FloatArray
     sd: FloatArray
     public: FloatArray
+
+    def __repr__(self) -> str:
+        steps, features = self.mean.shape
+        return f"GroupEstimate({steps:,} steps of {features:,} features)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,10 @@ import numpy as np
 from gazeveil.errors import InputError
 from gazeveil.features.basis import COSINES, shapes
 from gazeveil.features.design import MOST_DIRECTIONS, Ball, Design, quarter_root
+from gazeveil.features.panel import panel_of
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.spherical import in_ball
+from gazeveil.features.table import FeatureTable
 from gazeveil.types import FloatArray
 
 MOST_SHAPES: Final = 24
@@ -65,6 +67,17 @@ def learn(tasks: Sequence[FloatArray], ranges: Ranges, source: str, kind: str = 
         step_balls=_step_balls(np.concatenate(tasks) - mean, components, time, energies),
         source=source,
     )
+
+
+def learn_from(table: FeatureTable, ranges: Ranges, steps: int, source: str, kind: str = COSINES) -> Design:
+    """Return the design that a table of public people's features suggests, for series of so many steps.
+
+    Raises:
+        InputError: If the table has too few series, or no usable value.
+    """
+    panel = panel_of(table, ranges, steps)
+    rows = [[row for row, task in enumerate(panel.tasks) if task == one] for one in sorted(set(panel.tasks))]
+    return learn([panel.values[some] for some in rows], ranges, source, kind)
 
 
 def _series_balls(people: FloatArray, energies: FloatArray) -> tuple[Ball, ...]:

@@ -83,6 +83,9 @@ class OwnPlan:
     interval: tuple[float, float]
     floor: float
 
+    def __repr__(self) -> str:
+        return f"OwnPlan(error {self.error:.2g}, public mean {self.floor:.2g})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSeries:

@@ -71,6 +71,15 @@ class OwnRelease:
             if not isinstance(self.mechanism.guarantee.unit, Observer):
                 raise OptionError("lengths belong to whole recordings: they need an observer-level guarantee")
 
+    @property
+    def epsilon(self) -> Number:
+        """The mechanism's ε."""
+        return self.mechanism.epsilon  # type: ignore[no-any-return]
+
+    def at(self, epsilon: Number) -> OwnRelease:
+        """Return the same with another ε of the mechanism."""
+        return replace(self, mechanism=replace(self.mechanism, epsilon=epsilon))
+
     def each(self, series: int) -> OwnMechanism:
         """Return the mechanism for one of so many series: a participant who pays for all splits ε and δ."""
         if series == 1 or not isinstance(self.mechanism.guarantee.unit, Observer):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.errors import OptionError
+from gazeveil.showing import a_few
 from gazeveil.types import FloatArray
 
 
@@ -112,6 +113,9 @@ class Ranges:
     def of(ranges: Mapping[str, Range]) -> Ranges:
         """Build from a mapping, in its order."""
         return Ranges(tuple(ranges), tuple(ranges.values()))
+
+    def __repr__(self) -> str:
+        return f"Ranges({len(self.names):,} features: {a_few(self.names)})"
 
     def __len__(self) -> int:
         return len(self.names)

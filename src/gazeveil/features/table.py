@@ -26,6 +26,8 @@ from gazeveil.files import replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded, telling_os_errors
 from gazeveil.gaze.recording import Key
+from gazeveil.pictures import Picture
+from gazeveil.showing import a_few, html_table
 from gazeveil.types import FloatArray
 
 VERSION: Final = 1
@@ -113,6 +115,32 @@ class FeatureTable:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        seconds = f"{self.info.window:g} s every {self.info.step:g} s"
+        return f"FeatureTable({len(self):,} {self.info.kind} of {seconds}, {len(self.names):,} features)"
+
+    def _repr_html_(self) -> str:
+        series = self.rows.select(schema.KEYS).unique()
+        rows: dict[str, object] = {
+            "participants": f"{len(self.observers):,}",
+            "series": f"{len(series):,}",
+            "rows": f"{len(self):,}, {self.rows['usable'].sum():,} usable",
+            "features": a_few(self.names, 8),
+            "tasks": a_few(sorted(self.rows["task"].unique()), 6),
+            "unit": self.info.unit,
+        }
+        return html_table(repr(self), rows.items())
+
+    def plot(self, *features: str) -> Picture:
+        """Draw features over time, a line a series; by default the first four. As private as the table is.
+
+        Raises:
+            InputError: If the table has no such feature.
+        """
+        from gazeveil.features.plots import table_picture  # noqa: PLC0415  (loads the plotting parts)
+
+        return table_picture(self.only(features or self.names[:4]))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from gazeveil.gateway.stream_clock import StreamClock
 from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.release import kept_promise
+from gazeveil.privacy.kept import kept_promise
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.toml_table import LONGEST_NAME
 

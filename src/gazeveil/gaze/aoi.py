@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from gazeveil.errors import GeometryError, InputError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.showing import a_few
 from gazeveil.types import BoolArray, FloatArray
 
 MAX_STEP = 0.1
@@ -142,6 +143,9 @@ class AreasOfInterest:
         names = [area.name for area in self.areas]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InputError(f"two areas are called {twice[0]!r}", hint="give every area its own name")
+
+    def __repr__(self) -> str:
+        return f"AreasOfInterest({len(self.areas):,}: {a_few(self.names)}; {self.geometry})"
 
     def __len__(self) -> int:
         return len(self.areas)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -27,6 +26,7 @@ from gazeveil.gaze._parquet import TableLabel, guarded, read_label
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.pictures import Picture
+from gazeveil.showing import html_table
 
 MANIFEST = "_corpus.json"
 EVENTS_FOLDER = "_events"
@@ -168,8 +168,7 @@ class Corpus:
             "recordings": f"{len(keys):,}",
             "screens": "; ".join(dict.fromkeys(str(part.label.geometry) for part in self.parts)) or "none",
         }
-        cells = "".join(f"<tr><th align=left>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
-        return f"<table><caption>Corpus {escape(self.name)}: raw gaze, not for publication</caption>{cells}</table>"
+        return html_table(f"Corpus {self.name}: raw gaze, not for publication", rows.items())
 
     def plot(self) -> Picture:
         """Draw who was recorded with which stimulus: for the holder of the data, not for publication."""

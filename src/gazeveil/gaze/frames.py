@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
+from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
 from gazeveil.gaze.formats.parquet import table_chunks
 
@@ -32,28 +33,45 @@ def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Itera
     """Yield the recordings of a data frame.
 
     Columns are found by the names of our schema (``observer``, ``t``, ``x``, ``y`` …) or by ``columns=`` of the
-    options.
+    options. Rows of one recording may lie in several places; they keep their order.
 
     Raises:
-        InputError: If columns are missing, nobody says who looked, or times are hardly in seconds.
+        InputError: If columns are missing or hold no numbers, nobody says who looked, or times are hardly in seconds.
     """
-    table = _as_polars(source).lazy()
-    found = table.collect_schema().names()
+    table = _as_polars(source)
+    found = table.columns
     if options.observer is None and options.columns.get("observer", "observer") not in found:
         raise InputError(
             "the data frame does not say who looked",
             hint="name the column with columns={'observer': 'Participant'}, or the person with observer='p01'",
         )
-    _check_seconds(table, options, found)
-    yield from table_chunks(table, NAME, options)
+    for name in schema.SAMPLES:
+        _check_numbers(table, options.columns.get(name, name))
+    _check_seconds(table, options)
+    keys = [name for key in schema.KEYS if (name := options.columns.get(key, key)) in found]
+    if keys and len(table):
+        table = pl.concat(table.partition_by(keys, maintain_order=True))
+    yield from table_chunks(table.lazy(), NAME, options)
     report.fraction = 1.0
 
 
-def _check_seconds(table: pl.LazyFrame, options: ReadOptions, found: list[str]) -> None:
+def _check_numbers(table: pl.DataFrame, name: str) -> None:
+    """Refuse a column of texts that are no numbers."""
+    if name in table.columns and table[name].dtype == pl.String:
+        column = table[name]
+        wrong = column.filter(column.is_not_null() & column.cast(pl.Float64, strict=False).is_null())
+        if len(wrong):
+            raise InputError(
+                f"column {name!r} of the data frame has {wrong[0]!r}, which is no number",
+                hint="make it a number, or leave it empty where gaze was lost",
+            )
+
+
+def _check_seconds(table: pl.DataFrame, options: ReadOptions) -> None:
     name = options.columns.get("t", "t")
-    if options.time_unit is not None or name not in found:
+    if options.time_unit is not None or name not in table.columns:
         return
-    steps = np.diff(table.select(pl.col(name).cast(pl.Float64).head(1000)).collect().to_series().to_numpy())
+    steps = np.diff(table[name].head(1000).cast(pl.Float64).to_numpy())
     step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0
     if step > _SLOWEST_STEP:
         raise InputError(
@@ -62,8 +80,10 @@ def _check_seconds(table: pl.LazyFrame, options: ReadOptions, found: list[str]) 
         )
 
 
-def _as_polars(source: Any) -> pl.DataFrame | pl.LazyFrame:
-    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+def _as_polars(source: Any) -> pl.DataFrame:
+    if isinstance(source, pl.LazyFrame):
+        return source.collect()
+    if isinstance(source, pl.DataFrame):
         return source
     if _is_pandas(source):  # column by column: polars alone would need pyarrow for it
         columns = {str(name): source[name].to_numpy() for name in source.columns}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
 from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.showing import html_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,13 @@ class Reading:
 
     def __repr__(self) -> str:
         return f"Reading({len(self.recordings):,} recordings, {self.report.samples:,} samples, {self.format})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (" / ".join(part for part in each.key if part), f"{len(each):,} samples", f"{each.duration:.4g} s")
+            for each in self.recordings
+        ]
+        return html_table(f"{self!r}: raw gaze, not for publication", rows)
 
     def __iter__(self) -> Iterator[Recording]:
         return iter(self.recordings)
@@ -61,6 +70,8 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Reading: 
         recordings = tuple(assemble(frame_chunks(source, chosen, report)))
         report.samples = sum(len(recording) for recording in recordings)
         return Reading(recordings, report, "data frame")
+    if not isinstance(source, str | PathLike):
+        raise InputError(f"read takes a path or a data frame, not a {type(source).__name__}")
     stream = ChunkStream(Path(source), ReadOptions(**options), format)
     return Reading(tuple(assemble(stream)), stream.report, stream.format_name)
 

@@ -15,6 +15,7 @@ from gazeveil.errors import InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.pictures import Picture
+from gazeveil.showing import html_table
 from gazeveil.types import BoolArray, FloatArray
 
 
@@ -118,6 +119,18 @@ class Recording:
     def __repr__(self) -> str:
         whose = " / ".join(part for part in self.key if part)
         return f"Recording({whose}, {len(self):,} samples in {self.duration:.4g} s, {self.geometry})"
+
+    def _repr_html_(self) -> str:
+        faults = self.time_faults
+        rows = {
+            "samples": f"{len(self):,} in {self.duration:.4g} s",
+            "tracked": f"{self.tracked.mean():.0%}" if len(self) else "nothing",
+            "plane": str(self.geometry),
+            "events": f"{len(self.events):,}",
+            "clock": f"{faults.backwards:,} steps back, {faults.repeated:,} repeats" if faults.any else "in order",
+        }
+        whose = " / ".join(part for part in self.key if part)
+        return html_table(f"Recording {whose}: raw gaze, not for publication", rows.items())
 
     def plot(self) -> Picture:
         """Draw the recording: raw gaze, for the holder of the data and not for publication."""

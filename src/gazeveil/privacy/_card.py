@@ -44,9 +44,12 @@ color:var(--soft)}
 def card(statement: Statement, *, title: str, whole_page: bool) -> str:
     """Return a card, or a page that holds nothing but the card."""
     body = _guarantee(statement) if statement.proven else _no_guarantee(statement)
-    verdict, marked = ("Proven", "verdict") if statement.proven else ("Not proven", "verdict none")
+    verdict, marked = (
+        (f"Proven, {statement.strength}", "verdict") if statement.proven else ("Not proven", "verdict none")
+    )
     if statement.proven and (statement.weak or statement.conditional_on):
-        but = [word for word, holds in (("weak", statement.weak), ("conditional", statement.conditional_on)) if holds]
+        but = [str(statement.strength)] if statement.weak else []
+        but += ["conditional"] if statement.conditional_on else []
         verdict, marked = f"Proven, but {' and '.join(but)}", "verdict weak"
     fragment = (
         f'<section class="gazeveil-card" lang="en"><style>{_STYLE}</style>'

@@ -23,6 +23,7 @@ from gazeveil.errors import InternalError
 from gazeveil.privacy._interval import Interval
 from gazeveil.privacy.exact import Number, as_text, chance_of_failure, decimal_down, decimal_up, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
+from gazeveil.privacy.scale import Strength, strength_of
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording, WindowOfGaze
 
 AGAINST = (
@@ -39,8 +40,6 @@ GAZE_LIMITS = (
     "Each recording counts by itself: gaze that goes on in another one is protected there anew."
 )
 NOTHING_PROVEN = "Treat this release as if it could reveal what went into it."
-WEAK = Fraction(9, 10)
-"""Where somebody undecided may come to believe more than this, the statement calls the guarantee weak."""
 _HALF = Fraction(1, 2)
 _NO_PROTECTION = 50
 """From this ε on, e^ε is beyond anything that could be called a guarantee."""
@@ -82,10 +81,16 @@ class Statement:
     facts: tuple[StatedFact, ...] = ()
 
     @property
+    def strength(self) -> Strength | None:
+        """How strong the guarantee is, on the one scale; None where nothing is proven."""
+        if self.epsilon is None:
+            return None
+        return Strength.NEXT_TO_NONE if self.odds is None else strength_of(self.epsilon)
+
+    @property
     def weak(self) -> bool:
-        """Whether somebody undecided may come to be nearly sure."""
-        at_most = self.belief_at_most()
-        return self.proven and (at_most is None or at_most > WEAK)
+        """Whether the scale calls it weak, or worse."""
+        return self.strength is not None and not self.strength.protects
 
     @property
     def proven(self) -> bool:
@@ -131,7 +136,7 @@ class Statement:
                 f"The odds of {_presence(self.guarantee)} change by a factor {took_part}, "
                 "and those of whatever else anybody concludes about you by a factor"
             )
-        return f"{about} {odds}. {_example(at_most)}"
+        return f"{about} {odds}. {_example(at_most)} {_strength(self.epsilon)}"
 
     def failure(self) -> str:
         """Say how likely the guarantee is to fail; empty if it cannot or if there is none."""
@@ -219,6 +224,7 @@ class Statement:
         return {
             "proven": self.proven,
             "weak": self.weak,
+            "strength": None if self.strength is None else str(self.strength),
             "protects": self.protects if self.proven else None,
             "against": AGAINST if self.proven else None,
             "odds_factor": None if self.odds is None else float(self.odds),
@@ -306,10 +312,16 @@ def _example(at_most: Fraction) -> str:
     high = decimal_up(100 * at_most, 3)
     opening = "For example, somebody who was undecided whether something is true of you (50 %)"
     if high >= 100:
-        return f"{opening} could become all but certain. That is a weak guarantee."
-    weak = " That is a weak guarantee." if at_most > WEAK else ""
+        return f"{opening} could become all but certain."
     low = in_digits(100 - high, 3, up=False)
-    return f"{opening} could become at most {in_digits(high, 3)} % and at least {low} % sure of it.{weak}"
+    return f"{opening} could become at most {in_digits(high, 3)} % and at least {low} % sure of it."
+
+
+def _strength(epsilon: Fraction) -> str:
+    strength = strength_of(epsilon)
+    if strength is Strength.NEXT_TO_NONE:
+        return "Such a guarantee protects next to nothing."
+    return f"That is a {strength} guarantee."
 
 
 def _comparison(guarantee: Guarantee) -> str:

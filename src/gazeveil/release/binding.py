@@ -53,6 +53,9 @@ class BoundCorpus:
         if self.door is not _DOOR:
             raise PrivacyError("a corpus is bound to a study by bind(), which applies the study's rules")
 
+    def __repr__(self) -> str:  # nothing that the data decide, so that a log or a traceback shows none of it
+        return f"BoundCorpus(private recordings, bound to {self.study!r})"
+
     @property
     def observers(self) -> list[str]:
         """Everybody who is there, sorted."""
@@ -81,6 +84,9 @@ class BoundTable:
     def __post_init__(self) -> None:
         if self.door is not _DOOR:
             raise PrivacyError("a table is bound to a study by bind_table(), which applies the study's rules")
+
+    def __repr__(self) -> str:
+        return f"BoundTable(private series, bound to {self.study!r})"
 
     @property
     def observers(self) -> list[str]:

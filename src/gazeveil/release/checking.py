@@ -22,6 +22,7 @@ from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Study, spelt
+from gazeveil.showing import a_few, html_table
 from gazeveil.types import Tell, silent
 
 NOT_TO_PUBLISH = "This report is about single participants. Keep it with the raw data and do not publish it."
@@ -111,6 +112,14 @@ class Findings:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __repr__(self) -> str:
+        kinds = a_few([f"{len(items):,} {kind}" for kind, items in self.by_kind().items()], 6) or "nothing odd"
+        return f"Findings({self.study!r}, {self.recordings:,} recordings: {kinds}; private)"
+
+    def _repr_html_(self) -> str:
+        rows = [(KINDS[kind][0], f"{len(items):,}", items[0].sentence) for kind, items in self.by_kind().items()]
+        return html_table(f"{self.study}: {NOT_TO_PUBLISH}", rows or [("nothing odd", "", "")])
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.items)

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.privacy.release import is_seeded
+from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.statement import neighbours_in_words
 from gazeveil.release import methods
 from gazeveil.release.release import Release

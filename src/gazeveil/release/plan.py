@@ -13,7 +13,6 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from html import escape
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -24,11 +23,12 @@ from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
+from gazeveil.pictures import Picture
 from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import now
-from gazeveil.privacy.release import kept_promise
 from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
@@ -37,7 +37,11 @@ from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
 from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Participants, Study
+from gazeveil.showing import a_few, html_table
 from gazeveil.types import Tell, silent
+
+_LONGEST = 300
+"""How many letters of a public fact a notebook shows."""
 
 Data: TypeAlias = Corpus | FeatureTable | Path | str | Source
 """Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
@@ -71,7 +75,7 @@ class Domain:
 class Measurement(ABC):
     """A mechanism that has met a study. Everything it holds is public.
 
-    Subclasses are frozen dataclasses with the fields ``study`` and ``mechanism``, one file each in
+    Subclasses are frozen dataclasses (``repr=False``) with the fields ``study`` and ``mechanism``, one file each in
     `gazeveil.release.products`.
     """
 
@@ -89,6 +93,9 @@ class Measurement(ABC):
 
     study: Study
     mechanism: Any
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.guarantee}, {self.study!r})"
 
     @property
     @abstractmethod
@@ -210,7 +217,7 @@ PRODUCTS: Registry[Prepare] = Registry("product", package="gazeveil.release.prod
 """What can be released, by the ``product`` of its mechanism: ``PRODUCTS[name](study, mechanism, **which)``."""
 
 
-def plan_of(study: Study, mechanism: Any, **which: Any) -> Plan:
+def plan(study: Study, mechanism: Any, **which: Any) -> Plan:
     """Return the plan of a release: a matter of public facts.
 
     Raises:
@@ -265,7 +272,7 @@ class Plan:
             people = Participants(number=participants, secret=study.participants.secret)
             study = replace(study, participants=people, recordings=replace(study.recordings, groups={}))
             which.pop("group", None)  # so many are in the group
-        return plan_of(study, mechanism, **which)
+        return plan(study, mechanism, **which)
 
     def check_worth(self) -> None:
         """Refuse what is not worth its budget.
@@ -337,6 +344,13 @@ class Plan:
             private=data,
         )
 
+    def plot(self) -> Picture | None:
+        """Draw the expected quality over the number of participants and over ε; None where nothing is expected."""
+        from gazeveil.release.wanting import Answer  # noqa: PLC0415  (knows this class)
+
+        forecast = self.forecast
+        return None if forecast is None else Answer(self, forecast.expected, None, None).plot()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""
         forecast, preview = self.forecast, self.measurement.preview()
@@ -361,9 +375,20 @@ class Plan:
         if forecast is not None:
             rows.append(("Expected", forecast.in_words()))
         rows += [
-            (f"Public: {fact.name}", f"{fact.value}" if fact.declared else f"{fact.value} (read from the data)")
+            (f"Public: {fact.name}", _in_short(fact.value) + ("" if fact.declared else " (read from the data)"))
             for fact in self.facts
-            if fact.name != "stimuli"
         ]
-        cells = "".join(f"<tr><th align=left>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
-        return f"<table><caption>Plan: {escape(self.measurement.product)}</caption>{cells}</table>"
+        rows += [("Mind", warning) for warning in self.measurement.warnings()]
+        return html_table(f"Plan: {self.measurement.product}", rows)
+
+
+def _in_short(value: Any) -> str:
+    """Say a fact in one line; of long ones the beginning."""
+    if isinstance(value, Mapping):
+        text = ", ".join(f"{name} {_in_short(each)}" for name, each in value.items())
+    elif isinstance(value, list | tuple):
+        names = [each["name"] if isinstance(each, Mapping) and "name" in each else each for each in value]
+        text = a_few(names, 6)
+    else:
+        text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from gazeveil.errors import MissingExtra
 from gazeveil.pictures import Picture
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.ledger.account import Receipt
@@ -75,8 +76,24 @@ class Release:
         return replace(self, value=value, post_processing=(*self.post_processing, how))
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the value as a polars table; ``.to_pandas()`` makes a pandas one."""
+        """Return the value as a polars table."""
         return self.measurement.frame(self.value)
+
+    def to_pandas(self) -> Any:
+        """Return the value as a pandas table; only pandas itself is needed for that.
+
+        Raises:
+            MissingExtra: If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415  # type: ignore[import-untyped,unused-ignore]
+        except ImportError:
+            raise MissingExtra("pandas", "spark", "pandas tables") from None
+        table = self.to_frame()
+        texts = {name for name, kind in table.schema.items() if kind == pl.String}
+        return pd.DataFrame(
+            {name: table[name].to_list() if name in texts else table[name].to_numpy() for name in table.columns}
+        )
 
     def save(
         self, folder: Path | str, *, overwrite: bool = False, sign_with: Path | str | None = None, tell: Tell = silent

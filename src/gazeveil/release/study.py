@@ -21,6 +21,7 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.showing import a_few, brief, html_table
 
 if TYPE_CHECKING:
     from gazeveil.release.plan import Plan
@@ -88,6 +89,17 @@ class Participants:
         """How neighbouring data sets differ: by a replaced participant, or by one more or less."""
         return Neighbours.ADD_REMOVE if self.secret else Neighbours.REPLACE_ONE
 
+    def in_words(self) -> str:
+        """Say who takes part."""
+        guess = "" if self.number is None else f" (about {self.number:,})"
+        number = f"a secret number{guess}" if self.secret else f"{self.number:,}"
+        named = "" if self.roster is None else f": {a_few(self.roster)}"
+        gone = f"; {len(self.withdrawn):,} withdrew" if self.withdrawn else ""
+        return f"{number}{named}{gone}"
+
+    def __repr__(self) -> str:
+        return f"Participants({self.in_words()})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stimulus:
@@ -108,6 +120,8 @@ class Stimulus:
     task: str = ""
     picture: tuple[Path, str] | None = None
     areas: tuple[Path, str] | None = None
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", spelt(self.name))
@@ -141,6 +155,13 @@ class Recordings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sessions", tuple(spelt(label) for label in self.sessions))
         object.__setattr__(self, "groups", {spelt(who): group for who, group in self.groups.items()})
+
+    def __repr__(self) -> str:
+        sessions = f"sessions {a_few(self.sessions)}" if self.sessions else "all sessions"
+        rate = "" if self.rate_hz is None else f", {self.rate_hz:g} Hz"
+        pupil = f", pupil in {self.pupil_unit}" if self.pupil_unit else ""
+        groups = f", groups {a_few(sorted(set(self.groups.values())))}" if self.groups else ""
+        return f"Recordings({sessions}, {self.per_stimulus} of a stimulus each{rate}{pupil}{groups})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +232,17 @@ class Study:
 
         return read_study(Path(path))
 
+    def save(self, path: Path | str, *, remarks: Mapping[str, str] | None = None, overwrite: bool = False) -> Path:
+        """Write the declaration as a TOML file that `Study.open` reads; ``remarks`` are comments, as of `propose`.
+
+        Raises:
+            OutputError: If the file cannot be written, or is there and may not be replaced.
+        """
+        from gazeveil.release.manifest import write_study  # noqa: PLC0415  (knows this class)
+
+        write_study(self, Path(path), remarks=remarks, overwrite=overwrite)
+        return Path(path)
+
     @staticmethod
     def observed_in(corpus: Corpus, *, number: Number | None = None, secret: bool = False) -> Study:
         """Read the facts off a corpus: quick, and not protected. A number of participants can be declared.
@@ -244,9 +276,9 @@ class Study:
 
         Nothing but public facts is looked at. ``which`` says what is released, for example ``stimulus="scene-01"``.
         """
-        from gazeveil.release.plan import plan_of  # noqa: PLC0415  (knows this class)
+        from gazeveil.release.plan import plan  # noqa: PLC0415  (knows this class)
 
-        return plan_of(self, mechanism, **which)
+        return plan(self, mechanism, **which)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -349,6 +381,22 @@ class Study:
         who = "a secret number of" if people.secret else str(people.number)
         read = f", read from the data: {', '.join(sorted(self.observed))}" if self.observed else ""
         return f"Study({self.name!r}, {who} participants, {len(self.stimuli)} stimuli, {self.neighbours}{read})"
+
+    def _repr_html_(self) -> str:
+        screens = dict.fromkeys(str(stimulus.screen) for stimulus in self.stimuli)
+        seconds = dict.fromkeys(f"{stimulus.seconds:g} s" for stimulus in self.stimuli if stimulus.seconds is not None)
+        rows = {
+            "participants": self.participants.in_words(),
+            "stimuli": f"{len(self.stimuli):,}: {a_few([stimulus.name for stimulus in self.stimuli], 6)}",
+            "shown for": a_few(seconds) or "not declared",
+            "screens": a_few(screens),
+            "δ": as_text(self.delta),
+            "account": f"{self.budget.account} in {self.budget.ledger or 'no ledger'}"
+            if self.budget.account
+            else "not declared",
+            "read from the data, not protected": ", ".join(sorted(self.observed)) or "nothing",
+        }
+        return html_table(f"Study {self.name}", rows.items())
 
 
 def spelt(name: str) -> str:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import GazeveilError
 from gazeveil.release.manifest import digest_of_file
+from gazeveil.showing import html_table
 
 
 class Outcome(StrEnum):
@@ -89,11 +89,8 @@ class Verification:
         return f"Verification({self.path.name!r}, {said}, {done} checks, {len(self.unchecked)} unchecked)"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{finding.outcome}</td><td>{escape(finding.check)}</td><td>{escape(finding.text)}</td></tr>"
-            for finding in self.findings
-        )
-        return f"<table><caption>{escape(repr(self))}</caption>{rows}</table>"
+        rows = [(finding.outcome, finding.check, finding.text) for finding in self.findings]
+        return html_table(repr(self), rows, most=len(rows))
 
 
 WRONG = (GazeveilError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError)

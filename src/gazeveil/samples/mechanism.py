@@ -25,7 +25,7 @@ from gazeveil.errors import InputError, InternalError, OptionError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number, as_text
 from gazeveil.privacy.guarantee import Guarantee
-from gazeveil.privacy.release import kept_promise
+from gazeveil.privacy.kept import kept_promise
 from gazeveil.registry import Registry
 from gazeveil.samples.space import Space, space_from_dict
 from gazeveil.samples.state import Arrays, pack, unpack

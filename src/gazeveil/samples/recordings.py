@@ -25,6 +25,7 @@ from gazeveil.samples.output import processed
 from gazeveil.samples.presets import find_preset
 from gazeveil.samples.recipe import from_recipe
 from gazeveil.samples.space import space_of
+from gazeveil.showing import brief
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class VeiledRecordings:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     edge: str | None = None
     eyes: Eyes = "drop"
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if sum(choice is not None for choice in (self.mechanism, self.preset, self.recipe)) != 1:

@@ -42,6 +42,7 @@ from gazeveil.errors import (
 )
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.mapping import OneByOne
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.manifest import declared_file
@@ -55,7 +56,7 @@ ALL: tuple[Statistic, ...] = tuple(make() for make in STATISTICS)
 
 
 @dataclass(frozen=True)
-class Plain:
+class Plain(OneByOne):
     """The simplest engine there is."""
 
     def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Tell = silent) -> Summed:

@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from gazeveil.aggregate.engine import engine_at
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianAsPublished, ObserverMaps, PrivateCap, lost_squares, optimal_cap
 from gazeveil.aggregate.liu.caps import powers_up_to
 from gazeveil.errors import OptionError
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import PureDP, Unproven
 
@@ -65,7 +70,7 @@ def test_the_expected_error_is_what_noise_really_does() -> None:
     mechanism = GaussianAsPublished(20, 200, 3, cap=2)
     source = NoiseSource.seeded(8)
     capped = maps.summed(2).total
-    means = [mechanism._measure(capped, source) / mechanism.observers for _ in range(400)]
+    means = [mechanism._noisy_sum(capped, source) / mechanism.observers for _ in range(400)]
     errors = [np.mean((mean - table.mean(axis=0)) ** 2) for mean in means]
     expected = optimal_cap(maps, GaussianAsPublished(20, 200, 3).noise_sd).expected_mse[1]
     assert np.mean(errors) == pytest.approx(expected, rel=0.02)
@@ -163,32 +168,42 @@ def test_a_large_budget_finds_the_cap_of_algorithm_1() -> None:
     choice = PrivateCap(400, 50, 150, 10_000, candidates=tuple(range(1, 31)))
     best = optimal_cap(maps, lambda cap: choice.map_with(cap).noise_sd)
     assert 1 < best.cap < 30
-    assert choice.release(maps, NoiseSource.seeded(1)).value == best.cap
+    assert choice.choose(choice.scores(maps), NoiseSource.seeded(1)).tolist() == [best.cap]
 
 
 def test_the_choice_has_a_price_and_says_it_before() -> None:
     choice = PrivateCap(3, 4, 8, "0.25")
     assert choice.guarantee == PureDP("0.25")
-    released = choice.release(ObserverMaps.of_table(np.eye(3, 4, dtype=np.int64)), NoiseSource.secure())
-    assert released.guarantee == PureDP("0.25")
-    assert released.value in choice.candidates
-    json.dumps(released.recipe_values())
+    json.dumps(choice.to_dict())
 
 
-def test_maps_beyond_what_was_promised_are_cut_and_not_told_from_others() -> None:
+def test_one_pass_over_the_data_gives_the_scores_of_the_maps_and_the_sum_that_the_cap_leaves() -> None:
+    grid, rng = Grid(3, 2, screen(60, 40, 60, 40, 600)), np.random.default_rng(8)
+    cells = rng.integers(0, 6, (5, 40)) * (rng.random((5, 40)) < 0.5)
+    recordings = [
+        Recording(np.arange(40) / 60, row % 3 * 20.0 + 10, row // 3 * 20.0 + 10, grid.geometry, f"p{i}", "page")
+        for i, row in enumerate(cells)
+    ]
+    choice = PrivateCap(5, 6, 30, 1, 1000, "0.01")
+    maps = ObserverMaps.of_samples(np.repeat(np.arange(5), 40), cells.ravel(), observers=5, cells=6, samples=30)
+    seen: list[list[int]] = []
+
+    class Watched(PrivateCap):
+        def choose(self, scores: Sequence[int], noise: NoiseSource, times: int = 1) -> NDArray[np.int64]:
+            seen.append(list(scores))
+            return np.array([4])
+
+    watched = Watched(5, 6, 30, 1, 1000, "0.01")
+    cap, noisy = watched.measure(grid, Corpus.of(recordings), NoiseSource.seeded(2), engine_at())
+    assert seen == [choice.scores(maps)]
+    assert len(set(seen[0])) > 3
+    assert cap == 4
+    assert np.array_equal(noisy, choice.map_with(4)._noisy_sum(maps.summed(4).total, NoiseSource.seeded(2)))
+
+
+def test_maps_beyond_what_was_declared_are_cut() -> None:
     table = np.array([[9, 9, 0, 1], [0, 2, 0, 0], [1, 0, 3, 7]])
-    cut = ObserverMaps.of_table(table).shortened(2)
-    assert cut.summed().total.tolist() == [2 + 1, 2, 1, 0]
-    choice = PrivateCap(3, 4, 2, 1)
-    drawn = [choice.release(maps, NoiseSource.seeded(4)).value for maps in (ObserverMaps.of_table(table), cut)]
-    assert drawn[0] == drawn[1]
-    assert choice.scores(cut) != choice.scores(ObserverMaps.of_table(table))
-
-
-def test_maps_of_other_people_or_cells_are_refused() -> None:
-    choice = PrivateCap(3, 4, 2, 1)
-    with pytest.raises(OptionError, match="3 observers"):
-        choice.release(ObserverMaps.of_table(np.ones((2, 4), dtype=np.int64)), NoiseSource.secure())
+    assert ObserverMaps.of_table(table).shortened(2).summed().total.tolist() == [2 + 1, 2, 1, 0]
 
 
 def test_a_single_candidate_costs_nothing_and_wins() -> None:

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
-from gazeveil.aggregate.engine import Kernel, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.noisy import euclidean_sensitivity
-from gazeveil.errors import BudgetExceeded, OptionError, PrivacyError
-from gazeveil.gaze.corpus import Corpus
+from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.gaze.geometry import screen
-from gazeveil.gaze.recording import Recording
-from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
-from gazeveil.privacy.ledger import Ledger
 
 ALL: list[type[NoisyMap]] = [GaussianMap, GaussianAsPublished, LaplaceMap, LaplaceAsPublished]
 
@@ -110,104 +102,7 @@ def test_the_sensitivities_are_reached() -> None:
     assert float(euclidean_sensitivity(100, 50, 2)) == pytest.approx(math.sqrt(8))  # a cap above T is no more than T
 
 
-# --- releases --------------------------------------------------------------------------------------------------------
-
-
-PLANE = screen(60, 40, 60, 40, 600)
-GRID = Grid(3, 2, PLANE)
-
-
-def person(name: str, *cells: int, times: int = 1, stimulus: str = "page") -> Recording:
-    """Return somebody who looks at cells of the grid, one after the other, each so many samples long."""
-    where = np.repeat(np.array(cells, dtype=np.int64), times)
-    x, y = (np.asarray(place * 20.0 + 10, dtype=np.float64) for place in (where % 3, where // 3))
-    return Recording(np.arange(len(where)) / 60, x, y, PLANE, name, stimulus)
-
-
-def people(count: int = 40) -> Corpus:
-    return Corpus.of([person(f"p{i}", i % 6, (2 * i) % 6) for i in range(count)])
-
-
-@pytest.mark.parametrize("kind", ALL)
-def test_a_release_with_secure_noise_keeps_the_promise_said_before(kind: type[NoisyMap]) -> None:
-    mechanism = kind(40, 6, 1, grid=GRID)
-    released = mechanism.release(people(), "page")
-    assert released.guarantee == mechanism.guarantee
-    assert released.value.shape == (2, 3)
-    assert released.recipe_values()["mechanism"] == mechanism.name
-    json.dumps([released.recipe_values(), dict(released.provenance)])
-
-
-@pytest.mark.parametrize("kind", ALL)
-def test_a_release_from_a_seed_promises_nothing(kind: type[NoisyMap]) -> None:
-    first, second = (kind(40, 6, 1, grid=GRID).release(people(), noise=NoiseSource.seeded(5)) for _ in range(2))
-    assert isinstance(first.guarantee, Unproven)
-    assert np.array_equal(first.value, second.value)
-
-
-@pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("samples", [None, 3])
-def test_one_person_moves_the_sum_by_no_more_than_the_noise_is_made_for(
-    kind: type[NoisyMap], samples: int | None
-) -> None:
-    """With one seed the noise is the same on both sides, so what is left is what the person did, to the last bit."""
-    mechanism = kind(30, 6, 1, cap=1, samples=samples, grid=GRID)
-    others = [person(f"p{i}", i % 6) for i in range(29)]
-    glances, stares = person("last", 5), person("last", 0, times=29)  # 29 samples in one cell, where one may count
-    one, other = (
-        mechanism.release(Corpus.of([*others, last]), noise=NoiseSource.seeded(3)).value for last in (glances, stares)
-    )
-    assert np.round((other - one) * 30, 6).tolist() == [[1, 0, 0], [0, 0, -1]]
-
-
-def test_only_the_first_samples_count_where_they_are_bounded() -> None:
-    mechanism = LaplaceMap(2, 6, 1, cap=9, samples=3, grid=GRID)
-    long, short = person("p", 0, 1, 2, 3, 4, 5), person("p", 0, 1, 2)
-    one, other = (mechanism.release(Corpus.of([who]), noise=NoiseSource.seeded(3)).value for who in (long, short))
-    assert np.array_equal(one, other)
-
-
-@pytest.mark.parametrize("kind", ALL)
-def test_the_noise_has_the_law_that_is_said(kind: type[NoisyMap]) -> None:
-    """Kolmogorov-Smirnov at a false-alarm rate of 1 in 10,000, for each of four kinds."""
-    grid = Grid(200, 100, PLANE)
-    mechanism = kind(100, grid.size, 2, grid=grid)
-    nobody = Corpus.of([person("p")])
-    noise = mechanism.release(nobody, noise=NoiseSource.seeded(11)).value.ravel()
-    law = (
-        stats.norm(scale=mechanism.noise_sd)
-        if isinstance(mechanism, GaussianMap)
-        else stats.laplace(scale=mechanism.noise_sd / math.sqrt(2))
-    )
-    assert stats.kstest(noise, law.cdf).pvalue > 1e-4
-
-
-class Unread:
-    """A corpus that nobody may look at, and an engine that nobody may ask."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"{name} was read before the charge")
-
-
-def test_a_refused_release_reads_nothing(tmp_path: Path) -> None:
-    mechanism, unread = LaplaceMap(40, 6, 1, grid=GRID), cast("Any", Unread())
-    with Ledger.open(tmp_path / "ledger.sqlite", create=True) as ledger:
-        ledger.grant("study", PureDP(1))
-        released = mechanism.release(people(), "page", ledger=ledger, dataset="study")
-        assert released.receipt is not None
-        with pytest.raises(BudgetExceeded):
-            mechanism.release(unread, "page", ledger=ledger, dataset="study", engine=unread)
-
-
-def test_the_engine_that_is_given_sums_the_mechanisms_own_kernel() -> None:
-    class Asked:
-        def sum_over_observers(self, corpus: Corpus, kernel: Kernel, tell: Any = None) -> Summed:
-            assert kernel == mechanism.kernel()
-            return Summed(np.full(6, 10**12), 10**9)  # more than so few people can have: cut off, not wrapped around
-
-    mechanism = GaussianMap(40, 6, 1, cap=2, samples=7, grid=GRID)
-    released = mechanism.release(people(), engine=Asked(), noise=NoiseSource.seeded(1))
-    assert np.abs(released.value - 2).max() < 10 * mechanism.noise_sd
+# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def test_laplace_is_pure_and_gaussian_is_not() -> None:
@@ -225,24 +120,11 @@ def test_mechanisms_are_values() -> None:
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 
-def test_there_is_no_way_to_hand_in_a_sum() -> None:
-    with pytest.raises(AttributeError):
-        GaussianMap(30, 6, 1, grid=GRID).release(Summed(np.zeros(6, dtype=np.int64), 30))  # type: ignore[arg-type]
-    assert not hasattr(GaussianMap, "measure")
-
-
-def test_a_release_needs_the_cells_themselves() -> None:
+def test_counting_needs_the_cells_themselves() -> None:
     with pytest.raises(OptionError, match="grid"):
-        GaussianMap(30, 6, 1).release(people())
+        GaussianMap(30, 6, 1).kernel()
     with pytest.raises(OptionError, match="6 cells, not 7"):
-        GaussianMap(30, 7, 1, grid=GRID)
-
-
-def test_who_did_not_look_is_not_told_from_who_did() -> None:
-    # an engine counts who has rows; people without any must not turn a release into an error
-    for corpus in (people(29), Corpus.of([]), people(29).select(stimulus="another")):
-        release = GaussianMap(30, 6, 1, grid=GRID).release(corpus)
-        assert release.provenance["observers"] == 30
+        GaussianMap(30, 7, 1, grid=Grid(3, 2, screen(60, 40, 60, 40, 600)))
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "much"])

@@ -8,19 +8,34 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gazeveil.aggregate.engine import Summed
-from gazeveil.aggregate.liu import NoiseFree, ObserverMaps, RandomSelection
+from gazeveil.aggregate.engine import engine_at
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.liu import NoiseFree, RandomSelection
 from gazeveil.aggregate.liu.unprotected import _below
+from gazeveil.aggregate.maps import CountMap
 from gazeveil.errors import OptionError
+from gazeveil.gaze.corpus import Corpus
+from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.guarantee import Unproven
+
+GRID = Grid(2, 1, screen(40, 20, 40, 20, 600))
+ENGINE = engine_at()
+
+
+def people(*counts: list[int]) -> Corpus:
+    """Return people who have so many samples in the left and the right cell."""
+    recordings = []
+    for number, looked in enumerate(counts):
+        x = np.repeat([10.0, 30.0], looked)
+        recordings.append(Recording(np.arange(len(x)) / 60, x, np.full(len(x), 10.0), GRID.geometry, f"p{number}", "s"))
+    return Corpus.of(recordings)
 
 
 def test_the_map_without_noise_gives_the_last_person_away_and_says_so() -> None:
-    released = NoiseFree().release(Summed(np.array([3, 1]), 4))
-    assert released.value.tolist() == [0.75, 0.25]
-    assert isinstance(released.guarantee, Unproven)
-    assert "below 1" in released.guarantee.reason
+    mean = NoiseFree(4).measure(people([2, 0], [1, 0], [0, 1], [0, 0]), CountMap(GRID), NoiseSource.seeded(1), ENGINE)
+    assert mean.tolist() == [0.75, 0.25]
+    assert "below 1" in NoiseFree(4).guarantee.reason
 
 
 def test_who_is_drawn_without_replacement_bounds_delta_from_below_L11() -> None:
@@ -41,16 +56,24 @@ def test_who_is_drawn_with_replacement_bounds_delta_from_below_L11() -> None:
 def test_the_last_person_is_seen_as_often_as_the_theorem_says(replacement: bool) -> None:
     """The paper's own example, 4,000 times; two-sided exact test at a false-alarm rate of 1 in 10,000."""
     some = RandomSelection(8, 3, replacement)
-    maps = ObserverMaps.of_table(np.array([[0]] * 7 + [[1]]))
     source = NoiseSource.seeded(3)
-    seen = sum(some.release(maps, source).value[0] > 0 for _ in range(4000))
+    seen = sum(some.draw(source)[-1] > 0 for _ in range(4000))
     assert stats.binomtest(int(seen), 4000, some.least_delta).pvalue > 1e-4
 
 
 def test_a_selection_is_the_mean_of_those_who_were_drawn() -> None:
-    maps = ObserverMaps.of_table(np.array([[4, 0], [0, 2]]))
-    assert RandomSelection(2, 2).release(maps, NoiseSource.seeded(1)).value.tolist() == [2, 1]
-    assert RandomSelection(2, 2).release(maps, NoiseSource.seeded(1), cap=1).value.tolist() == [0.5, 0.5]
+    corpus = people([4, 0], [0, 2])
+
+    def mean(some: RandomSelection, cap: int | None = None) -> list[float]:
+        found: list[float] = some.measure(corpus, CountMap(GRID, cap), NoiseSource.seeded(1), ENGINE).tolist()
+        return found
+
+    assert mean(RandomSelection(2, 2)) == [2, 1]
+    assert mean(RandomSelection(2, 2), cap=1) == [0.5, 0.5]
+    often = RandomSelection(2, 7, replacement=True)
+    first, second = often.draw(NoiseSource.seeded(1)).tolist()
+    assert mean(often) == [4 * first / 7, 2 * second / 7]
+    assert sum(mean(RandomSelection(4, 4))) == 1.5  # two of four are absent, and count
     drawn = RandomSelection(30, 12).draw(NoiseSource.seeded(4))
     assert drawn.sum() == 12
     assert drawn.max() == 1
@@ -67,5 +90,3 @@ def test_numbers_below_a_limit_are_equally_likely() -> None:
 def test_selections_that_cannot_be_are_refused() -> None:
     with pytest.raises(OptionError, match="without replacement"):
         RandomSelection(3, 4)
-    with pytest.raises(OptionError, match="3 observers"):
-        RandomSelection(3, 2).release(ObserverMaps.of_table(np.ones((2, 2), dtype=int)), NoiseSource.seeded(1))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kill processes at random moments while they charge one ledger and release files; then count what is left.
+"""Kill processes at random moments while they charge one ledger and write releases; then count what is left.
 
     python tests/privacy/ledger/kill_processes.py ledger.sqlite releases --kills 1000 --processes 8
 
@@ -17,14 +17,19 @@ import random
 import signal
 import sys
 import time
-import uuid
 from collections import Counter
 from pathlib import Path
 
+from gazeveil.aggregate.engine import engine_at
 from gazeveil.errors import BudgetExceeded
+from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.guarantee import PureDP
 from gazeveil.privacy.ledger import Charged, Ledger
-from gazeveil.privacy.release import Release, read_sidecar
+from gazeveil.release.verify import verify
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from tests.privacy.ledger.counts_product import CORPUS, counting
 
 COST = PureDP("0.001")
 PORTION = PureDP("0.015")
@@ -33,17 +38,18 @@ DATASET = "study"
 
 def work(address: str, folder: Path, *, release_first: bool) -> None:
     """Charge and release for ever."""
+    plan = counting(COST)
     while True:
         with Ledger.open(address) as ledger:
             for _ in range(20):
-                name = uuid.uuid4().hex
-                release = Release({"cells": [1, 2, 3]}, COST, {"mechanism": "map", "cap": 3}, id=name)
                 try:
                     if release_first:
-                        release.save(folder / f"{name}.json")
-                        release.charged(ledger, DATASET)
+                        release = plan.release(CORPUS)
+                        release.save(folder / release.id)
+                        ledger.charge(DATASET, COST, charge_id=release.id)
                     else:
-                        release.save(folder / f"{name}.json", ledger=ledger, dataset=DATASET)
+                        release = plan.release(CORPUS, ledger=ledger, account=DATASET)
+                        release.save(folder / release.id)
                 except BudgetExceeded:
                     time.sleep(0.001)
 
@@ -61,26 +67,25 @@ def start(address: str, folder: Path, *, release_first: bool) -> int:
 
 
 def count_what_is_left(address: str, folder: Path) -> dict[str, object]:
-    """Replay the ledger and look at every file."""
+    """Replay the ledger and look at every release."""
+    files: Counter[str] = Counter()
     with Ledger.open(address) as ledger:
         found = ledger.verify()
         account = ledger.account(DATASET)
         charged = {event.id: event for event in ledger.history() if isinstance(event, Charged)}
-    files: Counter[str] = Counter()
-    faults = list(found.faults)
-    for path in folder.iterdir():
-        name = path.name.lstrip(".").split(".")[0]
-        if name not in charged:
-            faults.append(f"{path.name} is there without a charge")
-        if path.name.endswith(".partial"):
-            files["partial"] += 1
-        elif path.name.endswith(".release.json"):
-            files["sidecars"] += 1
-        else:
-            files["releases"] += 1
-            receipt = read_sidecar(path)["receipt"]
-            if receipt is None or receipt["charge_id"] != name:
-                faults.append(f"{path.name} has no receipt")
+        faults = list(found.faults)
+        for path in folder.iterdir():
+            name = path.name.lstrip(".").split(".")[0]
+            if name not in charged:
+                faults.append(f"{path.name} is there without a charge")
+            if path.name.endswith(".partial"):
+                files["partial"] += 1
+            elif path.name.endswith(".private-report.json"):
+                files["reports"] += 1
+                json.loads(path.read_text())
+            else:
+                files["releases"] += 1
+                faults += [f"{path.name}: {fault.text}" for fault in verify(path, ledger).faults]
     if account.budget is None or account.spent["epsilon"] > account.budget.numbers()["epsilon"]:
         faults.append("more was spent than granted")
     if account.spent["epsilon"] != len(charged) * COST.epsilon:
@@ -101,12 +106,14 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=8)
-    parser.add_argument("--pause", type=float, default=0.015, help="mean seconds between kills")
+    parser.add_argument("--pause", type=float, default=0.04, help="mean seconds between kills")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--release-first", action="store_true")
     given = parser.parse_args()
     given.folder.mkdir(parents=True)
     chance = random.Random(given.seed)
+    engine_at()
+    laplace(NoiseSource.secure(), 1.0)  # code is loaded once, not in every process
     with Ledger.open(given.address, create=True) as ledger:
         ledger.grant(DATASET, PORTION)
     begin = time.monotonic()

@@ -21,6 +21,7 @@ from gazeveil.aggregate.aoi.kernel import Question
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.table import differences_table, means_table
 from gazeveil.errors import FileFormatError, InputError
+from gazeveil.showing import brief
 
 MINUS = " − "
 """Between two groups whose difference is shown."""
@@ -44,6 +45,8 @@ class GroupComparison:
         given = None if groups is None else tuple((name, frozenset(people)) for name, people in groups.items())
         object.__setattr__(self, "statistics", statistics)
         object.__setattr__(self, "groups", given)
+
+    __repr__ = brief
 
 
 def comparison_table(

@@ -19,6 +19,7 @@ from gazeveil.gaze.events import Detector, DispersionThreshold
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import Number, above_zero, as_text, exact
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.showing import brief
 
 _DWELL = DwellShare()
 
@@ -46,9 +47,11 @@ class AoiStatistics:
     detector: Detector
     confidence: float
 
+    __repr__ = brief
+
     def __init__(
         self,
-        areas: Mapping[str, AreasOfInterest] | tuple[tuple[str, AreasOfInterest], ...] | None = None,
+        areas: Mapping[str, AreasOfInterest] | Iterable[tuple[str, AreasOfInterest]] | None = None,
         statistics: Statistic | tuple[Statistic, ...] = _DWELL,
         *,
         epsilon: Number,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from gazeveil.aggregate.liu.caps import CapChoice, PrivateCap, lost_squares, optimal_cap
 from gazeveil.aggregate.liu.counts import FirstSamples, ObserverMaps
 from gazeveil.aggregate.liu.levels import Level, delta_of, demands, level_of
+from gazeveil.aggregate.liu.mechanism import LiuMap, UnprotectedLiuMap
 from gazeveil.aggregate.liu.noisy import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 
@@ -18,11 +19,13 @@ __all__ = [
     "LaplaceAsPublished",
     "LaplaceMap",
     "Level",
+    "LiuMap",
     "NoiseFree",
     "NoisyMap",
     "ObserverMaps",
     "PrivateCap",
     "RandomSelection",
+    "UnprotectedLiuMap",
     "delta_of",
     "demands",
     "level_of",

@@ -30,7 +30,7 @@ class NoisySums:
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy sums, one map a row."""
-        return self.mechanism._measure(np.tile(data.sum(axis=0), (trials, 1)), noise)
+        return self.mechanism._noisy_sum(np.tile(data.sum(axis=0), (trials, 1)), noise)
 
     def log_ratio(self, outputs: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
         """Return the log ratio of the two densities."""

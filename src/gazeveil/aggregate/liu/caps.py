@@ -26,15 +26,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.liu.counts import MOST_SAMPLES, ObserverMaps
+from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.liu.counts import MOST_SAMPLES, CountsAndLosses, ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap
+from gazeveil.aggregate.maps import sum_of_squares
 from gazeveil.errors import OptionError
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
 from gazeveil.privacy.exact import Number, above_zero, as_text, root_up, whole_number
 from gazeveil.privacy.guarantee import PureDP, Unproven
-from gazeveil.privacy.release import Release, kept_promise
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.types import FloatArray, IntArray, Tell, silent
 
 UNACCOUNTED = "the cap was taken from the maps themselves, and nothing pays for what it gives away (erratum L7)"
 
@@ -169,13 +172,12 @@ class PrivateCap:
 
         Counts above the largest candidate are capped there first, and the error is that against the map so capped.
         """
-        most = self.candidates[-1]
-        lost = lost_squares(maps.capped(most))
-        scores = []
-        for cap in self.candidates:
-            noise = math.ceil(Fraction(self.map_with(cap).sigma) ** 2 * self.cells)
-            scores.append(math.isqrt(noise + (int(lost[cap - 1]) if cap <= len(lost) else 0)))
-        return scores
+        lost = lost_squares(maps.capped(self.candidates[-1]))
+        return self._scores([int(lost[cap - 1]) if cap <= len(lost) else 0 for cap in self.candidates])
+
+    def _scores(self, lost: Sequence[int]) -> list[int]:
+        noises = [math.ceil(Fraction(self.map_with(cap).sigma) ** 2 * self.cells) for cap in self.candidates]
+        return [math.isqrt(noise + squares) for noise, squares in zip(noises, lost, strict=True)]
 
     def choose(self, scores: Sequence[int], noise: NoiseSource, times: int = 1) -> IntArray:
         """Return the winner of noisy scores, ``times`` over: the least wins, of several equal ones the first."""
@@ -186,19 +188,19 @@ class PrivateCap:
         bonus = np.abs(laplace(noise, scale, (times, len(caps))))
         return np.asarray(caps[np.argmax(bonus - np.asarray(scores, dtype=np.int64), axis=1)], dtype=np.int64)
 
-    def release(self, maps: ObserverMaps, noise: NoiseSource) -> Release:
-        """Return the chosen cap. Of each map at most ``samples`` are counted, in the order of its cells.
+    def measure(
+        self, grid: Grid, corpus: Corpus, noise: NoiseSource, engine: Engine, tell: Tell = silent
+    ) -> tuple[int, FloatArray]:
+        """Choose a cap and return it with the noisy sum of the map that it was chosen for, in counts.
 
-        Raises:
-            OptionError: If the maps are not those of so many observers or cells.
+        One pass over the data serves both: see `CountsAndLosses`.
         """
-        if maps.observers != self.observers or maps.cells != self.cells:
-            raise OptionError(
-                f"the choice is for {self.observers:,} observers and {self.cells:,} cells, "
-                f"not {maps.observers:,} and {maps.cells:,}"
-            )
-        cap = int(self.choose(self.scores(maps.shortened(self.samples)), noise)[0])
-        return Release(cap, kept_promise(self.guarantee, noise), self, {"observers": self.observers})
+        kernel = CountsAndLosses(grid, self.candidates, self.samples)
+        summed = engine.sum_over_observers(corpus, kernel, tell).total.reshape(len(self.candidates), grid.size)
+        lost = np.vstack((summed[1:], np.zeros_like(summed[:1])))
+        chosen = int(self.choose(self._scores([sum_of_squares(row) for row in lost]), noise)[0])
+        total = summed[0] - lost[self.candidates.index(chosen)]
+        return chosen, self.map_with(chosen)._noisy_sum(total, noise)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism and its parameters as plain values."""

@@ -158,6 +158,44 @@ class FirstSamples:
         return np.minimum(np.bincount(first, minlength=self.size), self.cap).astype(np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class CountsAndLosses:
+    """A kernel: one observer's first samples as counts up to the largest cap, then what each smaller cap takes away.
+
+    Summed over observers it tells the map and the loss of every candidate, so a cap is chosen in the same pass over
+    the data as the map is made.
+
+    Attributes:
+        grid: The cells.
+        caps: The candidates, rising.
+        samples: The most samples that one observer adds.
+    """
+
+    grid: Grid
+    caps: tuple[int, ...]
+    samples: int
+
+    @property
+    def size(self) -> int:
+        """As many numbers as cells, for each candidate."""
+        return self.grid.size * len(self.caps)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of gaze."""
+        return GAZE
+
+    @property
+    def geometry(self) -> Geometry:
+        """The plane of the grid."""
+        return self.grid.geometry
+
+    def __call__(self, rows: Columns) -> IntArray:
+        """Return one observer's counts and losses."""
+        found = FirstSamples(self.grid, self.caps[-1], self.samples)(rows)
+        return np.concatenate((found, *(np.maximum(found - cap, 0) for cap in self.caps[:-1])))
+
+
 def _first_of_each(who: IntArray, most: int) -> IntArray:
     """Return which samples are among the first ``most`` of their observer, in the order they came."""
     order = np.argsort(who, kind="stable")

@@ -84,7 +84,7 @@ def check(epsilon: Number, delta: Number, observers: int) -> tuple[str, ...]:
     if level is Level.POOR:
         warnings.append(f"Liu 2019 would call this poor: it takes ε ≤ 3 and δ ≤ n^(-3/2), for {observers:,} people")
     if spent > HUGE_EPSILON:
-        warnings.append(f"ε = {in_digits(spent)} lets the odds change by e^{in_digits(spent)}: hardly a promise")
+        warnings.append(f"ε = {in_digits(spent)} lets the odds change by e^{in_digits(spent)}: hardly a guarantee")
     if failure > WEAK_DELTA:
         warnings.append(f"δ = {in_digits(failure)} is a large chance of failure; n^(-3/2) is weak for few people (L9)")
     return tuple(warnings)

@@ -6,20 +6,21 @@ The sum of all observers' maps is in whole counts, so noise is added there, on a
 that divided by n. One observer adds 0 to ``cap`` to each of ``cells`` cells, and at most ``samples`` in all where that
 is enforced. Sensitivities and proofs: docs/proofs/liu-mechanisms.md.
 
-Every mechanism is a frozen value: it says its guarantee before it sees data, and takes no parameter from the data. It
-owns the kernel that keeps the bounds its noise is made for; nobody else can hand in a sum.
+Each is a frozen value, made for a public number of observers: it says its guarantee before it sees data, and takes no
+parameter from the data. It owns the kernel that keeps the bounds its noise is made for; nobody else can hand in a sum.
+Releases go through a study's plan (`gazeveil.aggregate.liu.mechanism`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.engine import Engine, engine_at
+from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import levels
 from gazeveil.aggregate.liu.counts import FirstSamples
@@ -31,10 +32,8 @@ from gazeveil.noise.lattice import LARGEST
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma, laplace_scale
 from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, in_digits, root_up, whole_number
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
-from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.liu import LiuNoise
-from gazeveil.privacy.release import Release, kept_promise
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.types import FloatArray, IntArray, Tell, silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,51 +96,23 @@ class NoisyMap(ABC):
             return CountMap(self.grid, self.cap)
         return FirstSamples(self.grid, self.cap, self.samples)
 
-    def release(
-        self,
-        corpus: Corpus,
-        stimulus: str | None = None,
-        *,
-        noise: NoiseSource | None = None,
-        ledger: Ledger | None = None,
-        dataset: str = "",
-        engine: Engine | None = None,
-    ) -> Release:
-        """Release the mean map of one stimulus, with noise: an array of the grid's shape.
-
-        Nothing is read before the ledger is charged, and nothing in the data makes it fail or changes its shape.
-        Whoever did not look adds nothing.
-
-        Args:
-            corpus: The recordings of at most ``observers`` people.
-            stimulus: The stimulus; everything in the corpus if left out.
-            noise: Secure noise if left out.
-            ledger: The ledger to charge, if any.
-            dataset: The data set to charge.
-            engine: Where to sum; this machine if left out.
+    def measure(self, corpus: Corpus, noise: NoiseSource, engine: Engine, tell: Tell = silent) -> FloatArray:
+        """Return the sum over the corpus plus noise, in counts; nothing in the data changes its shape.
 
         Raises:
             OptionError: If the mechanism has no grid, or its counts are too fine for 64 bits.
-            BudgetExceeded: If the ledger does not allow it; nothing was read.
         """
-        kernel, noise = self.kernel(), NoiseSource.secure() if noise is None else noise
-        self._per_count()  # refuses before anything is charged
-        provenance = {
-            "stimulus": stimulus,
-            "observers": self.observers,
-            "cells": self.cells,
-            "noise_sd": self.noise_sd,
-            "warnings": list(self.warnings),
-        }
-        release = Release(None, kept_promise(self.guarantee, noise), self, provenance)
-        if ledger is not None:
-            release = release.charged(ledger, dataset)
-        chosen = corpus if stimulus is None else corpus.select(stimulus=stimulus)
-        summed = (engine or engine_at()).sum_over_observers(chosen, kernel)
-        mean = self._measure(summed.total, noise) / self.observers
-        return replace(release, value=mean.reshape(kernel.grid.shape))
+        return self._noisy_sum(engine.sum_over_observers(corpus, self.kernel(), tell).total, noise)
 
-    def _measure(self, total: IntArray, noise: NoiseSource) -> FloatArray:
+    def check(self) -> None:
+        """Refuse what could not be noised; a matter of public numbers.
+
+        Raises:
+            OptionError: If the counts do not fit into 64 bits beside so little noise.
+        """
+        self._per_count()
+
+    def _noisy_sum(self, total: IntArray, noise: NoiseSource) -> FloatArray:
         """Return a sum over observers plus noise, in counts. Private only if every map in the sum is the kernel's.
 
         More people than were declared cannot push a cell out of 64 bits: what is beyond all of them is cut off, which

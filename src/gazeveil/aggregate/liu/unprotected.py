@@ -13,21 +13,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gazeveil.aggregate.engine import Summed
-from gazeveil.aggregate.liu.counts import ObserverMaps
+from gazeveil.aggregate.engine import Engine, Kernel
 from gazeveil.errors import OptionError
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import whole_number
 from gazeveil.privacy.guarantee import Unproven
-from gazeveil.privacy.release import Release
-from gazeveil.types import IntArray
+from gazeveil.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseFree:
-    """The mean map as it is. Whoever knows all others' maps subtracts them and has the last one's."""
+    """The mean map as it is. Whoever knows all others' maps subtracts them and has the last one's.
+
+    Attributes:
+        observers: How many people there are, n.
+    """
+
+    observers: int
 
     name: ClassVar[str] = "liu-noise-free"
+
+    def __post_init__(self) -> None:
+        whole_number(self.observers, "observers", at_least=1)
 
     @property
     def least_delta(self) -> float:
@@ -39,14 +47,14 @@ class NoiseFree:
         """None."""
         return Unproven("the map has no noise: it cannot be private at any δ below 1 (Liu 2019, section 3.3)")
 
-    def release(self, summed: Summed) -> Release:
-        """Return the mean map."""
-        mean = np.asarray(summed.total) / whole_number(summed.observers, "observers", at_least=1)
-        return Release(mean, self.guarantee, self, {"observers": summed.observers})
+    def measure(self, corpus: Corpus, kernel: Kernel, noise: NoiseSource, engine: Engine) -> FloatArray:
+        """Return the mean map, without noise."""
+        del noise
+        return engine.sum_over_observers(corpus, kernel).total / self.observers
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism as plain values."""
-        return {"mechanism": self.name}
+        return {"mechanism": self.name, "observers": self.observers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +101,14 @@ class RandomSelection:
             f"(Liu 2019, theorem {theorem}; L11)"
         )
 
-    def release(self, maps: ObserverMaps, noise: NoiseSource, cap: int | None = None) -> Release:
-        """Return the mean map of those who are drawn.
-
-        Raises:
-            OptionError: If there are not as many observers as the mechanism is for.
-        """
-        if maps.observers != self.observers:
-            raise OptionError(f"the mechanism is for {self.observers:,} observers, not {maps.observers:,}")
-        summed = maps.summed(cap, self.draw(noise))
-        return Release(summed.total / self.selected, self.guarantee, self, {"observers": self.observers})
+    def measure(self, corpus: Corpus, kernel: Kernel, noise: NoiseSource, engine: Engine) -> FloatArray:
+        """Return the mean map of those who are drawn; who is drawn and absent adds nothing."""
+        times = dict(zip(corpus.observers, self.draw(noise).tolist(), strict=False))
+        total = np.zeros(kernel.size, dtype=np.int64)
+        for often in sorted({*times.values()} - {0}):
+            drawn = [observer for observer, number in times.items() if number == often]
+            total += often * engine.sum_over_observers(corpus.select(observer=drawn), kernel).total
+        return total / self.selected
 
     def draw(self, noise: NoiseSource) -> IntArray:
         """Return how often each observer is drawn."""

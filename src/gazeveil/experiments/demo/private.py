@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
-from gazeveil.aggregate.liu import GaussianMap
+from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
 from gazeveil.gaze.corpus import Corpus
@@ -62,8 +62,9 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
 
 
 def _liu(corpus: Corpus, stimulus: str, grid: Grid, noise: NoiseSource) -> FloatArray:
-    mechanism = GaussianMap(len(corpus.observers), grid.size, EPSILON, cap=1, delta=DELTA, grid=grid)
-    return render(mechanism.release(corpus, stimulus, noise=noise).value, BLUR_DEG / CELL_DEG)
+    mechanism = LiuMap(epsilon=EPSILON, delta=DELTA, columns=grid.columns, rows=grid.rows)
+    released = Study.observed_in(corpus).plan(mechanism, stimulus=stimulus).release(corpus, noise=noise)
+    return render(released.value.map, BLUR_DEG / CELL_DEG)
 
 
 def _unit_mass(values: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.pictures import canvas, png
-from gazeveil.privacy.release import kept_promise
+from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import report
 from gazeveil.release.plots import BLUE, GREY, ORANGE

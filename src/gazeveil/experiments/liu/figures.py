@@ -249,7 +249,7 @@ def noisy_heatmaps(gaze: Gaze, epsilon: float = 1.5, seed: int = 1) -> dict[str,
     for name in ("Gaussian, published", "Gaussian, sound, samples bounded"):
         kind, bounded = MECHANISMS[name]
         mechanism = kind(gaze.observers, gaze.maps.cells, epsilon, samples=SAMPLES if bounded else None)
-        noisy = mechanism._measure(summed.total, NoiseSource.seeded(seed)) / gaze.observers
+        noisy = mechanism._noisy_sum(summed.total, NoiseSource.seeded(seed)) / gaze.observers
         heat[name] = render(noisy.reshape(gaze.shape), gaze.blur)
     return heat
 

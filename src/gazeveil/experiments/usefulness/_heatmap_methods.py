@@ -85,7 +85,7 @@ def _liu(columns: int, rows: int, cap: int) -> Way:
     def way(people: People, task: Task, noise: NoiseSource) -> FloatArray:
         grid = Grid(min(columns, task.grid.columns), min(rows, task.grid.rows), task.grid.geometry)
         mechanism = GaussianMap(len(people), grid.size, task.epsilon, cap=cap, delta=task.delta, grid=grid)
-        return _shown(mechanism._measure(_sum(mechanism.kernel(), people), noise) / len(people), grid, task)
+        return _shown(mechanism._noisy_sum(_sum(mechanism.kernel(), people), noise) / len(people), grid, task)
 
     return way
 

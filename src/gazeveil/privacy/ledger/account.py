@@ -15,6 +15,7 @@ from gazeveil.privacy.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import Tail
+from gazeveil.showing import html_table
 
 _LETTERS = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
 
@@ -66,6 +67,21 @@ class Account:
             return None
         return guarantee_from_dict({**self.budget.to_dict(), **_plain(self.spent)})
 
+    def __repr__(self) -> str:
+        closed = ", closed" if self.totals.closed else ""
+        budget = "no budget" if self.budget is None else f"{in_letters(self.remaining, up=False)} left of {self.budget}"
+        return f"Account({named(self.dataset, self.person)}, {self.totals.charges:,} charges, {budget}{closed})"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "budget": "none" if self.budget is None else str(self.budget),
+            "spent": in_letters(self.spent),
+            "left": in_letters(self.remaining, up=False),
+            "charges": f"{self.totals.charges:,}",
+            "together": "nothing yet" if self.promise is None else str(self.promise),
+        }
+        return html_table(f"Account of {named(self.dataset, self.person)}", rows.items())
+
     def affords(self, guarantee: Guarantee) -> bool:
         """Whether a charge would fit now. Only a charge itself makes sure."""
         try:
@@ -110,6 +126,20 @@ class Receipt:
     account: Account
     repeated: bool = False
     ledger: str = ""
+
+    def __repr__(self) -> str:
+        whose = named(self.account.dataset, self.account.person)
+        return f"Receipt({self.guarantee}, charged to {whose} at {self.time}, digest {self.digest[:12]}…)"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "charged": str(self.guarantee),
+            "to": named(self.account.dataset, self.account.person),
+            "at": self.time,
+            "left": in_letters(self.account.remaining, up=False),
+            "digest": self.digest,
+        }
+        return html_table("Receipt", rows.items())
 
     @property
     def anchor(self) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 from gazeveil.errors import LedgerError, OptionError
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.privacy.ledger._anchor_file import Known
-from gazeveil.privacy.ledger.account import Account, Receipt, named, no_account, no_price, over_budget
+from gazeveil.privacy.ledger.account import Account, Receipt, in_letters, named, no_account, no_price, over_budget
 from gazeveil.privacy.ledger.anchor import Loss, Notice, Watch
 from gazeveil.privacy.ledger.events import (
     AccountClosed,
@@ -37,6 +37,7 @@ from gazeveil.privacy.ledger.events import (
 from gazeveil.privacy.ledger.replay import Verification, verify
 from gazeveil.privacy.ledger.spending import NoPrice, Totals, is_writable
 from gazeveil.privacy.ledger.store import PATIENCE_S, Book, Line, Moved, Store, Tail
+from gazeveil.showing import html_table
 
 DEFAULT = "ledger.sqlite"
 _LONGEST_NAME = 200
@@ -290,6 +291,16 @@ class Ledger:
         """Let go of the file or connection."""
         self._watch.close()
         self.store.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.store.where!r})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (named(each.dataset, each.person), in_letters(each.spent), in_letters(each.remaining, up=False))
+            for each in self.accounts()
+        ]
+        return html_table(f"Ledger {self.store.where}", [("account", "spent", "left"), *rows])
 
     def __enter__(self) -> Ledger:
         return self

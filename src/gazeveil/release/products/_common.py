@@ -10,11 +10,9 @@ from typing import Protocol
 
 from gazeveil.errors import OptionError
 from gazeveil.privacy.exact import Number, exact, in_digits
+from gazeveil.privacy.scale import IN_SHORT, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Study
-
-WEAK = 10
-"""Above this ε a guarantee says little; it is warned about."""
 
 
 class Expected(Protocol):
@@ -99,10 +97,10 @@ def least(good: Callable[[int], bool], low: int, high: int) -> int | None:
 
 
 def weak(epsilon: Number) -> tuple[str, ...]:
-    """Return a warning about an ε that guarantees little; none about others."""
+    """Return a warning about an ε that guarantees little, by the one scale; none about others."""
     amount = exact(epsilon)
-    told = f"ε = {in_digits(amount)} is weak: above {WEAK} a guarantee says next to nothing about a single participant"
-    return (told,) if amount > WEAK else ()
+    strength = strength_of(amount)
+    return () if strength.protects else (f"the guarantee of ε = {in_digits(amount)} is {strength}: ε {IN_SHORT}",)
 
 
 def one_stimulus(study: Study, stimulus: str | None, product: str) -> str:

@@ -22,11 +22,13 @@ from gazeveil.features.publish import Named
 from gazeveil.features.ranges import Clipped, Ranges
 from gazeveil.features.settings import Settings, extract_one
 from gazeveil.features.table import FeatureTable, Series
-from gazeveil.gaze.recording import Key
+from gazeveil.gaze.mapping import MapsRecordings
+from gazeveil.gaze.recording import Key, Recording
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind_table
 from gazeveil.release.feature_facts import is_table, label_of, settings_of, stimuli_of
 from gazeveil.release.plan import Data, Domain, Measurement
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
+from gazeveil.showing import brief
 from gazeveil.types import FloatArray, Tell, silent
 
 
@@ -37,6 +39,24 @@ class Found(NamedTuple):
     session: str
     values: FloatArray  # steps x features from 0 to 1, public values where nothing is known
     length: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesOrReason:
+    """Turns a recording into its series, or into the reason why it counts as absent: an engine's function."""
+
+    settings: Settings
+    steps: int
+    names: tuple[str, ...]
+
+    def __call__(self, recording: Recording) -> list[Series] | str:
+        """Return the features of one recording; no recording, however broken, makes this fail or warn."""
+        try:
+            with np.errstate(all="ignore"):
+                table = extract_one(recording, self.settings, self.steps)
+            return list(table.only(self.names).series())
+        except Exception as error:  # noqa: BLE001  (one broken recording must not stop a release)
+            return f"{'/'.join(recording.key)} counts as absent: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +80,8 @@ class DeclaredSeries:
     ranges: Ranges
     steps: int
     public: tuple[float, ...]
+
+    __repr__ = brief
 
     @property
     def members(self) -> tuple[str, ...] | None:
@@ -134,7 +156,9 @@ class DeclaredSeries:
         if unknown := [name for name in self.ranges.names if name not in label.names]:
             raise InputError(f"the table has no feature {', '.join(unknown[:5])}")
 
-    def read(self, data: BoundCorpus | BoundTable, tell: Tell) -> dict[tuple[str, str], list[Found | None]]:
+    def read(
+        self, data: BoundCorpus | BoundTable, engine: MapsRecordings, tell: Tell
+    ) -> dict[tuple[str, str], list[Found | None]]:
         """Return what the data hold for each participant and stimulus, one entry a slot: raw, not private.
 
         Whatever is in the data, this does not fail; what the holder of the data should know goes to the remarks.
@@ -143,7 +167,7 @@ class DeclaredSeries:
         wanted = {spelt(stimulus.name) for stimulus in self.stimuli}
         members = None if self.members is None else set(self.members)
         clipped, filled, cut = Clipped({}, 0), 0, 0
-        for series in self._series(data, tell):
+        for series in self._series(data, engine, tell):
             who, stimulus = series.key.observer, series.key.stimulus
             if stimulus not in wanted or (members is not None and who not in members):
                 continue
@@ -166,19 +190,17 @@ class DeclaredSeries:
             data.remarks.append(f"{cut:,} series were longer than {self.steps:,} steps and cut")
         return placed
 
-    def _series(self, data: BoundCorpus | BoundTable, tell: Tell) -> Iterator[Series]:
+    def _series(self, data: BoundCorpus | BoundTable, engine: MapsRecordings, tell: Tell) -> Iterator[Series]:
         if isinstance(data, BoundTable):
             yield from data.table.only(self.ranges.names).series()
             return
-        names, expected = [stimulus.name for stimulus in self.stimuli], self.number * self.each
-        for done, recording in enumerate(data.on(*names).recordings(), start=1):
-            try:
-                with np.errstate(all="ignore"):  # a warning would show that something is wrong with one recording
-                    table = extract_one(recording, self.settings, self.steps)
-                yield from table.only(self.ranges.names).series()
-            except Exception as error:  # noqa: BLE001  (no recording, however broken, may stop a release)
-                data.remarks.append(f"{'/'.join(recording.key)} counts as absent: {error}")
-            tell(min(done, expected), expected)
+        corpus = data.on(*(stimulus.name for stimulus in self.stimuli))
+        one = SeriesOrReason(self.settings, self.steps, self.ranges.names)
+        for found in engine.map_recordings(corpus, one, tell):
+            if isinstance(found, str):
+                data.remarks.append(found)
+            else:
+                yield from found
 
     def _order(self, key: Key) -> tuple[Any, ...]:
         sessions = self.study.recordings.sessions

@@ -46,7 +46,7 @@ NoisySums = dict[str, IntArray]
 """The noisy sums of each group; the group of everybody has no name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AoiMeasurement(Measurement):
     """Statistics of areas of interest on some stimuli of a study.
 

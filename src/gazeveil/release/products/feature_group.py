@@ -28,7 +28,7 @@ from gazeveil.release.study import Study
 from gazeveil.types import FloatArray, Tell
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GroupMeasurement(SeriesProduct):
     """The mean series of a group. Each participant counts with the mean of their series, clipped to a ball.
 
@@ -75,7 +75,7 @@ class GroupMeasurement(SeriesProduct):
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
         """Return the noisy sum of coordinates; whoever is absent adds nothing, as the public mean would."""
         people: dict[str, list[FloatArray]] = {}
-        for (who, _), slots in sorted(self.series.read(data, tell).items()):
+        for (who, _), slots in sorted(self.series.read(data, engine, tell).items()):
             people.setdefault(who, []).extend(found.values for found in slots if found is not None)
         empty = np.empty((0, self.series.steps, len(self.series.ranges)))
         means = [np.mean(series, axis=0)[None] for series in people.values() if series]

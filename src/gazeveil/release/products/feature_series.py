@@ -53,7 +53,7 @@ AUDITED = frozenset(
 """The mechanisms that are audit subjects."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SeriesMeasurement(SeriesProduct):
     """Everybody's own series.
 
@@ -85,7 +85,7 @@ class SeriesMeasurement(SeriesProduct):
 
     def with_epsilon(self, epsilon: Number) -> OwnRelease:
         """Return the mechanism with another ε."""
-        return replace(self.mechanism, mechanism=replace(self.mechanism.mechanism, epsilon=epsilon))
+        return self.mechanism.at(epsilon)
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
@@ -125,7 +125,7 @@ class SeriesMeasurement(SeriesProduct):
     def measure(self, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell) -> Noisy:
         """Return noisy series, and noisy lengths if those are paid for; whoever is absent has public values."""
         series = self.series
-        found = series.read(data, tell)
+        found = series.read(data, engine, tell)
         public = np.broadcast_to(np.asarray(series.public), (series.steps, len(series.ranges)))
         none = [None] * len(series.slots)
         entries = [

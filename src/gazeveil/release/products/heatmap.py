@@ -32,7 +32,7 @@ from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class HeatmapMeasurement(Measurement):
     """The heatmap of one stimulus.
 

@@ -36,7 +36,7 @@ from gazeveil.release.study_files import file_name
 from gazeveil.types import IntArray, Tell
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class HeatmapsMeasurement(Measurement):
     """The heatmaps of some stimuli of a study.
 

@@ -33,7 +33,7 @@ from gazeveil.release.video import Frames, write_videos
 from gazeveil.types import IntArray, Tell
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MovieMeasurement(Measurement):
     """The dynamic heatmap of one stimulus.
 

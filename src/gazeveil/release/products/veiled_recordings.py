@@ -60,7 +60,7 @@ _NAMES = {"csv": "recordings.csv"}
 """What files are called; data sets in folders are called as their format."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class VeiledMeasurement(Measurement):
     """All recordings of a study behind a mechanism.
 

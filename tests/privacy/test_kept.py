@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from gazeveil.noise.source import NoiseSource
+from gazeveil.privacy.guarantee import PureDP, Unproven
+from gazeveil.privacy.kept import SEEDED, is_seeded, kept_promise
+from gazeveil.privacy.unit import OneRecording
+
+
+def test_noise_that_is_not_secure_keeps_no_guarantee() -> None:
+    guarantee = PureDP(1, unit=OneRecording())
+    assert kept_promise(guarantee, NoiseSource.secure()) is guarantee
+    for noise in (NoiseSource.seeded(7), None, object(), SimpleNamespace(is_secure="yes")):
+        kept = kept_promise(guarantee, noise)
+        assert kept == Unproven(SEEDED, unit=OneRecording())
+        assert is_seeded(kept)
+    assert kept_promise(Unproven("as published"), None) == Unproven(["as published", SEEDED])
+    assert not is_seeded(Unproven("as published"))
