@@ -156,7 +156,20 @@ def test_a_movie_is_written_and_charged(study: Path, tmp_path: Path, capsys: pyt
     paying = paid(tmp_path, "5")
     imsave(tmp_path / "still.png", np.zeros((60, 80, 3)))
     out = tmp_path / "film"
-    command = ["movie", str(study), "--stimulus", "c.png", "--bin", "1", "--duration", "3", "--epsilon", "4", *paying]
+    command = [
+        "movie",
+        str(study),
+        "--stimulus",
+        "c.png",
+        "--bin",
+        "1",
+        "--duration",
+        "3",
+        "--epsilon",
+        "4",
+        "--anyway",
+        *paying,
+    ]
     capsys.readouterr()
     assert run([*command, "--out", str(out), "--overlay", str(tmp_path / "still.png"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -189,7 +202,8 @@ def test_bad_movie_options_say_what_is_wrong(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     out = tmp_path / "film"
-    assert run(["movie", str(study), "--stimulus", "c.png", "--epsilon", "3", "--out", str(out), *arguments]) == 3
+    command = ["movie", str(study), "--stimulus", "c.png", "--epsilon", "3", "--anyway", "--out", str(out)]
+    assert run([*command, *arguments]) == 3
     assert words in capsys.readouterr().err
     assert not out.exists()
 

@@ -141,7 +141,18 @@ def test_whatever_one_participant_did_the_command_says_the_same(
     AREAS["a.png"].to_json("areas.json")
     lines = [f"{who},{name}" for name, people in GROUPS.items() for who in people]
     Path("groups.csv").write_text("\n".join(["observer,group", *lines]))
-    asked = ["--stimulus", "a.png", "--areas", "areas.json", "--compare", "groups.csv", "--epsilon", "1", "--no-ledger"]
+    asked = [
+        "--stimulus",
+        "a.png",
+        "--areas",
+        "areas.json",
+        "--compare",
+        "groups.csv",
+        "--epsilon",
+        "1",
+        "--no-ledger",
+        "--anyway",
+    ]
     told = set()
     for last in NEIGHBOURS.values():
         shutil.rmtree("corpus", ignore_errors=True)

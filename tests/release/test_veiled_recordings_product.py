@@ -251,7 +251,7 @@ def test_the_record_says_what_is_public(tmp_path: Path) -> None:
     assert "which recordings there are" in str(facts["recordings"])
     assert "their sample times and lengths" in str(facts["recordings"])
     assert "positions" in facts["neighbours"]
-    assert plan.forecast is None
+    assert plan.forecast is not None
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from gazeveil.aggregate.picture import Drawn, drawn
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import blur_matrix
 from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
-from gazeveil.aggregate.study_plan import BOUND, within
+from gazeveil.aggregate.study_plan import BOUND, carried, within
 from gazeveil.aggregate.together import Kinship, Measured
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.gaze.geometry import Geometry
@@ -41,6 +41,9 @@ SMOOTHING_S = 0.3
 
 MEMORIES_S = (0.3, 0.8, 2.0, 6.0)
 """After so many seconds the likeness of two maps may have fallen to 1/e; the evidence decides."""
+
+_ALIKE_S = 0.8
+"""For so many seconds maps are taken for alike in what is expected beforehand."""
 
 _UNRELATED = 3.0
 """How many unrelated maps the mean over a time course is worth: shots of a film, or phases of looking."""
@@ -232,6 +235,14 @@ class MoviePlan(NoisySum):
             kinships=tuple(self._kinship(memory) for memory in MEMORIES_S),
         )
         return MovieEstimate(self.edges, drawn(prior_of(self.sight.working), measured, self.grid, self.blur_cells))
+
+    def carried(self) -> float:
+        """Return the correlation, beyond the mean over time, that a typical bin's map is expected to have.
+
+        It follows from public numbers alone. Bins that are alike are taken for one bin with so much less noise.
+        """
+        noise = self.sigma / BOUND / math.sqrt(1 + _ALIKE_S / self.bin_seconds)
+        return carried(self.sight, self.grid, self.blur_cells, float(self.observers), noise)
 
     def _kinship(self, memory: float) -> Kinship:
         """Return how bins are related when their likeness falls to 1/e after so many seconds."""

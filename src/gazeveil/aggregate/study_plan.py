@@ -37,9 +37,6 @@ BOUND = 1 << 20
 LEAST_WEIGHT = 1e-3
 """The smallest weight, relative to the largest: below it the fixed point would be too coarse."""
 
-LEAST_CARRIED = 0.2
-"""The expected correlation beyond the study's mean below which a release is not worth its budget."""
-
 TYPICAL = (0.6, 0.0, 0.25)
 """Gain, and amplitudes of sharp and wide hot spots: what the forecast takes for typical."""
 
@@ -240,36 +237,14 @@ class StudyPlan(NoisySum):
     def carried(self) -> float:
         """Return the correlation, beyond the study's mean, that a typical stimulus's map is expected to have.
 
-        It follows from public numbers alone: people, ε, δ, stimuli, weights. How it compares with what simulated
-        studies had is in docs/how-to/publish-a-whole-study.md.
+        It follows from public numbers alone: people, ε, δ, stimuli, weights. What studies had that the theory says
+        this of is in `gazeveil.release.calibrated`.
         """
-        return _carried(self)
+        noise = self.sigma / float(np.mean(self.bounds))
+        return carried(self.sight, self.grid, self.blur_cells, self.viewers, noise)
 
-    def most_stimuli_carried(self) -> int:
-        """Return how many stimuli of equal weight this budget carries, everybody seeing all of them; 0 for none."""
-        low, high = 0, len(self.stimuli)
-        while low + 1 < high:
-            middle = (low + high) // 2
-            if self._equal(middle).carried() >= LEAST_CARRIED:
-                low = middle
-            else:
-                high = middle
-        return low
-
-    def epsilon_carried(self) -> float:
-        """Return about which ε would carry these stimuli; infinite where none up to 1,000 does."""
-        low, high = float(above_zero(self.epsilon, "epsilon")), 1000.0
-        if replace(self, epsilon=high).carried() < LEAST_CARRIED:
-            return math.inf
-        while high / low > 1.02:
-            middle = math.sqrt(low * high)
-            if replace(self, epsilon=middle).carried() >= LEAST_CARRIED:
-                high = middle
-            else:
-                low = middle
-        return high
-
-    def _equal(self, count: int) -> StudyPlan:
+    def equal(self, count: int) -> StudyPlan:
+        """Return the plan of the first stimuli alone, with equal weights."""
         return replace(
             self, stimuli=self.stimuli[:count], weights=(1.0,) * count, most_stimuli=min(self.most_stimuli, count)
         )
@@ -292,10 +267,14 @@ class StudyPlan(NoisySum):
         }
 
 
-@lru_cache(maxsize=64)
-def _carried(plan: StudyPlan) -> float:
-    _, features, length = directions_of(plan.sight)
-    working = plan.sight.working
-    blur = plan.blur_cells * working.rows / plan.grid.rows, plan.blur_cells * working.columns / plan.grid.columns
-    noise = plan.sigma / (float(np.mean(plan.bounds)) * plan.viewers) * length
-    return math.pow(forecast(prior_of(working), features, plan.viewers, noise, blur, TYPICAL), CAUTION)
+@lru_cache(maxsize=256)
+def carried(sight: Sight, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
+    """Return the correlation beyond their mean that maps of so many viewers have, if ``noise`` is on each integer.
+
+    The noise is a part of an observer's length, for one map.
+    """
+    _, features, length = directions_of(sight)
+    working = sight.working
+    blur = blur_cells * working.rows / grid.rows, blur_cells * working.columns / grid.columns
+    found = forecast(prior_of(working), features, viewers, noise / viewers * length, blur, TYPICAL)
+    return math.pow(found, CAUTION)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from gazeveil.cli import _experiment_features, _experiment_identify, _experiment_veils
+from gazeveil.cli import _experiment_features, _experiment_forecast, _experiment_identify, _experiment_veils
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError
 
@@ -101,54 +101,6 @@ def heatmap(
         print(f"wrote {', '.join(files)} to {out}")
 
 
-@app.command(epilog="Example: `gazeveil experiment forecast --data simulated --observers 15 --images 3`")
-def forecast(
-    data: Annotated[str, typer.Option("--data", help="`simulated`, `osie`, or a folder: OSIE, corpus.")] = "simulated",
-    observers: Annotated[
-        str, typer.Option("--observers", help="Numbers of participants.")
-    ] = "6,10,15,20,25,30,40,60,100,200",
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help="ε of each map.")] = "1",
-    delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="δ of each map.")] = "1e-5",
-    images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
-    split: Annotated[str, typer.Option("--split", help="`test` or `tune`, as for heatmap.")] = "test",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
-    as_json: AsJson = False,
-) -> None:
-    """How far the forecast of a heatmap's quality is from what comes out."""
-    from dataclasses import asdict  # noqa: PLC0415
-
-    from gazeveil.experiments.usefulness.forecasts import outcomes  # noqa: PLC0415  (loads the decoder)
-
-    with progress("gathering gaze", quiet=as_json) as tell:
-        gallery = _gallery(data, split, images, seed, tell)
-    with progress("making heatmaps", quiet=as_json) as tell:
-        found = outcomes(
-            gallery,
-            participants=_numbers(observers, int, "--observers"),
-            epsilon=epsilon,
-            delta=delta,
-            seed=seed,
-            tell=tell,
-        )
-    if as_json:
-        print_json({"data": gallery.name, "split": split, "rows": [asdict(row) for row in found]})
-        return
-    rows = [
-        [
-            row.participants,
-            f"{sum(row.cc) / len(row.cc):.3f}",
-            f"{row.expected:.3f}",
-            f"{row.off:+.3f}",
-            f"{row.low:.2f} to {row.high:.2f}",
-            f"{row.covered:.0%}",
-            f"{sum(row.prior) / len(row.prior):.3f}",
-        ]
-        for row in found
-    ]
-    columns = ["participants", "CC", "forecast", "forecast − CC", "9 of 10", "within", "prior alone"]
-    print_table(f"forecast and outcome, {gallery.name} {split}, {len(gallery.scenes)} scenes", columns, rows)
-
-
 def _gallery(data: str, split: str, images: int, seed: int, tell: Progress) -> Gallery:
     from gazeveil.experiments.usefulness import _heatmap_scenes as scenes  # noqa: PLC0415
 
@@ -179,6 +131,9 @@ def _numbers(text: str, kind: Callable[[str], Number], option: str) -> tuple[Num
         raise OptionError(f"{option} takes numbers with commas between them, not {text!r}") from None
 
 
+app.command("forecast", epilog="Example: `gazeveil experiment forecast --data simulated --observers 15 --images 3`")(
+    _experiment_forecast.forecast_command(_gallery)
+)
 app.command("features", epilog="Example: `gazeveil experiment features --people 20 --seconds 120 --out usefulness`")(
     _experiment_features.experiment_features
 )

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,26 +18,93 @@ from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.release.plan import Plan
 from gazeveil.release.study import Study
 
+if TYPE_CHECKING:
+    from gazeveil.release.forecast import Forecast
+    from gazeveil.release.wanting import Answer
+
 app = command_app()
+
+_MAPS, _AOI, _SERIES, _VEIL = "Heatmaps and movies", "Areas of interest", "Feature series", "Veiled recordings"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says about the release; None where it says nothing."""
+
+    epsilon: str | None
+    delta: str | None
+    stimuli: list[str]
+    bin_seconds: float
+    duration: float | None
+    statistics: list[str]
+    design: Path | None
+    task: str | None
+    mechanism: str | None
+    preset: str | None
+    window: str | None
+    radius: str | None
+
+    @property
+    def amount(self) -> str:
+        """The ε, 1 where none is given."""
+        return self.epsilon or "1"
+
+    @property
+    def stimulus(self) -> str | None:
+        """The one stimulus that is asked about, if one is."""
+        if len(self.stimuli) > 1:
+            raise OptionError("this product is of one stimulus", hint="give --stimulus once")
+        return self.stimuli[0] if self.stimuli else None
 
 
 @app.command(epilog="Example: `gazeveil plan study.toml --stimulus scene-01 --epsilon 1 --want cc=.8 --out plan.png`")
 def plan(
     study_file: Annotated[Path, typer.Argument(metavar="study.toml", help="The declared study.")],
     product: Annotated[
-        str, typer.Option("--product", help="heatmap, heatmaps, movie, aoi or group-series.")
+        str, typer.Option("--product", help="heatmap, heatmaps, movie, aoi, group-series or veil.")
     ] = "heatmap",
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend; {IN_SHORT}.")] = "1",
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
+    ] = None,
     delta: Annotated[
         str | None, typer.Option("--delta", metavar="NUMBER", help="The δ; by default the study's.")
     ] = None,
-    stimulus: Annotated[str | None, typer.Option("--stimulus", help="Which stimulus, for heatmap and movie.")] = None,
-    design: Annotated[Path | None, typer.Option("--design", help="The public design, for group-series.")] = None,
     want: Annotated[
         str | None, typer.Option("--want", metavar="MEASURE=VALUE", help="A quality, for example cc=.8 or error=.05.")
     ] = None,
     participants: Annotated[
         int | None, typer.Option("--participants", help="Plan for so many instead of the study's.")
+    ] = None,
+    stimulus: Annotated[
+        list[str] | None,
+        typer.Option("--stimulus", help="Which stimulus; repeatable for heatmaps and aoi.", rich_help_panel=_MAPS),
+    ] = None,
+    bin_seconds: Annotated[
+        float, typer.Option("--bin", help="Seconds of a bin, for movie.", rich_help_panel=_MAPS)
+    ] = 0.5,
+    duration: Annotated[
+        float | None,
+        typer.Option("--duration", help="Seconds of a movie; by default the study's.", rich_help_panel=_MAPS),
+    ] = None,
+    statistic: Annotated[
+        list[str] | None,
+        typer.Option("--statistic", help="Which statistic; repeatable, by default dwell.", rich_help_panel=_AOI),
+    ] = None,
+    design: Annotated[
+        Path | None, typer.Option("--design", help="The public design, for group-series.", rich_help_panel=_SERIES)
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Which task, for group-series.", rich_help_panel=_SERIES)
+    ] = None,
+    mechanism: Annotated[
+        str | None, typer.Option("--mechanism", help="Which mechanism, for veil.", rich_help_panel=_VEIL)
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="Or a setting of the papers.", rich_help_panel=_VEIL)
+    ] = None,
+    window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None,
+    radius: Annotated[
+        str | None, typer.Option("--radius", help="How far gaze is hidden, in its own unit.", rich_help_panel=_VEIL)
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="plan.png", help="Draw the forecast here.")] = None,
     as_json: AsJson = False,
@@ -47,19 +115,39 @@ def plan(
     study = Study.open(study_file)
     if product not in _PLANNERS:
         raise OptionError(f"no product is called {product!r}", hint=f"known: {', '.join(_PLANNERS)}")
-    made = _PLANNERS[product](study, epsilon, delta, stimulus, design)
+    made = _PLANNERS[product](
+        study,
+        Asked(
+            epsilon=epsilon,
+            delta=delta,
+            stimuli=stimulus or [],
+            bin_seconds=bin_seconds,
+            duration=duration,
+            statistics=statistic or ["dwell"],
+            design=design,
+            task=task,
+            mechanism=mechanism,
+            preset=preset,
+            window=window,
+            radius=radius,
+        ),
+    )
     if participants is not None:
         made = made.at(participants=participants)
     found = made.forecast
-    answer = None if want is None else enough(made, _wanted(want, "" if found is None else found.measure))
+    answer = None if want is None else enough(made, _wanted(want, found))
     if out is not None:
         if found is None:
             raise OptionError(f"there is no forecast to draw for {product}")
         with replacing(out) as file:
-            file.write_bytes((answer or enough(made, found.expected)).plot().png)
+            file.write_bytes((answer or enough(made, found.floor)).plot().png)
     if as_json:
         print_json({**made.to_dict(), **({} if answer is None else answer.to_dict()), "picture": out})
-        return
+    else:
+        _show(made, found, answer, out)
+
+
+def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path | None) -> None:
     print(f"guarantee {made.guarantee}")
     print(f"scale     ε {IN_SHORT}")
     if answer is not None:
@@ -67,7 +155,9 @@ def plan(
             print(f"answer    {line}")
     elif found is not None:
         print(f"expected  {found.in_words()}")
-    if found is not None:
+    if found is None:
+        print("expected  nothing is known beforehand about this release")
+    else:
         print(f"worth it  {'yes' if found.worth_it else 'no: a release would be refused without --anyway'}")
         print(f"basis     {found.basis}")
     for warning in made.measurement.warnings():
@@ -76,7 +166,8 @@ def plan(
         print(f"wrote     {out}")
 
 
-def _wanted(text: str, measure: str) -> float:
+def _wanted(text: str, found: Forecast | None) -> float:
+    measure = "MEASURE" if found is None else found.measure
     name, equals, value = text.partition("=")
     try:
         if name != measure or not equals:
@@ -84,14 +175,67 @@ def _wanted(text: str, measure: str) -> float:
         return float(value)
     except ValueError:
         example = f"{measure}=.8" if measure == "cc" else f"{measure}=.05"
-        raise OptionError(f"--want must be {measure or 'MEASURE'}=VALUE here, not {text!r}", hint=example) from None
+        raise OptionError(f"--want must be {measure}=VALUE here, not {text!r}", hint=f"for example {example}") from None
 
 
-def _heatmap(study: Study, epsilon: str, delta: str | None, stimulus: str | None, design: Path | None) -> Plan:
-    from gazeveil.aggregate.heatmap import PrivateHeatmap  # noqa: PLC0415
+def _heatmap(study: Study, asked: Asked) -> Plan:
+    from gazeveil.aggregate.heatmap import PrivateHeatmap  # noqa: PLC0415  (as below: loads what it needs alone)
 
-    name = stimulus or study.stimuli[0].name
-    return study.plan(PrivateHeatmap(epsilon=epsilon, delta=delta), stimulus=name)
+    name = asked.stimulus or study.stimuli[0].name
+    return study.plan(PrivateHeatmap(epsilon=asked.amount, delta=asked.delta), stimulus=name)
 
 
-_PLANNERS: dict[str, Callable[..., Any]] = {"heatmap": _heatmap}
+def _heatmaps(study: Study, asked: Asked) -> Plan:
+    from gazeveil.aggregate.whole_study import PrivateHeatmaps  # noqa: PLC0415
+
+    return study.plan(PrivateHeatmaps(epsilon=asked.amount, delta=asked.delta), stimuli=asked.stimuli or None)
+
+
+def _movie(study: Study, asked: Asked) -> Plan:
+    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415
+
+    name = asked.stimulus or study.stimuli[0].name
+    how = DynamicHeatmap(
+        epsilon=asked.amount, delta=asked.delta, bin_seconds=asked.bin_seconds, duration=asked.duration
+    )
+    return study.plan(how, stimulus=name)
+
+
+def _aoi(study: Study, asked: Asked) -> Plan:
+    from gazeveil.aggregate.aoi.mechanism import AoiStatistics  # noqa: PLC0415
+    from gazeveil.aggregate.aoi.statistics import STATISTICS  # noqa: PLC0415
+
+    statistics = tuple(STATISTICS[name]() for name in asked.statistics)
+    how = AoiStatistics(statistics=statistics, epsilon=asked.amount, delta=asked.delta)
+    return study.plan(how, stimuli=asked.stimuli or None)
+
+
+def _group_series(study: Study, asked: Asked) -> Plan:
+    from gazeveil.features.design import Design  # noqa: PLC0415
+    from gazeveil.features.group import GroupSeries  # noqa: PLC0415
+
+    if asked.design is None:
+        raise OptionError("a group's series need a public design", hint="give one with --design design.json")
+    delta = study.delta if asked.delta is None else asked.delta
+    how = GroupSeries(epsilon=asked.amount, delta=delta, design=Design.load(asked.design))
+    return study.plan(how, task=asked.task)
+
+
+def _veil(study: Study, asked: Asked) -> Plan:
+    from gazeveil.cli.veil import veil_parameters  # noqa: PLC0415
+    from gazeveil.samples.recordings import VeiledRecordings  # noqa: PLC0415
+
+    given = {"epsilon": asked.epsilon, "window": asked.window, "radius": asked.radius}
+    texts = {name: text for name, text in given.items() if text is not None}
+    parameters = veil_parameters(asked.mechanism, asked.preset, texts)
+    return study.plan(VeiledRecordings(mechanism=asked.mechanism, preset=asked.preset, parameters=parameters))
+
+
+_PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {
+    "heatmap": _heatmap,
+    "heatmaps": _heatmaps,
+    "movie": _movie,
+    "aoi": _aoi,
+    "group-series": _group_series,
+    "veil": _veil,
+}

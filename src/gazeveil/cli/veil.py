@@ -68,7 +68,7 @@ def veil(
         mechanism=mechanism,
         preset=preset,
         recipe=None if recipe is None else read_recipe(recipe),
-        parameters=_parameters(mechanism, preset, texts),
+        parameters=veil_parameters(mechanism, preset, texts),
         edge=edge,
         eyes=cast("Eyes", eyes),
     )
@@ -90,7 +90,7 @@ def veil(
             print(f"picture   {picture} shows raw gaze: not for release")
 
 
-def _parameters(mechanism: str | None, preset: str | None, texts: dict[str, str]) -> dict[str, object]:
+def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, str]) -> dict[str, object]:
     """Return the parameters as their types; what can be refused without gaze is refused now."""
     if mechanism is not None and preset is None:
         return parameters(mechanism, texts)

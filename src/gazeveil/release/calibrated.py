@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forecasts that were measured: how good releases came out in studies of which everything was known.
 
-A heatmap's quality depends on public facts through one number: how many participants would see as much noise per
+A single heatmap's quality depends on public facts through one number: how many participants would see as much noise per
 participant at ε = 1, δ = 10⁻⁵ and replace-one (`gazeveil.aggregate.choice.effective_observers`). The curves are means
 and 5 % and 95 % quantiles over scenes, simulated ones and OSIE images weighing alike, of the splits that constants were
-tuned on. `gazeveil experiment forecast` measures them again, and on the other splits how far off they are.
+tuned on. Of whole studies and movies the theory says how much single maps carry beyond their mean
+(`gazeveil.aggregate.study_plan.carried`), as one number from public facts; the curves say what that came to.
+`gazeveil experiment forecast` measures them again, and on the other splits how far off they are.
 """
 
 from __future__ import annotations
@@ -23,15 +25,17 @@ GAIN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A measured curve over effective participants.
+    """A measured curve over one public number.
 
     Attributes:
-        at: Effective participants, growing.
+        at: The public number, growing: effective participants, or what the theory says.
         expected: Mean correlation with the map of the same participants without noise.
-        low: 5 % quantile over scenes.
-        high: 95 % quantile over scenes.
-        without_data: Mean correlation of the prior alone.
+        low: 5 % quantile over maps.
+        high: 95 % quantile over maps.
+        without_data: Mean correlation of what could be shown without any data.
         basis: What it was measured on.
+        gain: By how much a map must be better than without data to be worth its budget.
+        each: What the quantiles are over.
     """
 
     at: tuple[float, ...]
@@ -40,10 +44,12 @@ class Curve:
     high: tuple[float, ...]
     without_data: tuple[float, ...]
     basis: str
+    gain: float = GAIN
+    each: str = "studies"
 
-    def forecast(self, participants: float) -> Forecast:
-        """Return what to expect with so many effective participants; beyond the ends, what holds at the ends."""
-        place, places = np.log(participants), np.log(self.at)
+    def forecast(self, at: float) -> Forecast:
+        """Return what to expect at a value of the public number; beyond the ends, what holds at the ends."""
+        place, places = np.log(max(at, self.at[0])), np.log(self.at)
         expected, low, high, nothing = (
             float(np.interp(place, places, values))
             for values in (self.expected, self.low, self.high, self.without_data)
@@ -54,8 +60,9 @@ class Curve:
             low=low,
             high=high,
             without_data=nothing,
-            floor=nothing + GAIN,
+            floor=nothing + self.gain,
             basis=self.basis,
+            each=self.each,
         )
 
 
@@ -82,3 +89,29 @@ PURE_HEATMAP: Final = Curve(
     basis=_BASIS,
 )
 """One heatmap without a δ, over participants times ε."""
+
+HEATMAPS: Final = Curve(
+    at=(0.03, 0.1, 0.15, 0.2, 0.28, 0.5, 0.6, 0.7, 0.8, 0.95),
+    expected=(0.02, 0.06, 0.12, 0.24, 0.39, 0.7, 0.79, 0.83, 0.85, 0.86),
+    low=(-0.25, -0.25, -0.2, -0.08, 0.05, 0.43, 0.58, 0.62, 0.6, 0.45),
+    high=(0.35, 0.42, 0.46, 0.54, 0.7, 0.91, 0.92, 0.92, 0.94, 0.94),
+    without_data=(0.0,) * 10,
+    basis="correlation beyond the study's mean, on whole studies of 6 to 24 stimuli, 15 to 300 participants and ε of "
+    "1, 3 and 10: simulated scenes and OSIE images",
+    gain=0.2,
+    each="maps",
+)
+"""The maps of a whole study, beyond its mean."""
+
+MOVIE: Final = Curve(
+    at=(0.1, 0.3, 0.45, 0.57, 0.68, 0.8, 0.87, 0.95),
+    expected=(0.04, 0.1, 0.15, 0.21, 0.43, 0.52, 0.69, 0.73),
+    low=(-0.3, -0.28, -0.25, -0.2, 0.0, 0.02, 0.25, 0.3),
+    high=(0.4, 0.5, 0.6, 0.65, 0.76, 0.88, 0.92, 0.94),
+    without_data=(0.0,) * 8,
+    basis="correlation beyond the mean over time, on 2 simulated films of 11 s and the first 3 s of 4 OSIE images, "
+    "bins of 0.5 s, 15 to 300 participants and ε of 1, 3 and 10",
+    gain=0.2,
+    each="moments",
+)
+"""The maps of a movie, beyond the mean over time."""

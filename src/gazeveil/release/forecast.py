@@ -16,13 +16,15 @@ class Forecast:
 
     Attributes:
         measure: What is expected: ``cc`` (correlation with the map without noise; higher is better) or ``error``
-            (root mean square, as a part of the declared range; lower is better).
+            (root mean square, as a part of the declared range or of the screen's width; lower is better).
         expected: The expected value for a typical study.
-        low: The lower end of the interval that holds 9 of 10 studies of this kind.
+        low: The lower end of the interval that holds 9 of 10.
         high: Its upper end.
         without_data: The same measure for what could be published without any data: the prior, or the public mean.
         floor: The value that makes the release worth its budget; beyond it a release is refused.
         basis: What the forecast was calibrated on, in a sentence.
+        each: What the interval holds 9 of 10 of: studies, or the maps or recordings of one.
+        part_of: What an error is a part of.
     """
 
     measure: str
@@ -32,6 +34,8 @@ class Forecast:
     without_data: float
     floor: float
     basis: str
+    each: str = "studies"
+    part_of: str = "the range"
 
     @property
     def worth_it(self) -> bool:
@@ -40,9 +44,9 @@ class Forecast:
 
     def in_words(self) -> str:
         """Say what to expect in one sentence."""
-        named = {"cc": "a correlation with the noise-free result", "error": "an error, as a part of the range,"}
+        named = {"cc": "a correlation with the noise-free result", "error": f"an error, as a part of {self.part_of},"}
         return (
-            f"{named[self.measure]} of {self.expected:.2g} (9 of 10 studies: {self.low:.2g} to {self.high:.2g}); "
+            f"{named[self.measure]} of {self.expected:.2g} (9 of 10 {self.each}: {self.low:.2g} to {self.high:.2g}); "
             f"{self.without_data:.2g} without any data"
         )
 

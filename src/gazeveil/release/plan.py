@@ -20,7 +20,6 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
-from gazeveil.features.publish import OwnRelease
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
@@ -87,6 +86,8 @@ class Measurement(ABC):
     """What the main files of the folder hold, for the record's reader."""
     proof: ClassVar[str] = ""
     """The page of docs/proofs that proves the guarantee, for example ``heatmap-strategies``."""
+    per_participant: ClassVar[bool] = False
+    """Whether every participant is released on their own, so that it does not matter how many there are."""
     trust: ClassVar[str] = "Central"
     """The trust model: ``Central`` if the holder of the raw data adds the noise, ``Local`` if each participant does."""
 
@@ -119,6 +120,24 @@ class Measurement(ABC):
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
 
+    @property
+    def asked(self) -> Any:
+        """What `Study.plan` was given."""
+        return self.mechanism
+
+    @property
+    def epsilon(self) -> Number | None:
+        """The ε that was asked for; None if there is none."""
+        return getattr(self.mechanism, "epsilon", None)
+
+    def with_epsilon(self, epsilon: Number) -> Any:
+        """Return the mechanism with another ε.
+
+        Raises:
+            OptionError: If it has none.
+        """
+        return replace(self.mechanism, epsilon=epsilon)
+
     def forecast(self) -> Forecast | None:
         """Return how good the release will be; None where nothing is known about that."""
         return None
@@ -135,9 +154,9 @@ class Measurement(ABC):
         """Return what somebody should know before spending."""
         return ()
 
-    def advice(self) -> str:
-        """Say what would make a release worth its budget, where the forecast says that it is not."""
-        return ""
+    def alternatives(self) -> tuple[str, ...]:
+        """Say what else could be released that is worth its budget, where the forecast says that this is not."""
+        return ()
 
     def preview(self) -> pl.DataFrame | None:
         """Return a table of what to expect of single numbers, if that is known."""
@@ -246,15 +265,14 @@ class Plan:
         return self.measurement.facts()
 
     def at(self, *, epsilon: Number | None = None, participants: int | None = None) -> Plan:
-        """Return the same plan with another ε, or for another number of participants."""
-        study, mechanism = self.study, self.measurement.mechanism
-        if participants is not None:
+        """Return the same plan with another ε, or for another number of participants, where that matters."""
+        study, which = self.study, dict(self.which)
+        mechanism = self.measurement.asked if epsilon is None else self.measurement.with_epsilon(epsilon)
+        if participants is not None and not self.measurement.per_participant:
             people = Participants(number=participants, secret=study.participants.secret)
             study = replace(study, participants=people, recordings=replace(study.recordings, groups={}))
-        if epsilon is not None:
-            own = isinstance(mechanism, OwnRelease)
-            mechanism = mechanism.at(epsilon) if own else replace(mechanism, epsilon=epsilon)
-        return plan(study, mechanism, **self.which)
+            which.pop("group", None)  # so many are in the group
+        return plan(study, mechanism, **which)
 
     def check_worth(self) -> None:
         """Refuse what is not worth its budget.
@@ -262,8 +280,10 @@ class Plan:
         Raises:
             OptionError: If too little would be left to see.
         """
+        from gazeveil.release.wanting import advice  # noqa: PLC0415  (asks plans)
+
         if (forecast := self.forecast) is not None:
-            forecast.check("" if forecast.worth_it else self.measurement.advice())
+            forecast.check("" if forecast.worth_it else advice(self))
 
     def release(
         self,

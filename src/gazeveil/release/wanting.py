@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,6 +15,7 @@ from gazeveil.privacy.exact import decimal_up, exact, in_digits
 from gazeveil.privacy.scale import MOST_ADVISED, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan
+from gazeveil.release.products._common import least
 
 MOST_PARTICIPANTS = 100_000
 LEAST_EPSILON = Fraction(1, 100)
@@ -29,7 +29,8 @@ class Answer:
     Attributes:
         plan: The plan that the question is about.
         want: The wanted value of the forecast's measure.
-        participants: The fewest that are enough at the plan's ε; None if none up to 100,000 are.
+        participants: The fewest that are enough at the plan's ε; None if none up to 100,000 are, or their number does
+            not matter.
         epsilon: The smallest ε that is enough for the plan's participants; None if none up to 10 is: beyond that one
             should not speak of protection.
     """
@@ -41,55 +42,66 @@ class Answer:
 
     def in_words(self) -> list[str]:
         """Say the answer in sentences."""
-        forecast = _forecast(self.plan)
-        asked, number = exact(self.plan.measurement.mechanism.epsilon), self.plan.study.participants.number
+        forecast, measurement = _forecast(self.plan), self.plan.measurement
+        asked, number = measurement.epsilon, self.plan.study.participants.number
         goal = f"{forecast.measure} = {self.want:g}"
-        lines = [
-            f"with {number:,} participants and ε = {in_digits(asked)} ({strength_of(asked)}): expected is "
-            f"{forecast.in_words()}"
-        ]
-        if self.participants is None:
+        here = [] if measurement.per_participant else [f"{number:,} participants"]
+        here += [] if asked is None else [f"ε = {in_digits(exact(asked))} ({strength_of(exact(asked))})"]
+        lines = [f"with {' and '.join(here) or 'this mechanism'}: expected is {forecast.in_words()}"]
+        if measurement.per_participant:
+            lines.append("how many participants there are does not matter: each is released on their own")
+        elif self.participants is None:
             lines.append(f"no number of participants up to {MOST_PARTICIPANTS:,} is enough for {goal} at this ε")
         else:
             lines.append(f"{self.participants:,} participants are enough for {goal} at this ε")
-        if self.epsilon is None:
+        if asked is None:
+            lines.append("this mechanism has no ε")
+        elif self.epsilon is None:
             most = in_digits(MOST_ADVISED)
-            lines.append(f"no ε up to {most} is enough for {goal} with these participants, and more protects nobody")
+            lines.append(f"no ε up to {most} is enough for {goal} here, and more protects next to nothing")
         else:
             strength = strength_of(self.epsilon)
-            lines.append(f"ε = {in_digits(self.epsilon)} ({strength}) is enough for {goal} with these participants")
+            lines.append(f"ε = {in_digits(self.epsilon)} ({strength}) is enough for {goal} here")
         return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values."""
         return {
             "want": {_forecast(self.plan).measure: self.want},
+            "participants_matter": not self.plan.measurement.per_participant,
             "participants_needed": self.participants,
             "epsilon_needed": None if self.epsilon is None else in_digits(self.epsilon),
             "forecast": _forecast(self.plan).to_dict(),
         }
 
     def plot(self) -> Picture:
-        """Draw the expected quality over the number of participants and over ε."""
-        number = self.plan.study.participants.number or 1
-        epsilon = exact(self.plan.measurement.mechanism.epsilon)
-        people = [max(round(count), 2) for count in _spread(max(number / 8, 2), number * 8, _CURVE)]
-        by_people = [self._at(participants=count) for count in people]
-        amounts = [decimal_up(Fraction(value), 3) for value in _spread(0.1, float(MOST_ADVISED), _CURVE)]
-        both = any(by_people)  # not for everybody's own series, which are as good however many take part
-        figure, axes = canvas(9.5 if both else 5.5, 3.6, 1, 1 + both, sharey=True, squeeze=False)
-        if both:
-            _draw(axes[0, 0], people, by_people, number, self.participants)
-            axes[0, 0].set_xlabel(f"participants, at ε = {in_digits(epsilon)}")
-        needed = None if self.epsilon is None else float(self.epsilon)
-        shown = [float(amount) for amount in amounts]
-        _draw(axes[0, -1], shown, [self._at(epsilon=amount) for amount in amounts], float(epsilon), needed)
-        axes[0, -1].set_xlabel(f"ε, with {number:,} participants")
-        for each in axes[0]:
+        """Draw the expected quality over the number of participants and over ε, as far as they matter."""
+        measurement, number = self.plan.measurement, self.plan.study.participants.number or 1
+        panels = [not measurement.per_participant, measurement.epsilon is not None]
+        if not any(panels):
+            raise OptionError("neither participants nor ε matter here: there is nothing to draw")
+        figure, drawn = canvas(4.75 * sum(panels), 3.6, 1, sum(panels), sharey=True, squeeze=False)
+        axes = list(drawn.flat)
+        for each in axes:
             each.axhline(self.want, color="black", linewidth=0.8, linestyle=":")
             each.set_xscale("log")
-        axes[0, 0].set_ylabel(f"expected {_forecast(self.plan).measure}, 9 of 10 studies shaded")
+        axes[0].set_ylabel(f"expected {_forecast(self.plan).measure}, 9 of 10 shaded")
+        if measurement.epsilon is not None:
+            self._draw_epsilon(axes.pop(), exact(measurement.epsilon), number)
+        if axes:
+            people = sorted({max(round(count), 2) for count in _spread(max(number / 8, 2), number * 8, _CURVE)})
+            _draw(axes[0], people, [self._at(participants=count) for count in people], number, self.participants)
+            at = "" if measurement.epsilon is None else f", at ε = {in_digits(exact(measurement.epsilon))}"
+            axes[0].set_xlabel(f"participants{at}")
         return Picture(png(figure))
+
+    def _draw_epsilon(self, axes: Any, epsilon: Fraction, number: int) -> None:
+        amounts = [decimal_up(Fraction(value), 3) for value in _spread(0.1, float(MOST_ADVISED), _CURVE)]
+        needed = None if self.epsilon is None else float(self.epsilon)
+        forecasts = [self._at(epsilon=amount) for amount in amounts]
+        _draw(axes, [float(amount) for amount in amounts], forecasts, float(epsilon), needed)
+        matter = "" if self.plan.measurement.per_participant else f", with {number:,} participants"
+        axes.set_xlabel(f"ε{matter}")
 
     def _at(self, **change: Any) -> Forecast | None:
         try:
@@ -107,7 +119,8 @@ def enough(plan: Plan, want: float) -> Answer:
     forecast = _forecast(plan)
     if not math.isfinite(want) or not 0 < want < 1:
         raise OptionError(f"a wanted {forecast.measure} lies between 0 and 1, not at {want!r}")
-    if plan.study.participants.number is None:
+    measurement = plan.measurement
+    if plan.study.participants.number is None and not measurement.per_participant:
         raise OptionError("the number of participants is secret: declare a public guess to plan with")
 
     def good(**change: Any) -> bool:
@@ -117,10 +130,31 @@ def enough(plan: Plan, want: float) -> Answer:
             return False
         return found >= want if forecast.measure == "cc" else found <= want
 
-    most = min(MOST_PARTICIPANTS, math.ceil(1 / _delta(plan)) - 1)
-    participants = _least(lambda count: good(participants=count), 2, most)
-    steps = _least(lambda step: good(epsilon=_epsilon(step)), 0, _STEPS)
-    return Answer(plan, want, participants, None if steps is None else _epsilon(steps))
+    participants, epsilon = None, None
+    if not measurement.per_participant:
+        plan.at(participants=plan.study.participants.number)  # says so where they cannot be changed
+        most = min(MOST_PARTICIPANTS, math.ceil(1 / _delta(plan)) - 1)
+        participants = least(lambda count: good(participants=count), 2, most)
+    if measurement.epsilon is not None:
+        step = least(lambda step: good(epsilon=_epsilon(step)), 0, _STEPS)
+        own = exact(measurement.epsilon)
+        epsilon = None if step is None else _epsilon(step)
+        if epsilon is not None and own < epsilon and good(epsilon=own):
+            epsilon = own
+    return Answer(plan, want, participants, epsilon)
+
+
+def advice(plan: Plan) -> str:
+    """Say what would be worth its budget, where a plan is not: never an ε that one should not speak of."""
+    options, answer = list(plan.measurement.alternatives()), enough(plan, _forecast(plan).floor)
+    if answer.epsilon is not None:
+        options.append(f"an ε of {in_digits(answer.epsilon)} ({strength_of(answer.epsilon)})")
+    if answer.participants is not None:
+        options.append(f"{answer.participants:,} participants")
+    has_none = plan.measurement.epsilon is not None and answer.epsilon is None
+    none = f"no ε up to {in_digits(MOST_ADVISED)} is enough; " if has_none else ""
+    take = f"take {', or '.join(options)}; " if options else ""
+    return f"{none}{take}--anyway goes on regardless"
 
 
 _STEPS = 150
@@ -128,26 +162,14 @@ _STEPS = 150
 
 
 def _delta(plan: Plan) -> Fraction:
-    """Return the δ of a plan, which more participants than one over it do not allow; tiny where there is none."""
-    return getattr(plan.guarantee, "delta", None) or getattr(plan.measurement, "delta", None) or Fraction(1, 10**9)
+    """Return the δ that a plan may spend, which more participants than one over it do not allow; tiny for none."""
+    given = getattr(plan.measurement.mechanism, "delta", None)
+    return (plan.study.delta if given is None else exact(given)) or Fraction(1, 10**9)
 
 
 def _epsilon(step: int) -> Fraction:
     ratio = float(MOST_ADVISED / LEAST_EPSILON)
     return min(decimal_up(LEAST_EPSILON * Fraction(ratio ** (step / _STEPS)), 2), MOST_ADVISED)
-
-
-def _least(good: Callable[[int], bool], low: int, high: int) -> int | None:
-    """Return the smallest whole number that is good, where all above a good one are; None if none is."""
-    if not good(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if good(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _forecast(plan: Plan) -> Forecast:

@@ -102,7 +102,11 @@ class AoiPlan(NoisySum):
 
     def predicted_error(self) -> pl.DataFrame:
         """Return how far off the release will be, before anything is spent."""
-        return prediction_table(self.questions, self.means(self._nothing()), self.confidence)
+        return prediction_table(self.questions, self.expected_means(), self.confidence)
+
+    def expected_means(self) -> list[NoisyMean]:
+        """Return means of nobody for each question: how many numbers it has, and the noise on them."""
+        return self.means(self._nothing())
 
     def cautions(self) -> tuple[str, ...]:
         """Return what somebody should know before spending."""
@@ -112,7 +116,7 @@ class AoiPlan(NoisySum):
         hidden = sorted(
             {
                 question.statistic.name
-                for question, mean in zip(self.questions, self.means(self._nothing()), strict=True)
+                for question, mean in zip(self.questions, self.expected_means(), strict=True)
                 if mean.noise.quantile(1 - self.confidence) >= self.observers * mean.largest / 2
             }
         )

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.aoi.compare import GroupComparison, comparison_table
@@ -17,17 +19,23 @@ from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.table import means_table
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import OptionError
+from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose_disjoint
+from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.forecast import Forecast
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.products._common import check_delta, delta_of, number_of, weak
 from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.types import IntArray, Tell
+
+_VARIANCE = 1 / 12
+"""Of values of which nothing is known but that they lie between 0 and 1, all equally likely."""
 
 _SHOWN = 12
 """How many of the released numbers are shown in words."""
@@ -83,6 +91,37 @@ class AoiMeasurement(Measurement):
         if self.groups:
             facts.append(Fact("groups", {name: len(people) for name, people in self.groups.items()}))
         return tuple(facts)
+
+    @property
+    def asked(self) -> AoiStatistics | GroupComparison:
+        """What is asked, of the groups where groups are compared."""
+        return GroupComparison(self.mechanism, self.groups) if self.groups else self.mechanism
+
+    def with_epsilon(self, epsilon: Number) -> AoiStatistics | GroupComparison:
+        """Return what is asked with another ε."""
+        return replace(self, mechanism=replace(self.mechanism, epsilon=exact(epsilon))).asked
+
+    def forecast(self) -> Forecast:
+        """Return the error to expect of a mean, as a part of its range: of the noise, and of who took part."""
+        variances = np.concatenate(
+            [
+                np.full(len(mean.mean), mean.noise_sd**2 + _VARIANCE / mean.people)
+                for name in self._names
+                for mean in self._plan(name).expected_means()
+            ]
+        )
+        error, nothing = math.sqrt(float(variances.mean())), math.sqrt(_VARIANCE)
+        low, high = nine_of_ten(error, variances, len(variances))
+        return Forecast(
+            measure="error",
+            expected=error,
+            low=low,
+            high=high,
+            without_data=nothing,
+            floor=0.9 * nothing,
+            basis="the law of the noise and the sampling of participants, if all values in a range are equally likely; "
+            "the interval follows from how many numbers are released",
+        )
 
     def method(self) -> Method:
         """Return how the statistics protect."""

@@ -22,6 +22,7 @@ from gazeveil.features.series import SeriesMechanism
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.release.binding import BoundCorpus, BoundTable
@@ -65,6 +66,7 @@ class SeriesMeasurement(SeriesProduct):
     product: ClassVar[str] = OwnRelease.product
     files: ClassVar[str] = "features.parquet: the noisy series of everybody, a row a step"
     proof: ClassVar[str] = "feature-series"
+    per_participant: ClassVar[bool] = True
 
     study: Study
     mechanism: OwnRelease
@@ -74,6 +76,16 @@ class SeriesMeasurement(SeriesProduct):
     def guarantee(self) -> Guarantee:
         """What is guaranteed to a participant, for all of their series together."""
         return self.mechanism.guarantee(self.series.each)
+
+    @property
+    def epsilon(self) -> Number:
+        """The ε that was asked for, for each series."""
+        found: Number = self.mechanism.mechanism.epsilon
+        return found
+
+    def with_epsilon(self, epsilon: Number) -> OwnRelease:
+        """Return the mechanism with another ε."""
+        return self.mechanism.at(epsilon)
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""

@@ -16,7 +16,7 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.strategy import Estimate, Strategy
-from gazeveil.aggregate.study_plan import LEAST_CARRIED, StudyEstimate, StudyPlan
+from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
@@ -24,19 +24,16 @@ from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, number_of, weak
+from gazeveil.release.products._common import check_delta, delta_of, least, number_of, weak
 from gazeveil.release.products._strategy_method import joint_method, strategy_method
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
 from gazeveil.types import IntArray, Tell
-
-_MARGIN = 0.1
-"""Around the forecast: a margin, not a measured interval. Means of three simulated studies were off by up to 0.07
-(docs/how-to/publish-a-whole-study.md)."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,17 +88,7 @@ class HeatmapsMeasurement(Measurement):
         plan = self.plan
         if not isinstance(plan, StudyPlan):
             return None
-        expected = plan.carried()
-        return Forecast(
-            measure="cc",
-            expected=expected,
-            low=max(expected - _MARGIN, 0.0),
-            high=min(expected + _MARGIN, 1.0),
-            without_data=0.0,
-            floor=LEAST_CARRIED,
-            basis="correlation beyond the study's mean, fitted to simulated studies of 12 and 60 stimuli; "
-            f"the interval is a margin of {_MARGIN:g}",
-        )
+        return HEATMAPS.forecast(plan.carried())
 
     def method(self) -> Method:
         """Return how the maps protect."""
@@ -125,16 +112,15 @@ class HeatmapsMeasurement(Measurement):
             neighbours=self.study.neighbours,
         )
 
-    def advice(self) -> str:
-        """Say how many stimuli, or which ε, would be enough."""
+    def alternatives(self) -> tuple[str, ...]:
+        """Say how many stimuli of equal weight would not be too many, and that there is the mean."""
         plan = self.plan
         if not isinstance(plan, StudyPlan):
-            return ""
-        fewer, options = plan.most_stimuli_carried(), ["the mean alone (--mean-only)"]
-        options.insert(0, f"an ε of about {plan.epsilon_carried():.3g}")
-        if fewer >= 2:
-            options.insert(0, f"at most {fewer} stimuli")
-        return f"take {', or '.join(options)}; --anyway goes on regardless"
+            return ()
+        most = len(plan.stimuli)
+        left_out = least(lambda out: HEATMAPS.forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
+        fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
+        return (*fewer, "the mean alone (--mean-only)")
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little."""

@@ -21,6 +21,8 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.calibrated import MOVIE
+from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
@@ -75,6 +77,14 @@ class MovieMeasurement(Measurement):
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
         return {"mechanism": "dynamic-heatmap", "stimulus": self.stimulus, **self.plan.to_dict()}
+
+    def forecast(self) -> Forecast:
+        """Return how much single moments are expected to show beyond the mean over time."""
+        return MOVIE.forecast(self.plan.carried())
+
+    def alternatives(self) -> tuple[str, ...]:
+        """Say that there is the mean over time."""
+        return ("longer bins (--bin)", "one heatmap of the whole time")
 
     def method(self) -> Method:
         """Return how the maps protect."""

@@ -12,7 +12,7 @@ import json
 import math
 import shutil
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,11 +28,14 @@ from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.spool import Spool, SpooledCorpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose
+from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
+from gazeveil.release.public_gaze import USUAL_HZ, veil_forecast
 from gazeveil.release.study import Fact, Study
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
@@ -70,6 +73,7 @@ class VeiledMeasurement(Measurement):
     product: ClassVar[str] = VeiledRecordings.product
     files: ClassVar[str] = "the veiled recordings: a corpus folder, or files in the format that was asked for"
     proof: ClassVar[str] = "gaze-stream"
+    per_participant: ClassVar[bool] = True
 
     study: Study
     mechanism: VeiledRecordings
@@ -95,6 +99,24 @@ class VeiledMeasurement(Measurement):
     def delay_s(self) -> float:
         """By how many seconds what is released runs late."""
         return max(each.delay for each in self.on_screens.values())
+
+    @property
+    def epsilon(self) -> Number | None:
+        """The ε of a window, where the mechanism has one."""
+        return next((getattr(_first(each), "epsilon", None) for each in self.on_screens.values()), None)
+
+    def with_epsilon(self, epsilon: Number) -> VeiledRecordings:
+        """Return the mechanism with another ε."""
+        if self.mechanism.recipe is not None or self.epsilon is None:
+            raise OptionError(
+                "this mechanism has no ε that could be changed", hint="give one by its name, for example clock"
+            )
+        return replace(self.mechanism, parameters={**self.mechanism.parameters, "epsilon": epsilon})
+
+    def forecast(self) -> Forecast:
+        """Return how far veiled points are expected to lie from gaze, on public gaze that nobody had."""
+        mechanisms = tuple((each, screen) for screen, each in self.on_screens.items())
+        return veil_forecast(mechanisms, self.study.recordings.rate_hz or USUAL_HZ)
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values, for each screen."""
