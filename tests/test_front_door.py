@@ -295,7 +295,6 @@ def test_the_expected_quality_changes_with_epsilon(name: str) -> None:
 
 
 def test_plans_without_a_forecast_draw_nothing() -> None:
-    assert plans()["veil"].plot() is None
     secret = Study(name="s", participants=Participants(secret=True), stimuli=(Stimulus(name="a", screen=DESK),))
     assert secret.plan(PrivateHeatmap(epsilon="1", **COARSE)).plot() is None
 
