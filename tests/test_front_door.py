@@ -275,7 +275,6 @@ def test_plans_draw_what_to_expect(name: str) -> None:
 
 
 def test_plans_without_a_forecast_draw_nothing() -> None:
-    assert plans()["veil"].plot() is None
     secret = Study(name="s", participants=Participants(secret=True), stimuli=(Stimulus(name="a", screen=DESK),))
     assert secret.plan(PrivateHeatmap(epsilon="1", **COARSE)).plot() is None
 
