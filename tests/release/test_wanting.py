@@ -229,9 +229,12 @@ def test_a_veil_without_an_epsilon_says_so() -> None:
         plan.at(epsilon=1)
     answer = enough(plan, 0.01)
     assert answer.epsilon is None
-    assert "this mechanism has no ε" in answer.in_words()
+    assert "this mechanism has no ε that could be changed" in answer.in_words()
     with pytest.raises(OptionError, match="nothing to draw"):
         answer.plot()
+    assert plan.plot() is None
+    chain = {"mechanism": "chain", "members": [{"mechanism": "clock", **CLOCK}, {"mechanism": "smoothing"}]}
+    assert enough(study().plan(VeiledRecordings(recipe=chain)), 0.01).epsilon is None
 
 
 def test_a_veil_is_forecast_at_the_declared_rate() -> None:
@@ -261,4 +264,4 @@ def test_curves_rise_and_hold_their_mean(curve: Curve) -> None:
 def test_the_least_good_number_is_found() -> None:
     for first in range(1, 12):
         assert least(partial(operator.le, first), 1, 10) == (first if first <= 10 else None)
-    assert least(lambda number: True, 3, 2) is None
+    assert least(bool, 3, 2) is None

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError, PrivacyError
-from gazeveil.features.design import Ball, Design
+from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource, to_lattice
@@ -40,8 +40,8 @@ _USUAL_TASK, _USUAL_PERSON = 1.0, 0.05
 (`gazeveil experiment forecast --product features`). With the decoder's caution instead, publishing nothing looks half
 as bad again as it is, and any release worth it."""
 
-_SPREAD = (0.58, 1.77)
-"""Between which parts of the expected error 9 of 10 tasks came out that were held out."""
+_STRANGE = 0.42
+"""How much wider than by chance alone errors of tasks are spread that were held out (`nine_of_ten`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,12 +190,13 @@ class GroupSeries:
         left[shape[:size], component[:size]] = signal * spread / (signal + spread)
         feared = math.sqrt(float(left.sum()) / design.values + outside)
         variance = np.square(design.time).T @ left @ np.square(design.components).T
-        error, floor = self._usual(size, people, trust, spread)
-        interval = (_SPREAD[0] * error, _SPREAD[1] * error)
+        error, interval, floor = self._usual(size, people, trust, spread)
         return feared, GroupPlan(ball, noise, trust, error, interval, floor, np.sqrt(variance + outside))
 
-    def _usual(self, size: int, people: int, trust: FloatArray, spread: FloatArray) -> tuple[float, float]:
-        """Return the error to expect of a usual task, and that of publishing the public mean."""
+    def _usual(
+        self, size: int, people: int, trust: FloatArray, spread: FloatArray
+    ) -> tuple[float, tuple[float, float], float]:
+        """Return the error to expect of a usual task, its interval, and the error of publishing the public mean."""
         design = self.design
         usual = _USUAL_TASK * design.between + (_USUAL_PERSON + 1 / people) * design.energies
         outside = (_USUAL_PERSON + 1 / people) * design.rest
@@ -204,4 +205,4 @@ class GroupSeries:
         left = usual.copy()
         left[where] = np.square(1 - trust) * usual[where] + np.square(trust) * spread
         error, floor = (math.sqrt(float(energy.sum()) / design.values + outside) for energy in (left, usual))
-        return error, floor
+        return error, nine_of_ten(error, left, design.values, _STRANGE), floor

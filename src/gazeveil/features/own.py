@@ -20,7 +20,7 @@ import numpy as np
 from gazeveil.errors import OptionError
 from gazeveil.features.basis import left_by_averaging, seen_energy
 from gazeveil.features.bins import BinRules
-from gazeveil.features.design import Ball, Design
+from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource
@@ -32,9 +32,9 @@ from gazeveil.types import FloatArray
 _STRANGERS = 1.15
 """How much more energy people have who are not in the design: its mean is theirs who are."""
 
-_SPREAD = (0.68, 1.5)
-"""Between which parts of the expected error 9 of 10 series came out of people and tasks that were held out
-(`gazeveil experiment forecast --product features`)."""
+_STRANGE = 0.22
+"""How much wider than by chance alone errors of people and tasks are spread that were held out (`nine_of_ten`;
+`gazeveil experiment forecast --product features`)."""
 
 SHAPES = (1, 2, 3, 4, 6, 8, 12, 16, 24)
 
@@ -240,5 +240,8 @@ class OwnSeries:
             won, total, fast = won * left[:count], total * left, 0.0
         floor = float(total.sum()) / design.values + fast
         error = math.sqrt(max(floor - float(won.sum()) / design.values, 0.0))
+        unknown = np.array(total)
+        unknown[where] -= won
         error, floor = (math.sqrt(_STRANGERS) * value for value in (error, math.sqrt(floor)))
-        return OwnPlan(ball, count, noise, gain, error, (_SPREAD[0] * error, _SPREAD[1] * error), floor)
+        interval = nine_of_ten(error, _STRANGERS * unknown, design.values, _STRANGE)
+        return OwnPlan(ball, count, noise, gain, error, interval, floor)

@@ -345,11 +345,13 @@ class Plan:
         )
 
     def plot(self) -> Picture | None:
-        """Draw the expected quality over the number of participants and over ε; None where nothing is expected."""
+        """Draw the expected quality over the number of participants and over ε; None where nothing is known."""
         from gazeveil.release.wanting import Answer  # noqa: PLC0415  (knows this class)
 
-        forecast = self.forecast
-        return None if forecast is None else Answer(self, forecast.expected, None, None).plot()
+        forecast, measurement = self.forecast, self.measurement
+        if forecast is None or (measurement.per_participant and measurement.epsilon is None):
+            return None
+        return Answer(self, forecast.expected, None, None).plot()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""

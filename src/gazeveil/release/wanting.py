@@ -55,7 +55,7 @@ class Answer:
         else:
             lines.append(f"{self.participants:,} participants are enough for {goal} at this ε")
         if asked is None:
-            lines.append("this mechanism has no ε")
+            lines.append("this mechanism has no ε that could be changed")
         elif self.epsilon is None:
             most = in_digits(MOST_ADVISED)
             lines.append(f"no ε up to {most} is enough for {goal} here, and more protects next to nothing")

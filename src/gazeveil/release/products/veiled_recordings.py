@@ -102,12 +102,14 @@ class VeiledMeasurement(Measurement):
 
     @property
     def epsilon(self) -> Number | None:
-        """The ε of a window, where the mechanism has one."""
+        """The ε of a window, where the mechanism has one that can be changed: those of recipes are written there."""
+        if self.mechanism.recipe is not None:
+            return None
         return next((getattr(_first(each), "epsilon", None) for each in self.on_screens.values()), None)
 
     def with_epsilon(self, epsilon: Number) -> VeiledRecordings:
         """Return the mechanism with another ε."""
-        if self.mechanism.recipe is not None or self.epsilon is None:
+        if self.epsilon is None:
             raise OptionError(
                 "this mechanism has no ε that could be changed", hint="give one by its name, for example clock"
             )
