@@ -36,7 +36,7 @@ SHELL_SYNTAX = re.compile(r"[|<>$*;&`]")
 QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 LISTENS = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 
-PROGRAMS = ("cat", "cp", "curl", "echo", "head", "ls", "mkdir", "mv")
+PROGRAMS = ("cat", "cp", "curl", "echo", "head", "ls", "mkdir", "mv", "openssl", "python3", "sha256sum")
 """What a recipe may use beside gazeveil itself. A block with anything else is marked as not run."""
 READERS_GAZEVEIL = f'gazeveil() {{ "{sys.executable}" -m gazeveil "$@"; }}\n'
 
@@ -161,7 +161,7 @@ class Reader:
             return code, self.readable("".join(self.capture.readouterr()))
         assert program == "gazeveil" or program in PROGRAMS, f"{block}: nothing runs `{command}`; see CONTRIBUTING.md"
         if program != "gazeveil" and not shutil.which(program):
-            return 0, ""
+            pytest.skip(f"{program} is not installed, and the rest of the page may need what it makes")
         command = LISTENS.sub(lambda port: self.ports.get(port[0], port[0]), command)
         script = f"{READERS_GAZEVEIL}(exit {self.code})\n{command}"
         done = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True)

@@ -36,6 +36,7 @@ class Curve:
         basis: What it was measured on.
         gain: By how much a map must be better than without data to be worth its budget.
         each: What the quantiles are over.
+        with_what: What the correlation is with.
     """
 
     at: tuple[float, ...]
@@ -46,6 +47,7 @@ class Curve:
     basis: str
     gain: float = GAIN
     each: str = "studies"
+    with_what: str = "the noise-free map"
 
     def forecast(self, at: float) -> Forecast:
         """Return what to expect at a value of the public number; beyond the ends, what holds at the ends."""
@@ -63,6 +65,7 @@ class Curve:
             floor=nothing + self.gain,
             basis=self.basis,
             each=self.each,
+            with_what=self.with_what,
         )
 
 
@@ -96,10 +99,11 @@ HEATMAPS: Final = Curve(
     low=(-0.25, -0.25, -0.2, -0.08, 0.05, 0.43, 0.58, 0.62, 0.6, 0.45),
     high=(0.35, 0.42, 0.46, 0.54, 0.7, 0.91, 0.92, 0.92, 0.94, 0.94),
     without_data=(0.0,) * 10,
-    basis="correlation beyond the study's mean, on whole studies of 6 to 24 stimuli, 15 to 300 participants and ε of "
+    basis="whole studies of 6 to 24 stimuli, 15 to 300 participants and ε of "
     "1, 3 and 10: simulated scenes and OSIE images",
     gain=0.2,
     each="maps",
+    with_what="what sets each noise-free map apart from the study's mean",
 )
 """The maps of a whole study, beyond its mean."""
 
@@ -109,9 +113,10 @@ MOVIE: Final = Curve(
     low=(-0.3, -0.28, -0.25, -0.2, 0.0, 0.02, 0.25, 0.3),
     high=(0.4, 0.5, 0.6, 0.65, 0.76, 0.88, 0.92, 0.94),
     without_data=(0.0,) * 8,
-    basis="correlation beyond the mean over time, on 2 simulated films of 11 s and the first 3 s of 4 OSIE images, "
+    basis="2 simulated films of 11 s and the first 3 s of 4 OSIE images, "
     "bins of 0.5 s, 15 to 300 participants and ε of 1, 3 and 10",
     gain=0.2,
     each="moments",
+    with_what="what sets each noise-free moment apart from the mean over time",
 )
 """The maps of a movie, beyond the mean over time."""

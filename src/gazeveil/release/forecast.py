@@ -25,6 +25,7 @@ class Forecast:
         basis: What the forecast was calibrated on, in a sentence.
         each: What the interval holds 9 of 10 of: studies, or the maps or recordings of one.
         part_of: What an error is a part of.
+        with_what: What a correlation is with.
     """
 
     measure: str
@@ -36,6 +37,7 @@ class Forecast:
     basis: str
     each: str = "studies"
     part_of: str = "the range"
+    with_what: str = "the noise-free map"
 
     @property
     def worth_it(self) -> bool:
@@ -44,7 +46,7 @@ class Forecast:
 
     def in_words(self) -> str:
         """Say what to expect in one sentence."""
-        named = {"cc": "a correlation with the noise-free result", "error": f"an error, as a part of {self.part_of},"}
+        named = {"cc": f"a correlation with {self.with_what}", "error": f"an error, as a part of {self.part_of},"}
         return (
             f"{named[self.measure]} of {self.expected:.2g} (9 of 10 {self.each}: {self.low:.2g} to {self.high:.2g}); "
             f"{self.without_data:.2g} without any data"
