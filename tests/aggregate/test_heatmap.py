@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 from gazeveil import Corpus, Ledger, NoiseSource, PureDP, Recording, screen
-from gazeveil.aggregate.choice import tells_much
 from gazeveil.aggregate.engine import Kernel, Summed
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import BudgetExceeded, InputError, OptionError, ReleaseFailed
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import ApproxDP, Unproven
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.study import DELTA
@@ -180,13 +178,3 @@ def test_a_strategy_that_cannot_use_a_picture_says_so() -> None:
 def test_gaussian_noise_keeps_no_pure_guarantee() -> None:
     with pytest.raises(OptionError, match="delta 0"):
         planned(PrivateHeatmap(epsilon=1.0, delta=0.0, strategy="bumps", **COARSE), a_corpus())
-
-
-@pytest.mark.parametrize(
-    ("people", "epsilon", "delta", "much"), [(1, 1.0, 1e-5, False), (30, 1.0, 1e-5, True), (5, 1.0, 0.0, False)]
-)
-def test_public_numbers_say_whether_a_map_can_tell_much(people: int, epsilon: float, delta: float, much: bool) -> None:
-    strategy = PrivateHeatmap(epsilon=epsilon, **COARSE).strategy_for(
-        DESK, people, Neighbours.REPLACE_ONE, exact(delta)
-    )
-    assert tells_much(strategy.task) is much

@@ -13,9 +13,6 @@ from gazeveil.privacy.unit import Neighbours
 FEW = 25.0
 """Below so many effective observers few modes with radial noise are better than many numbers with Gaussian noise."""
 
-LEAST = 10.0
-"""Below so many effective observers a map is nearly all prior."""
-
 _REFERENCE = 3.73064
 """The multiplier of Gaussian noise at ε = 1, δ = 10⁻⁵, where an observer counts as one."""
 
@@ -26,13 +23,6 @@ def effective_observers(task: Task) -> float:
         return 0.0
     observers = task.observers * _REFERENCE / gaussian_sigma(task.epsilon, task.delta)
     return observers * math.sqrt(2) if task.neighbours is Neighbours.ADD_REMOVE else observers
-
-
-def tells_much(task: Task) -> bool:
-    """Return whether a map says more than what was known before: by public numbers, whatever the data are."""
-    if task.delta == 0:  # radial noise, whose size a head falls with ε and not with δ
-        return task.observers * float(task.epsilon) >= LEAST
-    return effective_observers(task) >= LEAST
 
 
 def choose(task: Task) -> str:
