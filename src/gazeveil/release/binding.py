@@ -7,6 +7,7 @@ Each rule looks at one recording at a time, so no participant changes how anothe
 - names of participants, stimuli and sessions are compared in one spelling (NFC);
 - participants who are not in the roster, or withdrew, are left out;
 - stimuli and sessions that were not declared are left out;
+- columns are brought into the one schema, and a part of the corpus that cannot be read counts as absent;
 - a recording on another raster or in another unit than declared counts as absent; physical size and distance are
   taken as declared.
 
@@ -22,11 +23,12 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.errors import InputError, PrivacyError
+from gazeveil.errors import PrivacyError
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.release.conforming import UNREADABLE, conforming, name_of, readable
 from gazeveil.release.study import Study, spelt
 
 _DOOR = object()
@@ -65,6 +67,12 @@ class BoundCorpus:
         """Return the recordings of some stimuli."""
         return self.corpus.select(stimulus=[spelt(name) for name in stimuli])
 
+    def without_unreadable(self) -> BoundCorpus:
+        """Return the corpus without the parts that cannot be read to their end; it is read in full to find them."""
+        corpus, lost = readable(self.corpus)
+        self.remarks.extend(f"{name} could not be read and counts as absent" for name in lost)
+        return replace(self, corpus=corpus) if lost else self
+
 
 @dataclass(frozen=True, slots=True)
 class BoundTable:
@@ -93,16 +101,24 @@ class BoundTable:
         """Everybody who is there, sorted."""
         return self.table.observers
 
+    def without_unreadable(self) -> BoundTable:
+        """Return the table as it is: it was read in full."""
+        return self
+
 
 def bind(study: Study, corpus: Corpus) -> BoundCorpus:
     """Put a corpus under a study's rules."""
     screens = {spelt(stimulus.name): stimulus.screen for stimulus in study.stimuli}
-    parts = []
+    parts, remarks = [], []
     for part in corpus.parts:
         screen = screens.get(spelt(part.stimulus))
-        if screen is not None and lies_on(part.label.geometry, screen):
-            parts.append(_bound(part, screen, study))
-    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, door=_DOOR)
+        if screen is None or not lies_on(part.label.geometry, screen):
+            continue
+        try:
+            parts.append(_bound(conforming(part), screen, study))
+        except UNREADABLE as error:
+            remarks.append(f"{name_of(part)} could not be read and counts as absent: {error}")
+    return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, remarks, door=_DOOR)
 
 
 def bind_table(study: Study, table: FeatureTable) -> BoundTable:
@@ -137,12 +153,7 @@ def labels_of(part: Part) -> set[Labels]:
 
 def _bound(part: Part, screen: Geometry, study: Study) -> Part:
     stimulus = spelt(part.stimulus)
-    try:
-        labels = labels_of(part)
-    except InputError:  # whoever needs this part fails to read it; whoever does not is not bothered
-        samples = _by_rows(part.samples, study)
-    else:
-        samples = _by_labels(part.samples, labels, study)
+    samples = _by_labels(part.samples, labels_of(part), study)
     events = _by_rows(part.events, study)
     named = pl.lit(stimulus).alias("stimulus")
     samples, events = (

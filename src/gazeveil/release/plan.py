@@ -10,8 +10,10 @@ before the charge and holds nothing private. `Plan.release` charges, and only th
 from __future__ import annotations
 
 import uuid
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -32,6 +34,7 @@ from gazeveil.privacy.ledger.events import now
 from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
+from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
@@ -329,10 +332,11 @@ class Plan:
             receipt = ledger.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
         # Paid. From here on private data may be read, and whatever goes wrong names no participant.
         try:
-            data = measurement.open(corpus, tell)
-            measurement.domain.check(data)
-            value = measurement.decode(measurement.measure(data, source, computer, tell))
-        except Exception as error:
+            with _unheard():
+                data = measurement.open(corpus, tell)
+                measurement.domain.check(data)
+                value = measurement.decode(_measured(measurement, data, source, computer, tell))
+        except UNREADABLE as error:
             raise ReleaseFailed(paid=receipt is not None) from error
         return Release(
             value=value,
@@ -382,6 +386,27 @@ class Plan:
         ]
         rows += [("Mind", warning) for warning in self.measurement.warnings()]
         return html_table(f"Plan: {self.measurement.product}", rows)
+
+
+def _measured(
+    measurement: Measurement, data: BoundCorpus | BoundTable, noise: NoiseSource, engine: Engine, tell: Tell
+) -> Any:
+    """Measure; where that fails, once more without what cannot be read. Of a failed attempt nothing is kept."""
+    try:
+        return measurement.measure(data, noise, engine, tell)  # type: ignore[arg-type]
+    except UNREADABLE:
+        rest = data.without_unreadable()
+        if rest is data:
+            raise
+    return measurement.measure(rest, noise, engine, tell)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Keep Python's warnings quiet: what numpy or polars warn of would say that somebody's gaze is odd."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _in_short(value: Any) -> str:
