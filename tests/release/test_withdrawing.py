@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gazeveil import Participants, PrivateHeatmap, Stimulus, Study, screen
 from gazeveil.errors import InputError
-from gazeveil.release.study import Study
 from gazeveil.release.withdrawing import withdraw
 
 REST = """
@@ -93,3 +93,12 @@ def test_nobody_withdraws_twice_from_a_number(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="before"):
         withdraw(path, "Zoe\u0308")
     assert Study.open(path).participants.number == 4
+
+
+@pytest.mark.parametrize("people", [Participants(roster=("anna", "bo", "carl")), Participants(number=3)])
+def test_who_withdrew_stays_out_of_a_plan_for_another_number_of_participants(people: Participants) -> None:
+    desk = Stimulus(name="a", screen=screen(800, 600, 400, 300, 600))
+    study = Study(name="s", participants=people, stimuli=(desk,)).withdraw("bo")
+    plan = study.plan(PrivateHeatmap(epsilon=1, cell_deg=4, blur_deg=4)).at(participants=50)
+    assert plan.study.participants.number == 50
+    assert plan.study.participants.withdrawn == ("bo",)

@@ -272,7 +272,7 @@ class Plan:
         study, which = self.study, dict(self.which)
         mechanism = self.measurement.asked if epsilon is None else self.measurement.with_epsilon(epsilon)
         if participants is not None and not self.measurement.per_participant:
-            people = Participants(number=participants, secret=study.participants.secret)
+            people = replace(study.participants, roster=None, number=participants)
             study = replace(study, participants=people, recordings=replace(study.recordings, groups={}))
             which.pop("group", None)  # so many are in the group
         return plan(study, mechanism, **which)
