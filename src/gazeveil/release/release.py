@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,10 @@ class Release:
     date: str
     post_processing: tuple[str, ...] = ()
     private: BoundCorpus | BoundTable | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> list[Any]:
+        """Pickle and copy without the data: what goes out must not carry them along."""
+        return [None if each.name == "private" else getattr(self, each.name) for each in fields(self)]
 
     @property
     def product(self) -> str:
