@@ -10,10 +10,14 @@ from gazeveil.privacy.kept import SEEDED, is_seeded, kept_promise
 from gazeveil.privacy.unit import OneRecording
 
 
+class Wrapped(NoiseSource):
+    """Noise that could be anything, and says that it is secure."""
+
+
 def test_noise_that_is_not_secure_keeps_no_guarantee() -> None:
     guarantee = PureDP(1, unit=OneRecording())
     assert kept_promise(guarantee, NoiseSource.secure()) is guarantee
-    for noise in (NoiseSource.seeded(7), None, object(), SimpleNamespace(is_secure="yes")):
+    for noise in (NoiseSource.seeded(7), None, object(), SimpleNamespace(is_secure=True), Wrapped.secure()):
         kept = kept_promise(guarantee, noise)
         assert kept == Unproven(SEEDED, unit=OneRecording())
         assert is_seeded(kept)

@@ -82,40 +82,45 @@ NEIGHBOURS = {
 }
 
 
-class Untouched(NoiseSource):
-    """Noise that nobody may draw."""
+def noticed(touched: list[str]) -> Corpus:
+    """Return a corpus whose reading is noticed."""
 
-    def words(self, count: int) -> WordArray:
-        raise AssertionError("noise was drawn")
-
-
-def unreadable() -> Corpus:
-    """Return a corpus whose reading fails."""
-
-    def fail(table: pl.DataFrame) -> pl.DataFrame:
-        raise AssertionError("the corpus was read")
+    def look(table: pl.DataFrame) -> pl.DataFrame:
+        touched.append("read")
+        return table
 
     whole = Corpus.of(corpus_of(NEIGHBOURS["like the others"]))
-    parts = (replace(part, samples=part.samples.map_batches(fail)) for part in whole.parts)
+    parts = (replace(part, samples=part.samples.map_batches(look)) for part in whole.parts)
     return replace(whole, parts=tuple(parts))
 
 
 @pytest.mark.parametrize(
     ("name", "secret"), [*((name, False) for name in MECHANISMS), *((name, True) for name in SECRET)]
 )
-def test_a_refused_release_reads_nothing_and_draws_no_noise(name: str, secret: bool, tmp_path: Path) -> None:
+def test_a_refused_release_reads_nothing_and_draws_no_noise(
+    name: str, secret: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mechanism, which = MECHANISMS[name]
     number = {} if not secret else {"secret": True, **({} if name == "heatmap" else {"number": 12})}
     plan = declared(**number).plan(mechanism, **which)
     assert json.dumps(plan.to_dict())
-    corpus, noise = unreadable(), Untouched(None, "nobody may draw")
+    touched: list[str] = []
+    corpus = noticed(touched)
+
+    def drawn(*_: object) -> WordArray:
+        touched.append("drawn")
+        raise AssertionError("noise was drawn")
+
+    monkeypatch.setattr(NoiseSource, "words", drawn)
     with Ledger.open(tmp_path / "ledger.sqlite", create=True) as ledger:
         for account, epsilon in (("poor", "0.5"), ("rich", "9")):
             ledger.grant(account, ApproxDP(epsilon, "1e-3", neighbours=plan.study.neighbours))
         with pytest.raises(BudgetExceeded):
-            plan.release(corpus, ledger=ledger, account="poor", noise=noise, anyway=True)
+            plan.release(corpus, ledger=ledger, account="poor", anyway=True)
+        assert not touched
         with pytest.raises(ReleaseFailed):  # the traps do snap: paid, it reads
-            plan.release(corpus, ledger=ledger, account="rich", noise=noise, anyway=True)
+            plan.release(corpus, ledger=ledger, account="rich", anyway=True)
+        assert set(touched) == {"read", "drawn"}
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

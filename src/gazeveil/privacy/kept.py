@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 
 SEEDED = "its noise came from a seed, and whoever knows the seed can take the noise away"
@@ -11,7 +12,7 @@ SEEDED = "its noise came from a seed, and whoever knows the seed can take the no
 
 def kept_promise(guarantee: Guarantee, noise: object) -> Guarantee:
     """Return the guarantee that a release with this noise keeps: none, unless the noise is known to be secure."""
-    if getattr(noise, "is_secure", False) is True:
+    if type(noise) is NoiseSource and noise.is_secure:  # something that wraps one can say what it likes
         return guarantee
     reasons = guarantee.reasons if isinstance(guarantee, Unproven) else ()
     return Unproven([*reasons, SEEDED], unit=guarantee.unit, neighbours=guarantee.neighbours)
