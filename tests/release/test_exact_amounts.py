@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gazeveil import Participants, PrivateHeatmap, Stimulus, Study, screen
 from gazeveil.cli.main import run
+from gazeveil.errors import OptionError
 from gazeveil.privacy.ledger import Ledger
 from tests.release import hostile
 
@@ -46,3 +48,11 @@ def test_a_budget_pays_for_a_release_of_exactly_its_size_once(
         assert book.account("lab").remaining["epsilon"] == Fraction(0)
     assert run([*asked, "--out", str(tmp_path / "second")]) == 5
     assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize("people", [Participants(secret=True), Participants(number=1), Participants(number=2)])
+def test_a_delta_that_guarantees_nothing_is_refused_whoever_takes_part(people: Participants) -> None:
+    desk = Stimulus(name="a", screen=screen(800, 600, 400, 300, 600))
+    study = Study(name="s", participants=people, stimuli=(desk,), delta=Fraction(1, 2))
+    with pytest.raises(OptionError, match="such a guarantee is empty"):
+        study.plan(PrivateHeatmap(epsilon=1, cell_deg=4, blur_deg=4))

@@ -15,6 +15,10 @@ from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Study
 
 
+UNKNOWN = 1000
+"""How many participants a δ must suit where nothing is known about their number."""
+
+
 class Expected(Protocol):
     """What a plan with a public design knows about its error."""
 
@@ -55,10 +59,13 @@ def check_delta(delta: Fraction, study: Study | int) -> None:
     Raises:
         OptionError: If δ is no smaller than one over the number of participants.
     """
-    number = study if isinstance(study, int) else study.participants.number
-    if number is not None and delta and delta * number >= 1:
+    declared = study if isinstance(study, int) else study.participants.number
+    number = UNKNOWN if declared is None else max(declared, 2)
+    if delta and delta * number >= 1:
+        whose = " (their number is a secret)" if declared is None else ""
         raise OptionError(
-            f"delta {in_digits(delta)} is no smaller than one in {number:,} participants: such a guarantee is empty",
+            f"delta {in_digits(delta)} is no smaller than one in {number:,} participants{whose}: such a guarantee is "
+            "empty",
             hint="choose delta well below one over the number of participants, for example 1e-5",
         )
 
