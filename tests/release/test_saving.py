@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import digest_of
+from gazeveil.release.record import check_place
 from gazeveil.release.release import Release
 from gazeveil.release.verify import verify
 from tests.privacy.ledger.counts_product import CORPUS, Count, counting
@@ -217,3 +220,38 @@ def test_a_place_that_cannot_be_written_is_found_before_the_charge(
     assert not (out / "release.json").exists()
     with Ledger.open(tmp_path / "ledger.sqlite") as book:
         assert book.account("study").totals.charges == 0
+
+
+@pytest.mark.parametrize("name", ["inside-the-other/release", "too-long-" * 25, "a-link", "a-folder"])
+def test_a_place_that_would_publish_or_lose_something_is_refused_before_anything_is_written(
+    name: str, ledger: Ledger, place: Path
+) -> None:
+    made = a_count(ledger)
+    made.save(place / "inside-the-other")
+    (place / "a-link").symlink_to(place / "nowhere")
+    (place / "a-folder.private-report.json").mkdir()
+    before = sorted(place.rglob("*"))
+    with pytest.raises(OutputError):
+        check_place(place / name, overwrite=False)
+    with pytest.raises(OutputError):
+        made.save(place / name)
+    assert sorted(place.rglob("*")) == before
+    assert verify(place / "inside-the-other", ledger).ok
+
+
+@pytest.mark.parametrize("copied", [lambda made: pickle.loads(pickle.dumps(made)), copy.copy, copy.deepcopy])  # noqa: S301
+def test_a_copy_of_a_release_does_not_carry_the_data_along(copied: Any, ledger: Ledger, place: Path) -> None:
+    made = a_count(ledger)
+    assert made.private is not None
+    again = copied(made)
+    assert again.private is None
+    assert (again.value, again.id, again.guarantee) == (made.value, made.id, made.guarantee)
+    assert verify(again.save(place / "again"), ledger).ok
+
+
+def test_a_file_name_that_is_no_text_does_not_stop_the_release(ledger: Ledger, place: Path) -> None:
+    made = a_count(ledger)
+    assert made.private is not None
+    made.private.remarks.append(os.fsdecode(b"p7-\xff.csv") + " could not be read and counts as absent")
+    assert verify(made.save(place / "count"), ledger).ok
+    assert "p7-\udcff.csv" in json.loads((place / "count.private-report.json").read_text())["remarks"][-1]

@@ -84,6 +84,7 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
     Raises:
         OutputError: If the folder cannot be written, or would replace something that is no release.
     """
+    _check_names(folder)
     if folder.exists() and not overwrite:
         raise OutputError(f"{folder} exists already", hint="choose another name, or add --overwrite")
     if folder.exists() and not _may_go(folder):
@@ -97,6 +98,27 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
         raise OutputError(f"cannot write {folder}: {error.strerror or error}", hint="choose another place") from error
     if not os.access(folder.parent, os.W_OK | os.X_OK):
         raise OutputError(f"cannot write to {folder.parent}", hint="choose another place, or allow writing there")
+
+
+def _check_names(folder: Path) -> None:
+    """Refuse names that fail later, or that would put the private report where it is published."""
+    report = private_report_of(folder)
+    try:
+        (folder.parent / f".{report.name}.{'0' * 12}.partial").lstat()  # the longest name that is written
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise OutputError(f"cannot write {folder}: {error.strerror or error}", hint="choose another name") from error
+    if folder.is_symlink() or report.is_symlink() or (report.exists() and not report.is_file()):
+        raise OutputError(
+            f"{folder} or {report.name} beside it is a link or something else", hint="choose another name"
+        )
+    for parent in folder.resolve().parents:
+        if (parent / NAME).is_file():
+            raise OutputError(
+                f"{folder} lies in the release {parent}, which its private report would be published with",
+                hint="choose a place beside it",
+            )
 
 
 def _may_go(folder: Path) -> bool:
@@ -142,4 +164,4 @@ def _write_private(release: Release, path: Path) -> None:
     with replacing(path) as temporary:
         temporary.touch(mode=0o600)
         text = json.dumps(private_report(release.measurement.study, release.private), indent=2, ensure_ascii=False)
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")  # names of files are any bytes
