@@ -239,7 +239,7 @@ def test_a_place_that_would_publish_or_lose_something_is_refused_before_anything
     assert verify(place / "inside-the-other", ledger).ok
 
 
-@pytest.mark.parametrize("copied", [lambda made: pickle.loads(pickle.dumps(made)), copy.copy, copy.deepcopy])  # noqa: S301
+@pytest.mark.parametrize("copied", [lambda made: pickle.loads(pickle.dumps(made)), copy.copy, copy.deepcopy])
 def test_a_copy_of_a_release_does_not_carry_the_data_along(copied: Any, ledger: Ledger, place: Path) -> None:
     made = a_count(ledger)
     assert made.private is not None

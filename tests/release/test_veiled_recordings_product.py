@@ -19,9 +19,12 @@ from hypothesis import strategies as st
 
 from gazeveil import Corpus, GazeStreamDP, GazeveilError, Ledger, NoiseSource, Recording, headset, screen, write_corpus
 from gazeveil.errors import BudgetExceeded, OptionError, ReleaseFailed
+from gazeveil.gaze.formats.base import Chunk, ReadOptions
+from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Eye
 from gazeveil.release import plan as path_of_a_release
 from gazeveil.release.record import private_report_of
+from gazeveil.release.source import GazeFiles
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.release.verify import verify
 from gazeveil.samples import recordings as veiling
@@ -279,3 +282,28 @@ def test_eyes_that_carry_the_veiled_point_are_written() -> None:
     shown = next(released(CLOCK, Corpus.of([recording(left=both, right=both)])).value.recordings())
     assert shown.left is not None
     assert np.array_equal(shown.left.x, shown.x)
+
+
+@pytest.mark.parametrize("fault", [OSError("a bad block"), MemoryError(), ValueError("no gaze"), "a long name"])
+def test_whatever_is_wrong_with_one_file_the_others_are_released(fault: Exception | str, tmp_path: Path) -> None:
+    for who in ("ann", "bob"):
+        name = "a.png" if who == "ann" or isinstance(fault, Exception) else "é" * 200  # too long for a folder
+        rows = "".join(f"{who},{name},{number / 60},{number},{number}\n" for number in range(60))
+        (tmp_path / f"{who}.csv").write_text("observer,stimulus,t,x,y\n" + rows)
+
+    class Faulty(ChunkStream):
+        def __iter__(self) -> Iterator[Chunk]:
+            yield from super().__iter__()
+            if isinstance(fault, Exception) and self.path.stem == "bob":
+                raise fault
+
+    def stream(path: Path) -> ChunkStream:
+        return Faulty(path, ReadOptions(geometry=DESK))
+
+    files = GazeFiles((tmp_path / "bob.csv", tmp_path / "ann.csv"), stream)
+    release = declared().plan(CLOCK).release(files)
+    assert [each.observer for each in release.value.recordings()] == ["ann"]
+    assert release.private is not None
+    assert any("bob.csv could not be read and counts as absent" in line for line in release.private.remarks)
+    with pytest.raises(type(fault) if isinstance(fault, Exception) else GazeveilError):
+        GazeFiles(files.paths, stream, strict=True).open([])

@@ -63,7 +63,7 @@ def _in_schema(table: pl.LazyFrame, found: Mapping[str, Any], wanted: Mapping[st
 
 def _column(name: str, kind: type[pl.DataType], found: Mapping[str, Any]) -> pl.Expr:
     there = found.get(name, pl.Null)
-    holds = there == pl.Null or there == kind or there.is_numeric() or there in (pl.Boolean, pl.Categorical, pl.Enum)
+    holds = there in (pl.Null, kind) or there.is_numeric() or there in (pl.Boolean, pl.Categorical, pl.Enum)
     if not (holds or (there == pl.String and kind == pl.Float64)):
         return pl.lit(None, dtype=kind).alias(name)
     column = pl.col(name) if name in found else pl.lit(None)

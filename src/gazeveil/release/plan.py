@@ -39,7 +39,7 @@ from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
 from gazeveil.release.source import Source, source_of
-from gazeveil.release.study import Fact, Participants, Study
+from gazeveil.release.study import Fact, Study
 from gazeveil.showing import a_few, html_table
 from gazeveil.types import Tell, silent
 

@@ -5,17 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import MANIFEST, Corpus, Part, is_corpus
-from gazeveil.gaze.corpus_writer import writing_corpus
+from gazeveil.gaze.corpus_writer import partition, writing_corpus
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.spool import Spool, SpooledCorpus
+from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.study import spelt
 from gazeveil.types import Tell, silent
 
@@ -117,13 +120,14 @@ class GazeFiles:
             tell(number, len(self.paths))
             folder, found = spool.folder / f"{number:05d}", list[str]()
             try:
-                seen |= _spool(self.stream(path), folder, seen, found)
+                seen |= _spool(partial(self.stream, path), folder, seen, found)
             except (OSError, MemoryError):
-                raise  # this machine's fault, not the file's
-            except Exception as error:
+                raise  # of writing, so it is this machine's fault, not the file's
+            except Exception as error:  # noqa: BLE001  (one broken file must not stop a release)
+                reason = error.reason if isinstance(error, _CannotRead) else error
                 if self.strict:
-                    raise
-                remarks.append(f"{path} could not be read and counts as absent: {error}")
+                    raise reason from None
+                remarks.append(f"{path} could not be read and counts as absent: {reason}")
                 continue
             parts += Corpus.open(folder).parts
             remarks += [f"{path}: {line}" for line in found]
@@ -132,17 +136,47 @@ class GazeFiles:
         return SpooledCorpus(tuple(parts), names, spool)
 
 
-def _spool(stream: ChunkStream, folder: Path, seen: set[Key], remarks: list[str]) -> set[Key]:
+class _CannotRead(Exception):  # noqa: N818
+    """A file is at fault, whatever its reading raised: also what looks like a fault of the machine."""
+
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except UNREADABLE as error:
+        raise _CannotRead(error) from error
+
+
+def _spool(opened: Callable[[], ChunkStream], folder: Path, seen: set[Key], remarks: list[str]) -> set[Key]:
     """Write one file's recordings as a corpus folder and return whose they are; those that were seen are cut."""
     own: set[Key] = set()
+    with _reading():
+        stream = opened()
+        chunks = iter(stream)
     with writing_corpus(folder) as writer:
-        for chunk in _first_ones(stream, seen, own, remarks):
+        for chunk in _first_ones(_read(chunks), seen, own, remarks):
             writer.add(chunk)
     remarks += stream.report.in_words()
     return own
 
 
-def _first_ones(chunks: ChunkStream, seen: set[Key], own: set[Key], remarks: list[str]) -> Iterator[Chunk]:
+def _read(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    while True:
+        with _reading():
+            chunk = next(chunks, None)
+            if chunk is not None:
+                partition(chunk.key.stimulus)  # refuses what cannot be written
+        if chunk is None:
+            return
+        yield chunk
+
+
+def _first_ones(chunks: Iterator[Chunk], seen: set[Key], own: set[Key], remarks: list[str]) -> Iterator[Chunk]:
     current: Key | None = None
     cut: set[Key] = set()
     for chunk in chunks:

@@ -14,7 +14,6 @@ from gazeveil.privacy.scale import IN_SHORT, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Study
 
-
 UNKNOWN = 1000
 """How many participants a δ must suit where nothing is known about their number."""
 
