@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from gazeveil.aggregate.engine import Columns, Summed
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE
+from gazeveil.aggregate.maps import GAZE, OnGrid
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import whole_number
 from gazeveil.types import IntArray
 
@@ -121,7 +120,7 @@ class ObserverMaps:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstSamples:
+class FirstSamples(OnGrid):
     """A kernel: one observer's first ``samples`` valid samples on the grid, counted per cell, at most ``cap`` each.
 
     Both bounds are needed for the sensitivity √(2mT) (erratum L4); they are enforced here.
@@ -135,21 +134,6 @@ class FirstSamples:
         whole_number(self.cap, "cap", at_least=1)
         whole_number(self.samples, "samples", at_least=1)
 
-    @property
-    def size(self) -> int:
-        """How many cells."""
-        return self.grid.size
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
-
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's counts."""
         x, y, valid = (rows[name] for name in GAZE)
@@ -159,7 +143,7 @@ class FirstSamples:
 
 
 @dataclass(frozen=True, slots=True)
-class CountsAndLosses:
+class CountsAndLosses(OnGrid):
     """A kernel: one observer's first samples as counts up to the largest cap, then what each smaller cap takes away.
 
     Summed over observers it tells the map and the loss of every candidate, so a cap is chosen in the same pass over
@@ -179,16 +163,6 @@ class CountsAndLosses:
     def size(self) -> int:
         """As many numbers as cells, for each candidate."""
         return self.grid.size * len(self.caps)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's counts and losses."""
