@@ -46,18 +46,6 @@ class ObserverMaps:
         most = whole_number(cap, "cap", at_least=1)
         return ObserverMaps(self.observers, self.cells, self.observer, self.cell, np.minimum(self.count, most))
 
-    def shortened(self, samples: int) -> ObserverMaps:
-        """Return the maps with at most ``samples`` of each observer; of longer ones the first cells are kept."""
-        most = whole_number(samples, "samples", at_least=1)
-        order = np.lexsort((self.cell, self.observer))
-        observer, cell, count = self.observer[order], self.cell[order], self.count[order]
-        before = np.cumsum(count) - count
-        starts = np.flatnonzero(np.diff(observer, prepend=-1))
-        before -= np.repeat(before[starts], np.diff(starts, append=len(observer)))
-        left = np.clip(most - before, 0, count)
-        kept = left > 0
-        return ObserverMaps(self.observers, self.cells, observer[kept], cell[kept], left[kept])
-
     def summed(self, cap: int | None = None, times: IntArray | None = None) -> Summed:
         """Return the sum of all maps, capped if asked.
 
