@@ -47,6 +47,13 @@ def replacing(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
         _remove(temporary)
 
 
+def write_private(path: Path, text: str) -> None:
+    """Write a text that its owner alone may read; it is there whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.touch(mode=0o600)
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")  # names of files are any bytes
+
+
 def _replace_folder(new: Path, target: Path) -> None:
     """Swap in a new folder; the old one is set aside first, so one of the two is always whole."""
     aside = target.parent / f".{target.name}.{uuid.uuid4().hex[:12]}.old"

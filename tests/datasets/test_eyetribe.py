@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus
-from gazeveil.datasets.eyetribe import EYETRIBE_FILE, EYETRIBE_PUPIL, eyetribe, eyetribe_corpus
+from gazeveil.datasets.eyetribe import EYETRIBE_FILE, EYETRIBE_PUPIL, eyetribe
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.features.bins import extract_bin_corpus
 from gazeveil.features.declared import declared_ranges
@@ -55,7 +55,7 @@ def test_runs_become_recordings_of_people_with_sessions(tmp_path: Path) -> None:
     ]
     assert recordings[0].duration == pytest.approx(40, abs=0.1)
     assert 0.8 < recordings[0].tracked.mean() < 0.97
-    table = extract_corpus(eyetribe_corpus(tmp_path / "runs.parquet")).table
+    table = extract_corpus(Corpus.of(eyetribe(tmp_path / "runs.parquet"))).table
     assert len(table) == 3 * 21
     assert table.observers == ["user-03", "user-07"]
 
@@ -69,7 +69,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_description_has_means_ranges_and_what_they_clip(tmp_path: Path) -> None:
-    table = extract_corpus(eyetribe_corpus(made_up(tmp_path / "runs.parquet"))).table
+    table = extract_corpus(Corpus.of(eyetribe(made_up(tmp_path / "runs.parquet")))).table
     summary = describe(table, declared_ranges(pupil_range=None))
     rows = {row["feature"]: row for row in summary.to_dicts()}
     assert list(rows) == list(NAMES)

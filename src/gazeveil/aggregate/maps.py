@@ -8,6 +8,7 @@ All recordings of an observer count as one: whoever was recorded in many session
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,46 @@ LARGEST_BOUND = (1 << 31) - 1
 _CHUNK = 1 << 20  # rows taken at once, so that a recording of a day needs no more memory than one of a minute
 
 
+class OnGrid:
+    """What kernels on a grid share: a frozen dataclass with the field ``grid``, which needs gaze alone."""
+
+    __slots__ = ()
+    grid: Grid
+
+    @property
+    def size(self) -> int:
+        """How many cells."""
+        return self.grid.size
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of gaze."""
+        return GAZE
+
+    @property
+    def geometry(self) -> Geometry:
+        """The plane of the grid."""
+        return self.grid.geometry
+
+
+class ManyOnGrid(OnGrid, ABC):
+    """A kernel on a grid whose one way is the one for many observers at once."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
+        """Add the integers of several observers to ``total``, in one pass over the rows."""
+
+    def __call__(self, rows: Columns) -> IntArray:
+        """Return one observer's integers; one without gaze adds nothing."""
+        found = np.zeros(self.size, dtype=np.int64)
+        self.add_many(rows, np.array([0, len(rows["x"])]), found)
+        return found
+
+
 @dataclass(frozen=True, slots=True)
-class CountMap:
+class CountMap(OnGrid):
     """How many valid gaze samples an observer has in each cell, at most ``cap`` (the gaze map of Liu 2019).
 
     One observer's counts lie between 0 and ``cap``. Without a cap there is no bound and so no promise: that is the
@@ -46,21 +85,6 @@ class CountMap:
     def __post_init__(self) -> None:
         if self.cap is not None:
             _check_whole("cap", self.cap)
-
-    @property
-    def size(self) -> int:
-        """How many cells."""
-        return self.grid.size
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's counts."""
@@ -81,7 +105,7 @@ class CountMap:
 
 
 @dataclass(frozen=True, slots=True)
-class NormalisedMap:
+class NormalisedMap(ManyOnGrid):
     """An observer's dwell map, scaled to Euclidean length ``bound`` in fixed-point integers.
 
     No entry is negative and the squares add up to at most ``bound``², exactly. So two observers' maps differ by at
@@ -97,27 +121,6 @@ class NormalisedMap:
 
     def __post_init__(self) -> None:
         _check_whole("bound", self.bound)
-
-    @property
-    def size(self) -> int:
-        """How many cells."""
-        return self.grid.size
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
-
-    def __call__(self, rows: Columns) -> IntArray:
-        """Return one observer's map."""
-        found = np.zeros(self.size, dtype=np.int64)
-        self.add_many(rows, np.array([0, len(rows["x"])]), found)
-        return found
 
     def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
         """Add the maps of several observers to ``total``, in one pass over the rows."""

@@ -10,7 +10,6 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.datasets._tables import read_table
-from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
 
@@ -51,8 +50,3 @@ def eyetribe(path: Path | str) -> Iterator[Recording]:
             valid=(one["state"] == _GAZE_VALID).to_numpy(),
             pupil=one["pupil"].cast(pl.Float64).to_numpy(),
         )
-
-
-def eyetribe_corpus(path: Path | str) -> Corpus:
-    """Return all runs as one corpus in memory."""
-    return Corpus.of(eyetribe(path))

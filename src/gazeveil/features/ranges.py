@@ -132,12 +132,6 @@ class Ranges:
         """Return the ranges of these features, in this order."""
         return Ranges(tuple(names), tuple(self[name] for name in names))
 
-    def with_(self, **changed: Range) -> Ranges:
-        """Return the same with some ranges declared anew."""
-        if unknown := set(changed) - set(self.names):
-            raise OptionError(f"there is no feature {', '.join(sorted(unknown))}")
-        return Ranges(self.names, tuple(changed.get(name, old) for name, old in self))
-
     def to_unit(self, values: FloatArray) -> tuple[FloatArray, Clipped]:
         """Scale values (… x features) to 0..1 and say how many were clipped; NaN stays NaN."""
         self._check_shape(values)

@@ -41,14 +41,6 @@ class Plane:
             raise GeometryError(f"{self.geometry} has no pixels, and this protocol counts in them")
         return round(self.geometry.width_px or 0), round(self.geometry.height_px or 0)
 
-    def to_pixels(self, x: float, y: float) -> Point:
-        """Return a point of the plane in pixels from the top left."""
-        if self.geometry.unit is Unit.PIXEL:
-            return x, y
-        across, down = self.to_fraction(x, y)
-        width, height = self.pixels
-        return across * width, down * height
-
     def from_pixels(self, x: float, y: float) -> Point:
         """Return a point in pixels as one of the plane."""
         if self.geometry.unit is Unit.PIXEL:

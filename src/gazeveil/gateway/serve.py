@@ -113,11 +113,6 @@ class Gateway:
             self._ledger.close()
         self.log("gateway stopped")
 
-    @property
-    def control_port(self) -> int:
-        """The control API's port; 0 if there is none."""
-        return 0 if self._control is None else self._control.port
-
     # What the control API asks
 
     def status(self) -> dict[str, Any]:

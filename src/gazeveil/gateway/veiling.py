@@ -25,7 +25,8 @@ from gazeveil.gaze.events.base import DETECTORS
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, as_samples, mechanism_from_dict
+from gazeveil.samples.checks import as_samples
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, mechanism_from_dict
 from gazeveil.samples.presets import find_preset
 from gazeveil.samples.recipe import from_recipe
 from gazeveil.samples.space import Space, wrapped

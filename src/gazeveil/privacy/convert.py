@@ -45,21 +45,6 @@ def zcdp_epsilon(rho: Number, delta: Number) -> Fraction:
     return renyi_epsilon(zcdp_renyi(spent), failure)
 
 
-def zcdp_epsilon_simple(rho: Number, delta: Number) -> Fraction:
-    """Return ε = ρ + 2 √(ρ ln(1/δ)): the bound that fits on a napkin, always a little above `zcdp_epsilon`."""
-    spent = Interval.of(at_least_zero(rho, "rho"), _DIGITS)
-    log = -Interval.of(chance_of_failure(delta, "delta"), _DIGITS).ln()
-    return _upper(spent + 2 * (spent * log).sqrt())
-
-
-def zcdp_delta(rho: Number, epsilon: Number) -> Fraction:
-    """Return δ such that every ρ-zCDP mechanism is (ε, δ)-DP, optimised over the Rényi order."""
-    spent, bound = at_least_zero(rho, "rho"), at_least_zero(epsilon, "epsilon")
-    if spent == 0:
-        return Fraction(0)
-    return renyi_delta(zcdp_renyi(spent), bound)
-
-
 def pure_zcdp(epsilon: Number) -> Fraction:
     """Return ρ such that every ε-DP mechanism is ρ-zCDP: the smaller of ε²/2 and ε."""
     bound = at_least_zero(epsilon, "epsilon")
@@ -131,18 +116,6 @@ def renyi_epsilon(curve: RenyiCurve, delta: Number) -> Fraction:
         return curve(order) + (1 - 1 / order).ln() + log / (order - 1)
 
     return max(Fraction(0), _upper(_least(bound)))
-
-
-def renyi_delta(curve: RenyiCurve, epsilon: Number) -> Fraction:
-    """Return δ at ε for a Rényi curve τ: the least of exp((α - 1)(τ(α) - ε + ln(1 - 1/α)))/α over α."""
-    target = at_least_zero(epsilon, "epsilon")
-
-    def log_bound(order: Interval) -> Interval:
-        excess = curve(order) - Interval.of(target, order.digits) + (1 - 1 / order).ln()
-        return (order - 1) * excess - order.ln()
-
-    best = _least(log_bound)
-    return Fraction(1) if best.low >= 0 else min(Fraction(1), _upper(best.exp()))
 
 
 def repeated_epsilon(epsilon: Number, delta: Number, times: int, target_delta: Number) -> Fraction:

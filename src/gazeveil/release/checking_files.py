@@ -7,20 +7,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from gazeveil.files import replacing
+from gazeveil.files import write_private
 from gazeveil.release import report
 from gazeveil.release.checking import KINDS, NOT_TO_PUBLISH, Findings
 
 
 def write_findings(findings: Findings, path: Path) -> None:
     """Write a report as ``.html`` or, with any other ending, as JSON; it is there whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.touch(mode=0o600)
-        if path.suffix.lower() == ".html":
-            text = _page(findings)
-        else:
-            text = json.dumps(findings.to_dict(), indent=2, ensure_ascii=False) + "\n"
-        temporary.write_text(text, encoding="utf-8")
+    is_page = path.suffix.lower() == ".html"
+    text = _page(findings) if is_page else json.dumps(findings.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    write_private(path, text)
 
 
 def _page(findings: Findings) -> str:

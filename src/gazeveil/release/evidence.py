@@ -25,10 +25,7 @@ SIDE_CHANNELS = (
     "Whether a release was made at all, and when: the date is the date of the charge.",
 )
 _MISSING = "not stated"
-_TRUST = {
-    "Central": "Central: the holder of the raw data is trusted. Everybody else sees only what was released.",
-    "Local": "Local: noise is added before gaze leaves the participant's side. Nobody who receives gaze is trusted.",
-}
+_TRUST = "Central: the holder of the raw data is trusted. Everybody else sees only what was released."
 _STYLE = """
 :root{--ink:#1c2430;--soft:#5a6577;--paper:#fff;--line:#dfe4ec;--bad:#a3352b;--band:#f4f6fa}
 @media (prefers-color-scheme:dark){:root{--ink:#e8ecf3;--soft:#a3aebf;--paper:#171c24;--line:#2c3542;--bad:#ff8a7a;
@@ -130,7 +127,7 @@ def _built(release: Release) -> list[_Row]:
             "<code>docs/concepts/floating-point.md</code>.",
         ),
         _Row("Known side channels", _list(SIDE_CHANNELS + _stream_channels(release))),
-        _Row("Trust model", escape(_TRUST[measurement.trust])),
+        _Row("Trust model", escape(_TRUST)),
     ]
 
 

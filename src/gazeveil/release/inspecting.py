@@ -121,7 +121,8 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
     forward = steps[steps > 0]
     at, parked = _most_common_point(x[tracked], y[tracked])
     left, right = _eye(rows, "left"), _eye(rows, "right")
-    both = left is not None and right is not None
+    lost = (0, 0) if left is None or right is None else (int((~left & right).sum()), int((left & ~right).sum()))
+    outside = 0 if extent is None else _outside(x[tracked], y[tracked], extent) + int((stated & _infinite(x, y)).sum())
     return Seen(
         rows=len(t),
         tracked=int(tracked.sum()),
@@ -135,11 +136,9 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
         no_time=int((~np.isfinite(t)).sum()),
         parked=parked,
         parked_at=at,
-        outside=0
-        if extent is None
-        else _outside(x[tracked], y[tracked], extent) + int((stated & _infinite(x, y)).sum()),
-        left_lost=int((~left & right).sum()) if both and left is not None and right is not None else 0,
-        right_lost=int((left & ~right).sum()) if both and left is not None and right is not None else 0,
+        outside=outside,
+        left_lost=lost[0],
+        right_lost=lost[1],
     )
 
 

@@ -91,8 +91,6 @@ class Measurement(ABC):
     """The page of docs/proofs that proves the guarantee, for example ``heatmap-strategies``."""
     per_participant: ClassVar[bool] = False
     """Whether every participant is released on their own, so that it does not matter how many there are."""
-    trust: ClassVar[str] = "Central"
-    """The trust model: ``Central`` if the holder of the raw data adds the noise, ``Local`` if each participant does."""
 
     study: Study
     mechanism: Any

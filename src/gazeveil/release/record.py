@@ -19,7 +19,7 @@ from typing import Any
 
 from gazeveil import __version__
 from gazeveil.errors import OutputError
-from gazeveil.files import replacing
+from gazeveil.files import replacing, write_private
 from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.release import documents, signing
 from gazeveil.release.checking import private_report
@@ -57,7 +57,8 @@ def write_record(
         values["digest"] = digest_of_record(values)
         values["signature"] = None if key is None else signing.signature(key, values["digest"])
         (target / NAME).write_text(as_text(values), encoding="utf-8")
-        _write_private(release, private_report_of(folder))
+        private = private_report(release.measurement.study, release.private)
+        write_private(private_report_of(folder), json.dumps(private, indent=2, ensure_ascii=False) + "\n")
     return folder
 
 
@@ -157,11 +158,3 @@ def _values(release: Release, more: Mapping[str, Any], files: Mapping[str, str])
 def _digests(target: Path) -> dict[str, str]:
     paths = sorted(path for path in target.rglob("*") if path.is_file())
     return {path.relative_to(target).as_posix(): digest_of_file(path) for path in paths}
-
-
-def _write_private(release: Release, path: Path) -> None:
-    """Write what only the holder of the data may see, readable by nobody else."""
-    with replacing(path) as temporary:
-        temporary.touch(mode=0o600)
-        text = json.dumps(private_report(release.measurement.study, release.private), indent=2, ensure_ascii=False)
-        temporary.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")  # names of files are any bytes

@@ -58,7 +58,7 @@ def registry_entry(release: Release, about_the_value: Mapping[str, Any]) -> dict
                 "privacy_parameters_details": f"{formal(guarantee)}. {methods.account(release)}",
             },
             "deployment_model": {
-                "model_name": measurement.trust,
+                "model_name": "Central",
                 "actors": f"The holder of the raw data ({holder or TO_FILL_IN}), the participants, and {AGAINST}.",
                 "release_type": "One release",
                 "data_source_type": "Static",

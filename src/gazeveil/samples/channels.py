@@ -29,8 +29,6 @@ from gazeveil.types import FloatArray
 
 Eyes = Literal["drop", "same"]
 
-DROPPED = ("pupil", "events", "left", "right")
-
 
 def veiled_channels(recording: Recording, x: FloatArray, y: FloatArray, *, eyes: Eyes = "drop") -> Recording:
     """Return a recording that carries the veiled point, and of the other channels only what the table allows.

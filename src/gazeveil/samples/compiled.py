@@ -15,7 +15,8 @@ import numpy as np
 
 from gazeveil.errors import StateError, VeilShut
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone, as_samples
+from gazeveil.samples.checks import as_samples
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.space import Space
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.types import FloatArray

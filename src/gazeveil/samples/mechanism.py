@@ -19,8 +19,6 @@ from functools import wraps
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, NoReturn, ParamSpec, Self, TypeVar
 
-import numpy as np
-
 from gazeveil.errors import InputError, InternalError, OptionError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number, as_text
@@ -403,59 +401,6 @@ def mechanism_from_dict(values: Mapping[str, Any]) -> SampleMechanism:
         return kind(**{key: _decoded(value) for key, value in given.items()})
     except TypeError as error:
         raise OptionError(f"{name} cannot be made of that: {error}") from None
-
-
-def number(mechanism: SampleMechanism, field: str) -> float:
-    """Return a field that must be a finite number, and keep it as a float.
-
-    Raises:
-        OptionError: If it is none.
-    """
-    value = getattr(mechanism, field)
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not math.isfinite(value):
-        raise OptionError(f"{field} must be a finite number, not {value!r}")
-    object.__setattr__(mechanism, field, float(value))
-    return float(value)
-
-
-def positive(mechanism: SampleMechanism, field: str) -> float:
-    """Return a field that must be a positive number, and keep it as a float.
-
-    Raises:
-        OptionError: If it is none.
-    """
-    value = number(mechanism, field)
-    if value <= 0:
-        raise OptionError(f"{field} must be greater than 0, not {value:g}")
-    return value
-
-
-def truth(mechanism: SampleMechanism, field: str) -> None:
-    """Check a field that must be true or false.
-
-    Raises:
-        OptionError: If it is neither.
-    """
-    value = getattr(mechanism, field)
-    if not isinstance(value, bool):
-        raise OptionError(f"{field} must be true or false, not {value!r}")
-
-
-def as_samples(*columns: Any) -> list[FloatArray]:
-    """Return columns of samples as float arrays of one length, without copying where that is possible.
-
-    Raises:
-        InputError: If they are not lists of numbers of one length.
-    """
-    try:
-        arrays = [np.ascontiguousarray(column, dtype=np.float64) for column in columns]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"samples must be numbers: {error}") from None
-    if len({array.shape for array in arrays}) != 1 or arrays[0].ndim != 1:
-        raise InputError(
-            f"samples must be lists of one length, found {', '.join(str(array.shape) for array in arrays)}"
-        )
-    return arrays
 
 
 def _decoded(value: Any) -> Any:

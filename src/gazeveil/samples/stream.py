@@ -26,9 +26,10 @@ from gazeveil.noise.radial import FARTHEST, settle_point
 from gazeveil.privacy.exact import above_zero, as_text, exact
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples import kalman, scenes
+from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone, as_samples
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray, IntArray
 

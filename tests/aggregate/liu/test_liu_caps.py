@@ -201,11 +201,6 @@ def test_one_pass_over_the_data_gives_the_scores_of_the_maps_and_the_sum_that_th
     assert np.array_equal(noisy, choice.map_with(4)._noisy_sum(maps.summed(4).total, NoiseSource.seeded(2)))
 
 
-def test_maps_beyond_what_was_declared_are_cut() -> None:
-    table = np.array([[9, 9, 0, 1], [0, 2, 0, 0], [1, 0, 3, 7]])
-    assert ObserverMaps.of_table(table).shortened(2).summed().total.tolist() == [2 + 1, 2, 1, 0]
-
-
 def test_a_single_candidate_costs_nothing_and_wins() -> None:
     choice = PrivateCap(3, 4, 1, 1)
     assert choice.candidates == (1,)

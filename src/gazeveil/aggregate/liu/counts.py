@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from gazeveil.aggregate.engine import Columns, Summed
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE
+from gazeveil.aggregate.maps import GAZE, OnGrid
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import whole_number
 from gazeveil.types import IntArray
 
@@ -46,18 +45,6 @@ class ObserverMaps:
         """Return the maps with every count at most ``cap``."""
         most = whole_number(cap, "cap", at_least=1)
         return ObserverMaps(self.observers, self.cells, self.observer, self.cell, np.minimum(self.count, most))
-
-    def shortened(self, samples: int) -> ObserverMaps:
-        """Return the maps with at most ``samples`` of each observer; of longer ones the first cells are kept."""
-        most = whole_number(samples, "samples", at_least=1)
-        order = np.lexsort((self.cell, self.observer))
-        observer, cell, count = self.observer[order], self.cell[order], self.count[order]
-        before = np.cumsum(count) - count
-        starts = np.flatnonzero(np.diff(observer, prepend=-1))
-        before -= np.repeat(before[starts], np.diff(starts, append=len(observer)))
-        left = np.clip(most - before, 0, count)
-        kept = left > 0
-        return ObserverMaps(self.observers, self.cells, observer[kept], cell[kept], left[kept])
 
     def summed(self, cap: int | None = None, times: IntArray | None = None) -> Summed:
         """Return the sum of all maps, capped if asked.
@@ -121,7 +108,7 @@ class ObserverMaps:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstSamples:
+class FirstSamples(OnGrid):
     """A kernel: one observer's first ``samples`` valid samples on the grid, counted per cell, at most ``cap`` each.
 
     Both bounds are needed for the sensitivity √(2mT) (erratum L4); they are enforced here.
@@ -135,21 +122,6 @@ class FirstSamples:
         whole_number(self.cap, "cap", at_least=1)
         whole_number(self.samples, "samples", at_least=1)
 
-    @property
-    def size(self) -> int:
-        """How many cells."""
-        return self.grid.size
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
-
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's counts."""
         x, y, valid = (rows[name] for name in GAZE)
@@ -159,7 +131,7 @@ class FirstSamples:
 
 
 @dataclass(frozen=True, slots=True)
-class CountsAndLosses:
+class CountsAndLosses(OnGrid):
     """A kernel: one observer's first samples as counts up to the largest cap, then what each smaller cap takes away.
 
     Summed over observers it tells the map and the loss of every candidate, so a cap is chosen in the same pass over
@@ -179,16 +151,6 @@ class CountsAndLosses:
     def size(self) -> int:
         """As many numbers as cells, for each candidate."""
         return self.grid.size * len(self.caps)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's counts and losses."""

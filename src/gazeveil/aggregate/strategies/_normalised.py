@@ -8,8 +8,8 @@ import numpy as np
 
 from gazeveil.aggregate.decoder import Channel
 from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread
-from gazeveil.aggregate.strategies._common import BOUND, nonnegative_sensitivity
-from gazeveil.aggregate.strategy import Task
+from gazeveil.aggregate.strategies._common import BOUND, check, check_size, nonnegative_sensitivity
+from gazeveil.aggregate.strategy import Strategy, Task
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
@@ -21,9 +21,27 @@ _LENGTH = 0.2
 """The scale of the numbers: their squares as a part of those that the prior expects of one observer."""
 
 
-def promise(task: Task) -> Guarantee:
-    """Return the promise of Gaussian noise."""
-    return ApproxDP(task.epsilon, task.delta, neighbours=task.neighbours)
+class Normalised(Strategy):
+    """A strategy whose kernel gives such vectors: a frozen dataclass with the field ``task``."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check(self.task)
+        sigma(self.task)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What Gaussian noise guarantees."""
+        return ApproxDP(self.task.epsilon, self.task.delta, neighbours=self.task.neighbours)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise on the integers."""
+        return sigma(self.task)
+
+    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
+        return add_gaussian(noise, check_size(total, self.kernel().size), self.sigma)
 
 
 def sigma(task: Task) -> float:
@@ -37,11 +55,6 @@ def sigma(task: Task) -> float:
             "Gaussian noise keeps no promise with delta 0", hint="allow a small delta, or use the strategy modes"
         )
     return gaussian_sigma(task.epsilon, task.delta, nonnegative_sensitivity(task.neighbours))
-
-
-def noisy(task: Task, total: IntArray, noise: NoiseSource) -> IntArray:
-    """Return the sum with noise."""
-    return add_gaussian(noise, total, sigma(task))
 
 
 def unit(prior: Prior, features: FloatArray) -> float:

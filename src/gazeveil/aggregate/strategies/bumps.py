@@ -14,15 +14,12 @@ import numpy as np
 from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE, add_products
+from gazeveil.aggregate.maps import ManyOnGrid, add_products
 from gazeveil.aggregate.prior import Prior, prior_of, working_grid
 from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
-from gazeveil.gaze.geometry import Geometry
-from gazeveil.noise import NoiseSource
-from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.types import FloatArray, IntArray
 
 _MOST_DIRECTIONS = 150
@@ -30,7 +27,7 @@ _MOST_DIRECTIONS = 150
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BumpMap:
+class BumpMap(ManyOnGrid):
     """One observer's map seen through bumps, as integers of bounded length without negative entries.
 
     Attributes:
@@ -48,22 +45,6 @@ class BumpMap:
         """How many bumps."""
         return int(self.across.shape[1] * self.down.shape[1])
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
-
-    def __call__(self, rows: Columns) -> IntArray:
-        """Return one observer's integers."""
-        found = np.zeros(self.size, dtype=np.int64)
-        self.add_many(rows, np.array([0, len(rows["x"])]), found)
-        return found
-
     def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
         """Add the integers of several observers to ``total``, in one pass over the rows."""
         add_products(self.grid, self.across, self.down, BOUND, rows, starts, total)
@@ -71,7 +52,7 @@ class BumpMap:
 
 @STRATEGIES.register("bumps")
 @dataclass(frozen=True, slots=True)
-class Bumps(Strategy):
+class Bumps(_normalised.Normalised):
     """Release what overlapping bumps see of gaze and infer the map from it.
 
     Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -82,22 +63,10 @@ class Bumps(Strategy):
 
     task: Task
 
-    def __post_init__(self) -> None:
-        check(self.task)
-        _normalised.sigma(self.task)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What it promises."""
-        return _normalised.promise(self.task)
-
     def kernel(self) -> BumpMap:
         """Return what turns one observer's rows into integers."""
         grid = working_grid(self.task.grid)
         return BumpMap(grid, *bumps_along(grid))
-
-    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        return _normalised.noisy(self.task, check_size(total, self._size), noise)
 
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
@@ -113,7 +82,7 @@ class Bumps(Strategy):
             "bump_deg": BUMP_DEG,
             "spacing_deg": SPACING_DEG,
             "bound": BOUND,
-            "sigma": _normalised.sigma(self.task),
+            "sigma": self.sigma,
         }
 
     @property

@@ -24,16 +24,14 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid, overlap
-from gazeveil.aggregate.maps import GAZE, counts
+from gazeveil.aggregate.maps import OnGrid, counts
 from gazeveil.aggregate.prior import prior_of, working_grid
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
+from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, gaussian
-from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.types import FloatArray, IntArray
 
 KEPT = 20
@@ -49,7 +47,7 @@ _REDRAWS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class LevelMaps:
+class LevelMaps(OnGrid):
     """One observer's distribution on grids of 2 x 2, 4 x 4, … cells, each times its weight, one after the other.
 
     On level i no entry is negative and the entries add up to at most the weight of the level, in integers. So the
@@ -68,16 +66,6 @@ class LevelMaps:
         """How many numbers."""
         return sum(4**level for level in range(1, len(self.weights) + 1))
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
-
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers; whoever has no gaze gives zeros."""
         finest = counts(self.grid, rows).reshape(self.grid.shape)
@@ -91,7 +79,7 @@ class LevelMaps:
 
 @STRATEGIES.register("hierarchical")
 @dataclass(frozen=True, slots=True)
-class Hierarchical(Strategy):
+class Hierarchical(_normalised.Normalised):
     """Release distributions of gaze on grids from coarse to fine and keep the cells with most of it.
 
     Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -109,25 +97,16 @@ class Hierarchical(Strategy):
     fade: float = FADE
 
     def __post_init__(self) -> None:
-        check(self.task)
-        _normalised.sigma(self.task)
+        _normalised.Normalised.__post_init__(self)
         if type(self.kept) is not int or self.kept < 1:
             raise OptionError(f"kept must be a whole number from 1 up, not {self.kept!r}")
         if not 0 < self.fade <= 1:
             raise OptionError(f"fade must lie above 0 and up to 1, not at {self.fade!r}")
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What it promises."""
-        return _normalised.promise(self.task)
-
     def kernel(self) -> LevelMaps:
         """Return what turns one observer's rows into integers."""
         levels = _levels(self.task.grid)
         return LevelMaps(Grid(2**levels, 2**levels, self.task.grid.geometry), _weights(levels, self.kept, self.fade))
-
-    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        return _normalised.noisy(self.task, check_size(total, self.kernel().size), noise)
 
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
@@ -136,8 +115,7 @@ class Hierarchical(Strategy):
             decoder, turn = _decoder(self.task, self.kernel().weights)
             return estimate(self.task, decoder, np.asarray(turn @ (noisy / (BOUND * self.task.observers))))
         again = NoiseSource.seeded(0)  # post-processing of numbers that are private already: it needs no secret
-        sigma = _normalised.sigma(self.task)
-        redrawn = [self._shown(noisy + gaussian(again, sigma, noisy.shape)) for _ in range(_REDRAWS)]
+        redrawn = [self._shown(noisy + gaussian(again, self.sigma, noisy.shape)) for _ in range(_REDRAWS)]
         even = np.full(self.task.grid.shape, 1 / self.task.grid.size)
         return Estimate(self._shown(noisy), np.std(redrawn, axis=0, ddof=1), even, 1.0)
 
@@ -150,7 +128,7 @@ class Hierarchical(Strategy):
             "fade": self.fade,
             "weights": list(self.kernel().weights),
             "bound": BOUND,
-            "sigma": _normalised.sigma(self.task),
+            "sigma": self.sigma,
         }
 
     def _shown(self, noisy: IntArray) -> FloatArray:

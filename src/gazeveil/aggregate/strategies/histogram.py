@@ -17,10 +17,8 @@ from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import NormalisedMap
 from gazeveil.aggregate.prior import prior_of, working_grid
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check, check_size, estimate
-from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
-from gazeveil.noise import NoiseSource
-from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.types import IntArray
 
 MANY = 400.0
@@ -30,7 +28,7 @@ COARSE, FINER = (8, 8), (16, 12)
 
 @STRATEGIES.register("histogram")
 @dataclass(frozen=True, slots=True)
-class Histogram(Strategy):
+class Histogram(_normalised.Normalised):
     """Release a coarse histogram of gaze and infer the fine map from it.
 
     Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
@@ -41,15 +39,6 @@ class Histogram(Strategy):
 
     task: Task
 
-    def __post_init__(self) -> None:
-        check(self.task)
-        _normalised.sigma(self.task)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What it promises."""
-        return _normalised.promise(self.task)
-
     @property
     def coarse(self) -> Grid:
         """The cells that are released."""
@@ -58,9 +47,6 @@ class Histogram(Strategy):
     def kernel(self) -> NormalisedMap:
         """Return what turns one observer's rows into integers."""
         return NormalisedMap(self.coarse, BOUND)
-
-    def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
-        return _normalised.noisy(self.task, check_size(total, self.coarse.size), noise)
 
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
@@ -75,7 +61,7 @@ class Histogram(Strategy):
             "columns": self.coarse.columns,
             "rows": self.coarse.rows,
             "bound": BOUND,
-            "sigma": _normalised.sigma(self.task),
+            "sigma": self.sigma,
         }
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from gazeveil.aggregate.decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE, add_features
+from gazeveil.aggregate.maps import ManyOnGrid, add_features
 from gazeveil.aggregate.prior import FAINT_HOT_SPOTS, Prior, mixture_moments, prior_of, working_grid
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import (
@@ -31,7 +31,6 @@ from gazeveil.aggregate.strategies._common import (
     features_of,
 )
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibrate import gaussian_sigma, radial_beats_gaussian, radial_scale
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
@@ -46,8 +45,8 @@ _GAIN = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ModeMap:
-    """One observer's coordinates along the modes, clipped to a ball of radius `BOUND`.
+class ModeMap(ManyOnGrid):
+    """One observer's coordinates along the modes, clipped to a ball of radius `BOUND`; without gaze, the origin.
 
     Attributes:
         grid: The cells that gaze is counted in.
@@ -63,22 +62,6 @@ class ModeMap:
     def size(self) -> int:
         """How many modes."""
         return int(self.modes.shape[1])
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
-
-    @property
-    def geometry(self) -> Geometry:
-        """The plane of the grid."""
-        return self.grid.geometry
-
-    def __call__(self, rows: Columns) -> IntArray:
-        """Return one observer's integers; an observer without gaze is at the origin."""
-        found = np.zeros(self.size, dtype=np.int64)
-        self.add_many(rows, np.array([0, len(rows["x"])]), found)
-        return found
 
     def add_many(self, rows: Columns, starts: IntArray, total: IntArray) -> None:
         """Add the integers of several observers to ``total``, in one pass over the rows."""

@@ -11,8 +11,6 @@ from gazeveil._compiled import kernel
 from gazeveil.types import FloatArray
 
 MOMENTS = 6
-FIXATION_COLUMNS = 13
-SACCADE_COLUMNS = 12 + 6 * MOMENTS
 _FEWEST_FIXATION, _FEWEST_SACCADE = 5, 3
 
 

@@ -12,7 +12,43 @@ from gazeveil.errors import OptionError
 from gazeveil.privacy.exact import Number, exact, in_digits
 from gazeveil.privacy.scale import IN_SHORT, strength_of
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.study import Study
+from gazeveil.release.plan import Domain, Measurement
+from gazeveil.release.study import Stimulus, Study
+
+
+class Aggregate(Measurement):
+    """What sums over participants share: where the mechanism names no δ, they spend the study's."""
+
+    __slots__ = ()
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that may be spent: the mechanism's, or the study's where the mechanism names none."""
+        asked: Number | None = self.mechanism.delta
+        return self.study.delta if asked is None else exact(asked)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warn of an ε that guarantees little, by the one scale."""
+        amount = exact(self.mechanism.epsilon)
+        strength = strength_of(amount)
+        return () if strength.protects else (f"the guarantee of ε = {in_digits(amount)} is {strength}: ε {IN_SHORT}",)
+
+
+class OneStimulus(Aggregate):
+    """What sums over one stimulus share: a frozen dataclass with the field ``stimulus`` beside the usual ones."""
+
+    __slots__ = ()
+    stimulus: str
+
+    @property
+    def domain(self) -> Domain:
+        """The recordings of the stimulus."""
+        return Domain(self.study, (self.stimulus,))
+
+    @property
+    def shown(self) -> Stimulus:
+        """The stimulus, as it is declared."""
+        return self.study.stimulus(self.stimulus)
 
 UNKNOWN = 1000
 """How many participants a δ must suit where nothing is known about their number."""
@@ -69,11 +105,6 @@ def check_delta(delta: Fraction, study: Study | int) -> None:
         )
 
 
-def delta_of(mechanism_delta: Number | None, study: Study) -> Fraction:
-    """Return the δ that may be spent: the mechanism's, or the study's where the mechanism names none."""
-    return study.delta if mechanism_delta is None else exact(mechanism_delta)
-
-
 def number_of(study: Study) -> int:
     """Return how many participants decoders should assume: the public number, or the public guess at a secret one.
 
@@ -100,13 +131,6 @@ def least(good: Callable[[int], bool], low: int, high: int) -> int | None:
         else:
             low = middle + 1
     return low
-
-
-def weak(epsilon: Number) -> tuple[str, ...]:
-    """Return a warning about an ε that guarantees little, by the one scale; none about others."""
-    amount = exact(epsilon)
-    strength = strength_of(amount)
-    return () if strength.protects else (f"the guarantee of ε = {in_digits(amount)} is {strength}: ε {IN_SHORT}",)
 
 
 def one_stimulus(study: Study, stimulus: str | None, product: str) -> str:

@@ -29,8 +29,8 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, number_of, weak
+from gazeveil.release.plan import PRODUCTS, Domain
+from gazeveil.release.products._common import Aggregate, check_delta, number_of
 from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.types import IntArray, Tell
 
@@ -47,7 +47,7 @@ NoisySums = dict[str, IntArray]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AoiMeasurement(Measurement):
+class AoiMeasurement(Aggregate):
     """Statistics of areas of interest on some stimuli of a study.
 
     Attributes:
@@ -140,7 +140,7 @@ class AoiMeasurement(Measurement):
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, and of numbers that the noise hides."""
         told = [f"{name}: {text}" if name else text for name in self._names for text in self._plan(name).cautions()]
-        return (*weak(self.mechanism.epsilon), *told)
+        return (*Aggregate.warnings(self), *told)
 
     def preview(self) -> pl.DataFrame:
         """Return how far off the numbers will be."""
@@ -192,8 +192,7 @@ class AoiMeasurement(Measurement):
     def _plan(self, group: str) -> AoiPlan:
         number = len(self.groups[group]) if self.groups else number_of(self.study)
         screen = self.study.one_screen(self.domain.stimuli)
-        delta = delta_of(self.mechanism.delta, self.study)
-        return self.mechanism.plan_for(self.areas, screen, number, self.study.neighbours, delta)
+        return self.mechanism.plan_for(self.areas, screen, number, self.study.neighbours, self.delta)
 
 
 @PRODUCTS.register(AoiStatistics.product)
@@ -208,7 +207,7 @@ def prepare(
     asked = mechanism.statistics if isinstance(mechanism, GroupComparison) else mechanism
     groups = _groups(study, mechanism) if isinstance(mechanism, GroupComparison) else {}
     found = AoiMeasurement(study, asked, _areas(study, asked, stimuli), groups)
-    check_delta(delta_of(asked.delta, study), study)
+    check_delta(found.delta, study)
     _ = found.guarantee  # refuses areas that do not fit, and groups that are empty or share participants
     return found
 

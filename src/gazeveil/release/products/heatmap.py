@@ -25,15 +25,15 @@ from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, one_stimulus, weak
+from gazeveil.release.plan import PRODUCTS
+from gazeveil.release.products._common import OneStimulus, check_delta, one_stimulus
 from gazeveil.release.products._strategy_method import strategy_method
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HeatmapMeasurement(Measurement):
+class HeatmapMeasurement(OneStimulus):
     """The heatmap of one stimulus.
 
     Attributes:
@@ -51,11 +51,6 @@ class HeatmapMeasurement(Measurement):
     stimulus: str
 
     @property
-    def delta(self) -> Fraction:
-        """The δ that may be spent."""
-        return delta_of(self.mechanism.delta, self.study)
-
-    @property
     def guarantee(self) -> Guarantee:
         """What is guaranteed; the strategy's own where the number of participants is public."""
         if self.strategy is not None:
@@ -63,11 +58,6 @@ class HeatmapMeasurement(Measurement):
         if self.delta:
             return ApproxDP(self.mechanism.epsilon, self.delta, neighbours=self.study.neighbours)
         return PureDP(self.mechanism.epsilon, neighbours=self.study.neighbours)
-
-    @property
-    def domain(self) -> Domain:
-        """The recordings of the stimulus."""
-        return Domain(self.study, (self.stimulus,))
 
     @property
     def strategy(self) -> Strategy | None:
@@ -82,10 +72,6 @@ class HeatmapMeasurement(Measurement):
         spent = {"delta": as_text(self.delta), "stimulus": self.stimulus}
         return {**self.mechanism.to_dict(), **spent, "strategy": chosen}
 
-    def warnings(self) -> tuple[str, ...]:
-        """Warn of an ε that guarantees little."""
-        return weak(self.mechanism.epsilon)
-
     def forecast(self) -> Forecast | None:
         """Return the correlation to expect; None where participants are counted privately first.
 
@@ -94,8 +80,7 @@ class HeatmapMeasurement(Measurement):
         number = self.study.participants.number
         if number is None or self.mechanism.strategy != "auto":
             return None
-        screen = self.study.stimulus(self.stimulus).screen
-        return heatmap_forecast(self.mechanism.task_for(screen, number, self.study.neighbours, self.delta))
+        return heatmap_forecast(self.mechanism.task_for(self.shown.screen, number, self.study.neighbours, self.delta))
 
     def method(self) -> Method:
         """Return how the map protects."""
@@ -133,8 +118,7 @@ class HeatmapMeasurement(Measurement):
         """Write the map and its pictures."""
         np.savez_compressed(folder / "heatmap.npz", map=value.map, noise_sd=value.noise_sd, prior=value.prior)
         self.frame(value).write_parquet(folder / "heatmap.parquet")
-        stimulus = self.study.stimulus(self.stimulus)
-        write_map(value, stimulus.screen, folder, "heatmap", picture_of(stimulus), "private heatmap")
+        write_map(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), "private heatmap")
         return {"data_share": value.data_share, "picture_share": value.picture_share}
 
     def frame(self, value: Estimate) -> pl.DataFrame:
@@ -143,8 +127,7 @@ class HeatmapMeasurement(Measurement):
 
     def picture(self, value: Estimate) -> bytes:
         """Return the map as a picture."""
-        screen = self.study.stimulus(self.stimulus).screen
-        return plots.map_picture(value.map, screen, f"private heatmap: {self.stimulus}")
+        return plots.map_picture(value.map, self.shown.screen, f"private heatmap: {self.stimulus}")
 
     def summary(self, value: Estimate) -> tuple[str, ...]:
         """Say how much of the map is data."""
@@ -153,9 +136,8 @@ class HeatmapMeasurement(Measurement):
         return (shares, follows) if value.picture_share else (shares,)
 
     def _strategy(self, number: int) -> Strategy:
-        screen = self.study.stimulus(self.stimulus).screen
         share = 1 - COUNT_SHARE if self.study.participants.number is None else Fraction(1)
-        return self.mechanism.strategy_for(screen, number, self.study.neighbours, self.delta, share=share)
+        return self.mechanism.strategy_for(self.shown.screen, number, self.study.neighbours, self.delta, share=share)
 
 
 def heatmap_forecast(task: Task) -> Forecast:
@@ -172,5 +154,5 @@ def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None
     check_delta(found.delta, study)
     if mechanism.strategy != "auto":
         found.recipe()  # refuses a strategy that cannot be
-    picture_of(study.stimulus(found.stimulus))  # refuses a picture that cannot be drawn over
+    picture_of(found.shown)  # refuses a picture that cannot be drawn over
     return found

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,8 +27,8 @@ from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, least, number_of, weak
+from gazeveil.release.plan import PRODUCTS, Domain
+from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
 from gazeveil.release.products._strategy_method import joint_method, strategy_method
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
@@ -37,7 +36,7 @@ from gazeveil.types import IntArray, Tell
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HeatmapsMeasurement(Measurement):
+class HeatmapsMeasurement(Aggregate):
     """The heatmaps of some stimuli of a study.
 
     Attributes:
@@ -53,11 +52,6 @@ class HeatmapsMeasurement(Measurement):
     study: Study
     mechanism: PrivateHeatmaps
     stimuli: tuple[str, ...]
-
-    @property
-    def delta(self) -> Fraction:
-        """The δ that may be spent."""
-        return delta_of(self.mechanism.delta, self.study)
 
     @property
     def plan(self) -> StudyPlan | Strategy:
@@ -121,10 +115,6 @@ class HeatmapsMeasurement(Measurement):
         left_out = least(lambda out: HEATMAPS.forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
         fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
         return (*fewer, "the mean alone (--mean-only)")
-
-    def warnings(self) -> tuple[str, ...]:
-        """Warn of an ε that guarantees little."""
-        return weak(self.mechanism.epsilon)
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""

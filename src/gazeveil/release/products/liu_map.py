@@ -21,15 +21,14 @@ from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap, UnprotectedLiuMa
 from gazeveil.aggregate.liu.noisy import GaussianMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text
+from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import delta_of, number_of, one_stimulus
+from gazeveil.release.plan import PRODUCTS
+from gazeveil.release.products._common import OneStimulus, number_of, one_stimulus
 from gazeveil.release.study import Study
 from gazeveil.types import FloatArray, Tell
 
@@ -54,7 +53,7 @@ class GazeMap:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _LiuMeasurement(Measurement):
+class _LiuMeasurement(OneStimulus):
     """What noisy and unprotected maps share: how a map is written and shown."""
 
     product: ClassVar[str] = "liu-map"
@@ -66,19 +65,9 @@ class _LiuMeasurement(Measurement):
     stimulus: str
 
     @property
-    def domain(self) -> Domain:
-        """The recordings of the stimulus."""
-        return Domain(self.study, (self.stimulus,))
-
-    @property
     def number(self) -> int:
         """How many participants there are; public."""
         return number_of(self.study)
-
-    @property
-    def screen(self) -> Geometry:
-        """Where gaze lies."""
-        return self.study.stimulus(self.stimulus).screen
 
     def shaped(self, cells: FloatArray) -> FloatArray:
         """Return cells as rows and columns."""
@@ -100,7 +89,7 @@ class _LiuMeasurement(Measurement):
     def picture(self, value: GazeMap) -> bytes:
         """Return the map as a picture."""
         kind = "gaze map with noise" if value.noise_sd else "gaze map without noise, not protected"
-        return plots.map_picture(value.map, self.screen, f"{kind}: {self.stimulus}")
+        return plots.map_picture(value.map, self.shown.screen, f"{kind}: {self.stimulus}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,12 +107,13 @@ class LiuMapMeasurement(_LiuMeasurement):
     @property
     def delta(self) -> Fraction:
         """The δ that may be spent; Laplace noise spends none."""
-        return delta_of(self.mechanism.delta, self.study) if self.mechanism.is_gaussian else Fraction(0)
+        asked = self.mechanism.delta if self.mechanism.is_gaussian else 0
+        return self.study.delta if asked is None else exact(asked)
 
     @property
     def made(self) -> NoisyMap | PrivateCap:
         """The noise for this study, or the choice of the cap that comes before it."""
-        return self.mechanism.for_observers(self.number, self.screen, self.delta)
+        return self.mechanism.for_observers(self.number, self.shown.screen, self.delta)
 
     @property
     def noisy(self) -> NoisyMap:
@@ -177,7 +167,7 @@ class LiuMapMeasurement(_LiuMeasurement):
         """Return the cap and the noisy sum."""
         made, corpus = self.made, data.on(self.stimulus)
         if isinstance(made, PrivateCap):
-            return made.measure(self.mechanism.grid_on(self.screen), corpus, noise, engine, tell)
+            return made.measure(self.mechanism.grid_on(self.shown.screen), corpus, noise, engine, tell)
         return made.cap, made.measure(corpus, noise, engine, tell)
 
     def decode(self, noisy: tuple[int, FloatArray]) -> GazeMap:
@@ -237,7 +227,7 @@ class UnprotectedLiuMeasurement(_LiuMeasurement):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
         """Return the mean map as it is."""
-        return self.made.measure(data.on(self.stimulus), self.mechanism.kernel_on(self.screen), noise, engine)
+        return self.made.measure(data.on(self.stimulus), self.mechanism.kernel_on(self.shown.screen), noise, engine)
 
     def decode(self, noisy: FloatArray) -> GazeMap:
         """Return the mean map."""

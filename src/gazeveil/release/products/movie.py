@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,8 +24,8 @@ from gazeveil.release.calibrated import MOVIE
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
-from gazeveil.release.plan import PRODUCTS, Domain, Measurement
-from gazeveil.release.products._common import check_delta, delta_of, number_of, one_stimulus, weak
+from gazeveil.release.plan import PRODUCTS
+from gazeveil.release.products._common import OneStimulus, check_delta, number_of, one_stimulus
 from gazeveil.release.products._strategy_method import joint_method
 from gazeveil.release.study import Study
 from gazeveil.release.video import Frames, write_videos
@@ -34,7 +33,7 @@ from gazeveil.types import IntArray, Tell
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MovieMeasurement(Measurement):
+class MovieMeasurement(OneStimulus):
     """The dynamic heatmap of one stimulus.
 
     Attributes:
@@ -54,25 +53,15 @@ class MovieMeasurement(Measurement):
     speed: float = 1.0
 
     @property
-    def delta(self) -> Fraction:
-        """The δ that may be spent."""
-        return delta_of(self.mechanism.delta, self.study)
-
-    @property
     def plan(self) -> MoviePlan:
         """How kernel, noise and decoder go together."""
-        shown, number = self.study.stimulus(self.stimulus), number_of(self.study)
+        shown, number = self.shown, number_of(self.study)
         return self.mechanism.plan_for(shown.screen, shown.seconds, number, self.study.neighbours, self.delta)
 
     @property
     def guarantee(self) -> Guarantee:
         """What is guaranteed for the whole course."""
         return self.plan.guarantee
-
-    @property
-    def domain(self) -> Domain:
-        """The recordings of the stimulus."""
-        return Domain(self.study, (self.stimulus,))
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
@@ -101,10 +90,6 @@ class MovieMeasurement(Measurement):
             neighbours=self.study.neighbours,
         )
 
-    def warnings(self) -> tuple[str, ...]:
-        """Warn of an ε that guarantees little."""
-        return weak(self.mechanism.epsilon)
-
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
         return self.plan.measure(data.on(self.stimulus), noise, engine, tell)
@@ -115,7 +100,7 @@ class MovieMeasurement(Measurement):
 
     def write(self, value: MovieEstimate, folder: Path, tell: Tell) -> dict[str, Any]:
         """Write the maps, a picture for each bin, and videos."""
-        shown, drawn = self.study.stimulus(self.stimulus), value.frames
+        shown, drawn = self.shown, value.frames
         np.savez_compressed(
             folder / "movie.npz",
             maps=drawn.maps,
@@ -147,8 +132,8 @@ class MovieMeasurement(Measurement):
 
     def picture(self, value: MovieEstimate) -> bytes:
         """Return the mean over time as a picture."""
-        screen = self.study.stimulus(self.stimulus).screen
-        return plots.map_picture(value.frames.mean.map, screen, f"private heatmap, mean over time: {self.stimulus}")
+        title = f"private heatmap, mean over time: {self.stimulus}"
+        return plots.map_picture(value.frames.mean.map, self.shown.screen, title)
 
     def summary(self, value: MovieEstimate) -> tuple[str, ...]:
         """Say how much of the course is data."""
@@ -170,5 +155,5 @@ def prepare(
     found = MovieMeasurement(study, mechanism, one_stimulus(study, stimulus, "movie"), speed)
     check_delta(found.delta, study)
     found.recipe()  # refuses a plan that cannot be
-    picture_of(study.stimulus(found.stimulus))  # refuses a picture that cannot be drawn over
+    picture_of(found.shown)  # refuses a picture that cannot be drawn over
     return found

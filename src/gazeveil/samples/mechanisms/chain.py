@@ -20,8 +20,9 @@ import numpy as np
 from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.samples.checks import as_samples
 from gazeveil.samples.compiled import CHUNK
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray
 

@@ -13,8 +13,9 @@ import numpy as np
 from gazeveil.noise import NoiseSource, gaussian, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.samples.checks import positive
 from gazeveil.samples.compiled import Kernels, NoisyVeil
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 from gazeveil.types import FloatArray
 
 

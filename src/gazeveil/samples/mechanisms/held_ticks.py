@@ -22,7 +22,8 @@ from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.exact import above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples
+from gazeveil.samples.checks import as_samples
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.space import wrapped
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, moment, moments

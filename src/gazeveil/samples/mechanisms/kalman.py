@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.samples.checks import positive
 from gazeveil.samples.compiled import CompiledVeil, Kernels
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 
 
 @MECHANISMS.register("kalman")

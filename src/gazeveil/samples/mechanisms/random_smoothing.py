@@ -13,8 +13,9 @@ import numpy as np
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.samples.checks import number, truth
 from gazeveil.samples.compiled import BLOCK, Kernels, NoisyVeil
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, number, truth
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 from gazeveil.samples.mechanisms.smoothing import checked_window
 from gazeveil.types import FloatArray
 

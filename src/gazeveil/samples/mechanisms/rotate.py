@@ -13,7 +13,8 @@ import numpy as np
 from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone, as_samples, positive
+from gazeveil.samples.checks import as_samples, positive
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.samples.checks import positive, truth
 from gazeveil.samples.compiled import CompiledVeil, Kernels
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil, positive, truth
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 
 POINTS_PER_DEGREE = 2160 / 180
 """The paper's reference grid: 2160 points over 180 degrees."""
