@@ -134,7 +134,7 @@ class HeatmapMeasurement(Measurement):
         np.savez_compressed(folder / "heatmap.npz", map=value.map, noise_sd=value.noise_sd, prior=value.prior)
         self.frame(value).write_parquet(folder / "heatmap.parquet")
         stimulus = self.study.stimulus(self.stimulus)
-        write_map(value, stimulus.screen, folder, "heatmap", picture_of(stimulus), "private heatmap")
+        write_map(value, stimulus.screen, folder, "heatmap", picture_of(stimulus), f"private heatmap: {stimulus.name}")
         return {"data_share": value.data_share, "picture_share": value.picture_share}
 
     def frame(self, value: Estimate) -> pl.DataFrame:
