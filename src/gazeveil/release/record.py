@@ -85,7 +85,9 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
         OutputError: If the folder cannot be written, or would replace something that is no release.
     """
     if folder.exists() and not overwrite:
-        raise OutputError(f"{folder} exists already", hint="choose another name, or add --overwrite")
+        raise OutputError(
+            f"{folder} exists already", hint="choose another name, or add --overwrite (in Python overwrite=True)"
+        )
     if folder.exists() and not _may_go(folder):
         raise OutputError(
             f"{folder} exists and is not an earlier release, so it is not replaced",
