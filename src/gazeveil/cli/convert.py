@@ -63,8 +63,8 @@ def _all_chunks(streams: list[ChunkStream], seen: dict[Key, int], tell: Progress
             if (first := seen.setdefault(chunk.key, index)) != index:
                 raise InputError(
                     f"{streams[first].path} and {stream.path} both hold {_named(chunk.key)}",
-                    hint="was it recorded twice? Convert one of them by itself with --session 2 (or --observer, --trial) "
-                    "to a folder of its own, and give that folder in its place: `gazeveil convert FILES FOLDER --out …`",
+                    hint="was it recorded twice? Convert one of them by itself with --session 2 (or --observer, "
+                    "--trial) to a folder of its own, and give that folder in its place",
                 )
             yield chunk
 

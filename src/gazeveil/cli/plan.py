@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.cli._output import AsJson, command_app, print_json, print_line
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
@@ -148,22 +148,22 @@ def plan(
 
 
 def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path | None) -> None:
-    print(f"guarantee {made.guarantee}")
-    print(f"scale     ε {IN_SHORT}")
+    print_line("guarantee", str(made.guarantee))
+    print_line("scale", f"ε {IN_SHORT}")
     if answer is not None:
         for line in answer.in_words():
-            print(f"answer    {line}")
+            print_line("answer", line)
     elif found is not None:
-        print(f"expected  {found.in_words()}")
+        print_line("expected", found.in_words())
     if found is None:
-        print("expected  nothing is known beforehand about this release")
+        print_line("expected", "nothing is known beforehand about this release")
     else:
-        print(f"worth it  {'yes' if found.worth_it else 'no: a release would be refused without --anyway'}")
-        print(f"basis     {found.basis}")
+        print_line("worth it", "yes" if found.worth_it else "no: a release would be refused without --anyway")
+        print_line("basis", found.basis)
     for warning in made.measurement.warnings():
-        print(f"warning   {warning}")
+        print_line("warning", warning)
     if out is not None:
-        print(f"wrote     {out}")
+        print_line("wrote", str(out))
 
 
 def _wanted(text: str, found: Forecast | None) -> float:
