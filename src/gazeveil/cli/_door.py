@@ -270,7 +270,8 @@ def _door(
         Path | None, _option("--study", text="The declared study, a TOML file.", panel=_FACTS, metavar="study.toml")
     ] = None,
     participants: Annotated[
-        int | None, _option("--participants", "--observers", text="How many, if that is public.", panel=_FACTS)
+        int | None,
+        _option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
     ] = None,
     neighbours: Annotated[
         Neighbours,
@@ -324,6 +325,10 @@ def _show(plan: Plan) -> None:
         named = ", ".join(read)
         print_line("facts", f"read from the data, not protected: {named} (declare them with `gazeveil study init`)")
     if (preview := plan.measurement.preview()) is not None:
-        print_table("what to expect", preview.columns, [list(row) for row in preview.iter_rows()])
+        print_table(
+            "what to expect",
+            [name.replace("_", " ") for name in preview.columns],
+            [list(row) for row in preview.iter_rows()],
+        )
     for warning in plan.measurement.warnings():
         print(f"warning: {warning}", file=sys.stderr)

@@ -30,7 +30,10 @@ def convert(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Convert gaze files. Files larger than memory stream through; nothing half written stays behind."""
+    """Convert gaze files to a corpus folder, CSV, Parquet or BIDS.
+
+    Files larger than memory stream through; nothing half written stays behind.
+    """
     name = to or _format_of(out)
     writer = FORMATS[name]
     if not isinstance(writer, WritableFormat):

@@ -70,10 +70,11 @@ def plan(
         str | None, typer.Option("--delta", metavar="NUMBER", help="The δ; by default the study's.")
     ] = None,
     want: Annotated[
-        str | None, typer.Option("--want", metavar="MEASURE=VALUE", help="A quality, for example cc=.8 or error=.05.")
+        str | None,
+        typer.Option("--want", metavar="MEASURE=VALUE", help="The quality you need, for example cc=.8 or error=.05."),
     ] = None,
     participants: Annotated[
-        int | None, typer.Option("--participants", help="Plan for so many instead of the study's.")
+        int | None, typer.Option("--participants", help="Plan for N participants instead of the study's.")
     ] = None,
     stimulus: Annotated[
         list[str] | None,
@@ -100,7 +101,8 @@ def plan(
         str | None, typer.Option("--mechanism", help="Which mechanism, for veil.", rich_help_panel=_VEIL)
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="Or a setting of the papers.", rich_help_panel=_VEIL)
+        str | None,
+        typer.Option("--preset", help="A setting from a paper, in place of --mechanism.", rich_help_panel=_VEIL),
     ] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None,
     radius: Annotated[
@@ -109,7 +111,10 @@ def plan(
     out: Annotated[Path | None, typer.Option("--out", metavar="plan.png", help="Draw the forecast here.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show guarantee, cost and forecast of a release; with --want, how many participants or which ε are enough."""
+    """Forecast a release before any data are read; spends nothing.
+
+    It shows guarantee, cost and expected quality; with --want, how many participants or which ε are enough.
+    """
     from gazeveil.release.wanting import enough  # noqa: PLC0415
 
     study = Study.open(study_file)

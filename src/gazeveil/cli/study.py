@@ -22,7 +22,10 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 
 @app.callback()
 def study() -> None:
-    """Declare a study: the public facts that its releases may use; experiments are in `gazeveil experiment`."""
+    """Declare a study: the public facts that releases may use.
+
+    Experiments are in `gazeveil experiment`.
+    """
 
 
 @app.command(epilog="Example: `gazeveil study init gaze/ --out study.toml --pictures pictures/`")
