@@ -21,6 +21,7 @@ import pytest
 import gazeveil
 from gazeveil import Participants, PrivateHeatmap, Recording, Recordings, Stimulus, Study
 from gazeveil.aggregate.liu import LiuMap
+from gazeveil.errors import OptionError
 from gazeveil.features.learning import learn
 from gazeveil.features.own import RawGaze
 from gazeveil.features.settings import extract_one
@@ -292,6 +293,16 @@ def test_the_expected_quality_changes_with_epsilon(name: str) -> None:
     assert here is not None
     assert there is not None
     assert (there.expected > here.expected) == (here.measure == "cc")
+
+
+def test_a_data_frame_is_answered_with_how_to_make_a_corpus_of_it_before_anything_is_charged() -> None:
+    class Charging:
+        def charge(self, *_: Any, **__: Any) -> None:
+            raise AssertionError("charged")
+
+    with pytest.raises(OptionError, match="found a DataFrame") as caught:
+        plans()["heatmap"].release(pl.DataFrame({"x": [1.0]}), ledger=Charging(), anyway=True)  # type: ignore[arg-type]
+    assert "gazeveil.read" in caught.value.hint
 
 
 def test_plans_without_a_forecast_draw_nothing() -> None:

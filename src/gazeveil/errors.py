@@ -31,6 +31,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
+def why(error: Exception) -> str:
+    """Say in words why a file could not be read, without the number and the path that the system adds."""
+    if isinstance(error, FileNotFoundError):
+        return "nothing there"
+    return str(error.strerror or error) if isinstance(error, OSError) else str(error)
+
+
 class GazeveilError(Exception):
     """Base of all errors of this package; ``hint`` says what to do next."""
 

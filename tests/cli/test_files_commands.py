@@ -75,6 +75,30 @@ def test_two_files_of_one_recording_are_not_made_one(study: Path, tmp_path: Path
     assert not (tmp_path / "both").exists()
 
 
+def test_what_was_recorded_twice_is_joined_as_the_hint_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = "observer,t,x,y\n"
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.csv").write_text(head + "".join(f"ann,{n / 100},5,5\n" for n in range(9)))
+    first, second = str(tmp_path / "first.csv"), str(tmp_path / "second.csv")
+    known = ["--screen", "100x100"]
+    assert run(["convert", first, second, *known, "--out", str(tmp_path / "all")]) == 3
+    said = capsys.readouterr().err
+    assert "both hold observer ann, session 1, trial 1" in said
+    assert "Key(" not in said
+    assert "--session 2" in said
+    assert run(["convert", second, *known, "--session", "2", "--out", str(tmp_path / "again")]) == 0
+    assert run(["convert", first, str(tmp_path / "again"), *known, "--out", str(tmp_path / "all")]) == 0
+    assert len(Corpus.open(tmp_path / "all")) == 2
+
+
+def test_a_folder_of_files_is_answered_with_how_to_give_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "raw").mkdir()
+    assert run(["info", str(tmp_path / "raw")]) == 3
+    assert "raw/*.csv" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("out", ["both", "both.csv", "both.parquet"])
 def test_a_file_that_is_named_twice_is_not_doubled(out: str, study: Path, tmp_path: Path) -> None:
     assert run(["convert", str(study), str(study), "--out", str(tmp_path / out)]) == 3

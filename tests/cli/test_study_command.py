@@ -51,6 +51,28 @@ def test_from_files_to_a_release(gaze: Path, tmp_path: Path, capsys: pytest.Capt
     assert record["conditional_on"] == []
 
 
+def test_what_the_data_cannot_say_is_asked_for_and_a_plan_without_it_says_where_it_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = np.arange(120) / 60
+    seen = [Recording(times, times * 90, times * 90, screen(1600, 1200), f"p{k}", "a") for k in range(20)]
+    write_corpus(seen, tmp_path / "bare")
+    study = tmp_path / "study.toml"
+    assert run(["study", "init", str(tmp_path / "bare"), "--out", str(study)]) == 0
+    shown = capsys.readouterr().out
+    assert "Fill in: width_mm, height_mm, distance_mm." in shown
+    assert "20 participants, 1 stimulus;" in shown
+    assert run(["plan", str(study)]) == 3
+    assert "[screen] of study.toml" in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "nowhere.toml"]) == 3
+    said = capsys.readouterr().err
+    assert "found nothing there" in said
+    assert "Errno" not in said
+
+
 def test_a_proposal_never_replaces_a_file_unless_that_is_said(gaze: Path, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text("mine")

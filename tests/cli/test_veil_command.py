@@ -83,7 +83,9 @@ def test_what_a_reader_sees_states_the_guarantee(
     assert run([*arguments, "--to", "csv", *FREE]) == 0
     shown = capsys.readouterr().out
     assert "veiled 900 samples of 3 recordings with clock(epsilon=3" in shown
-    assert "guarantee What is protected" in shown
+    assert "guarantee ε=3 for where one participant looked" in shown
+    assert "meaning   Compared with any other gaze path of yours" in shown
+    assert "statement.html for participants" in shown
     assert "shows raw gaze: not for release" in shown
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert len(read(tmp_path / "v" / "recordings.csv", geometry=DESK).recordings) == 3

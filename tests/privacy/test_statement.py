@@ -215,7 +215,10 @@ def test_declared_facts_are_listed_without_a_condition() -> None:
 def test_every_statement_says_what_is_compared_and_that_duration_is_not_protected() -> None:
     replaced, added = statement(PureDP(1)), statement(PureDP(1, neighbours="add-remove"))
     stream = statement(GazeStreamDP(3, "0.5", 60))
-    assert "contributed replaced by any other data. The number of participants is public." in replaced.paragraph()
+    assert (
+        "contributed, which is replaced by any other data. The number of participants is public."
+        in replaced.paragraph()
+    )
     assert "the number of participants is protected too." in added.paragraph()
     assert "the same time stamps and the same missing samples" in stream.paragraph()
     for stated in (replaced, added, stream):

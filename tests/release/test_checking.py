@@ -108,6 +108,10 @@ def test_what_is_odd_about_one_recording_is_found(recording: Recording, kind: st
     assert (finding.participant, finding.recording, finding.rule) == ("ann", recording.key, KINDS[kind][1])
 
 
+def test_a_recording_that_does_not_say_its_size_contradicts_nothing() -> None:
+    assert kinds(declared("ann"), gaze("ann", geometry=screen(1600, 1200))) == []
+
+
 def test_who_is_missing_unknown_or_withdrew_is_found() -> None:
     study = declared("ann", "bob", "cyd").withdraw("bob")
     findings = check(study, Corpus.of([gaze("ann"), gaze("bob"), gaze("eve")])).by_kind()

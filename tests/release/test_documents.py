@@ -105,6 +105,7 @@ def test_the_evidence_stands_by_itself_and_names_what_it_rests_on(charged: Charg
     assert "script" not in page.tags
     assert page.addresses == []
     assert "url(" not in text
+    assert "Ε-" not in text  # a capital epsilon
     for said in (
         "docs/proofs/heatmap-strategies.md",
         "gazeveil audit heatmap-histogram",

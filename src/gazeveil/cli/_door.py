@@ -23,7 +23,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._output import print_json, print_table, progress
+from gazeveil.cli._output import print_json, print_line, print_table, progress
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
@@ -136,6 +136,7 @@ class Door:
         return release
 
     def _report(self, release: Release, plan: Plan, out: Path) -> None:
+        from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE  # noqa: PLC0415
         from gazeveil.release.record import NAME, private_report_of  # noqa: PLC0415
 
         private = private_report_of(out)
@@ -144,11 +145,20 @@ class Door:
             about = {"out": out, "private_report": private, "charged": release.receipt is not None}
             print_json({**about, "warnings": plan.measurement.warnings(), **record})
             return
-        print(f"wrote     {out}, with its record in {out / NAME}")
-        print(f"guarantee {release.statement().paragraph()}")
+        statement = release.statement()
+        print_line("wrote", f"{out}, with its record in {out / NAME}")
+        print_line("guarantee", str(release.guarantee))
+        print_line("meaning", statement.how_much())
+        if condition := statement.condition():
+            print_line("condition", condition)
+        if statement.total is not None:
+            print_line("so far", f"this and all earlier releases from the same budget: {statement.total}")
         for line in plan.measurement.summary(release.value):
-            print(f"result    {line}")
-        print(f"private   {private} is for you: keep it with the raw data, and do not publish it")
+            print_line("result", line)
+        print_line(
+            "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
+        )
+        print_line("private", f"{private} is for you: keep it with the raw data, and do not publish it")
 
     def _done(self, values: dict[str, Any], sentence: str) -> None:
         if self.as_json:
@@ -175,7 +185,10 @@ class Door:
         ledger = payer(self.ledger or declared_one or None, no_ledger=self.no_ledger)
         account = self.account or declared.account
         if ledger is not None and not account:
-            raise OptionError("--ledger needs --account, the data set's name in it")
+            raise OptionError(
+                "--ledger needs --account, the data set's name in it",
+                hint=f"`gazeveil ledger show --ledger {ledger}` lists the accounts",
+            )
         return ledger, account
 
 
@@ -257,7 +270,8 @@ def _door(
         Path | None, _option("--study", text="The declared study, a TOML file.", panel=_FACTS, metavar="study.toml")
     ] = None,
     participants: Annotated[
-        int | None, _option("--participants", "--observers", text="How many, if that is public.", panel=_FACTS)
+        int | None,
+        _option("--participants", "--observers", text="Number of participants, if that is public.", panel=_FACTS),
     ] = None,
     neighbours: Annotated[
         Neighbours,
@@ -304,14 +318,17 @@ def _door(
 
 def _show(plan: Plan) -> None:
     """Show what is known before anything is spent."""
-    print(f"plan      {plan.measurement.product}, {plan.guarantee}")
+    print_line("plan", f"{plan.measurement.product}, {plan.guarantee}")
     if (forecast := plan.forecast) is not None:
-        print(f"expected  {forecast.in_words()}")
+        print_line("expected", forecast.in_words())
     if read := [fact.name for fact in plan.facts if not fact.declared]:
-        print(
-            f"facts     read from the data, not protected: {', '.join(read)} (declare them with `gazeveil study init`)"
-        )
+        named = ", ".join(read)
+        print_line("facts", f"read from the data, not protected: {named} (declare them with `gazeveil study init`)")
     if (preview := plan.measurement.preview()) is not None:
-        print_table("what to expect", preview.columns, [list(row) for row in preview.iter_rows()])
+        print_table(
+            "what to expect",
+            [name.replace("_", " ") for name in preview.columns],
+            [list(row) for row in preview.iter_rows()],
+        )
     for warning in plan.measurement.warnings():
         print(f"warning: {warning}", file=sys.stderr)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +39,15 @@ def print_error(error: GazeveilError, *, as_json: bool) -> None:
     print(f"error: {error.message}", file=sys.stderr)
     if error.hint:
         print(f"hint: {error.hint}", file=sys.stderr)
+
+
+def print_line(word: str, text: str) -> None:
+    """Print what a word is about; on a terminal, long lines go on under the text and not under the word."""
+    line = f"{word:<10}{text}"
+    if sys.stdout.isatty():
+        width = max(shutil.get_terminal_size().columns - 1, 40)
+        line = textwrap.fill(line, width, subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False)
+    print(line)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

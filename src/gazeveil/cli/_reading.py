@@ -104,13 +104,13 @@ def _source(
     distance_mm: Annotated[float | None, _option("--distance-mm", text="Eye to screen in millimetres.")] = None,
     fov_deg: Annotated[str | None, _option("--fov-deg", text="Headset field of view.", metavar="WxH")] = None,
     unit: Annotated[Unit | None, _option("--unit", text="What x and y are.")] = None,
-    observer: Annotated[str | None, _option("--observer", text="Who looked.")] = None,
-    stimulus: Annotated[str | None, _option("--stimulus", text="At what.")] = None,
-    session: Annotated[str | None, _option("--session", text="On which occasion.")] = None,
-    trial: Annotated[str | None, _option("--trial", text="Which repetition.")] = None,
+    observer: Annotated[str | None, _option("--observer", text="The participant, where the file does not say.")] = None,
+    stimulus: Annotated[str | None, _option("--stimulus", text="The stimulus.")] = None,
+    session: Annotated[str | None, _option("--session", text="The session.")] = None,
+    trial: Annotated[str | None, _option("--trial", text="The trial, where a stimulus was shown again.")] = None,
     eye: Annotated[str, _option("--eye", text="Which eye makes the gaze: both, left or right.")] = "both",
     column: Annotated[
-        list[str] | None, _option("--column", text="Our column = the file's; repeat it.", metavar="x=GAZE_X")
+        list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
     ] = None,
     time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column: s, ms, us, ns.")] = None,
     y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,

@@ -47,7 +47,7 @@ def aoi(
         Path | None, typer.Option("--compare", help="A CSV file that declares groups: columns observer and group.")
     ] = None,
     detector: Annotated[str, typer.Option("--detector", help="What finds fixations: idt or ivt.")] = "idt",
-    confidence: Annotated[float, typer.Option("--confidence", help="What intervals cover with.")] = 0.95,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the intervals.")] = 0.95,
     most_fixations: Annotated[
         int, typer.Option("--most-fixations", help="Fixations that count in a viewing.", rich_help_panel=_CAPS)
     ] = 12,
@@ -61,7 +61,10 @@ def aoi(
         int, typer.Option("--most-orders", help="Orders that count for a participant.", rich_help_panel=_CAPS)
     ] = 4,
 ) -> None:
-    """Release private statistics of areas of interest: dwell, fixations, first fixations, transitions, visit order."""
+    """Release differentially private statistics of areas of interest.
+
+    The statistics: dwell, fixations, first fixations, transitions, visit order.
+    """
     limits: dict[str, dict[str, Any]] = {
         "fixations": {"most": most_fixations},
         "first-fixation": {"within": within},

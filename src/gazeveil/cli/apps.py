@@ -19,7 +19,7 @@ AppName = Annotated[str, typer.Argument(metavar="APP", help="The app's name in t
 
 @app.callback()
 def apps() -> None:
-    """See what the apps of a running gateway get, turn their knobs, switch them on or off."""
+    """Show or change what the apps of a running gateway get."""
 
 
 @app.command("list", epilog="Example: `gazeveil apps list policy.toml`")
@@ -33,7 +33,7 @@ def listing(policy: PolicyFile, as_json: AsJson = False) -> None:
         (one["name"], one["state"], one["why"], one["proven"], one["connections"], one["sent"], one["dropped"])
         for one in told["apps"]
     ]
-    print_table("Apps", ["app", "state", "why", "promise kept", "connections", "sent", "dropped"], rows)
+    print_table("Apps", ["app", "state", "why", "guarantee", "connections", "sent", "dropped"], rows)
     for one in told["apps"]:
         print(f"{one['name']}: {one['promise']}")
 

@@ -12,7 +12,7 @@ app = command_app(no_args_is_help=True)
 
 @app.callback()
 def attack() -> None:
-    """Attack veiled gaze: train who recognises people, and judge how well they do."""
+    """Try to identify participants from protected gaze."""
 
 
 app.add_typer(_attack_train.app, name="train")

@@ -46,7 +46,10 @@ def audit(
     list_all: Annotated[bool, typer.Option("--list", help="Show what can be audited.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look for a violation: run a mechanism on two neighbouring inputs and bound ε and δ from below."""
+    """Test a mechanism's guarantee: look for a violation.
+
+    The mechanism runs on two neighbouring inputs; ε and δ are bounded from below.
+    """
     _find_subjects()
     if list_all:
         _list(as_json=as_json)

@@ -13,7 +13,10 @@ app = command_app()
 
 @app.command(epilog="Example: `gazeveil budget policy.toml`")
 def budget(policy: PolicyFile, as_json: AsJson = False) -> None:
-    """Show what everybody has spent today, and what is left. Past days are in the ledger: `gazeveil ledger`."""
+    """Show what each participant spent today, and what is left.
+
+    Past days are in the ledger: `gazeveil ledger`.
+    """
     told = ask(read_policy(policy), "GET", "/v1/budget")
     if as_json:
         print_json(told)

@@ -27,7 +27,10 @@ L2 = Annotated[str, typer.Option("--sensitivity", metavar="NUMBER", help="How fa
 
 @app.callback()
 def calibrate() -> None:
-    """Say how much noise a promise needs. Every answer is rounded to the safe side."""
+    """Compute how much noise a privacy guarantee needs.
+
+    Every answer is rounded to the safe side.
+    """
 
 
 @app.command(epilog="Example: `gazeveil calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")

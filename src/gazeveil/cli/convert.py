@@ -30,7 +30,10 @@ def convert(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Convert gaze files. Files larger than memory stream through; nothing half written stays behind."""
+    """Convert gaze files to a corpus folder, CSV, Parquet or BIDS.
+
+    Files larger than memory stream through; nothing half written stays behind.
+    """
     name = to or _format_of(out)
     writer = FORMATS[name]
     if not isinstance(writer, WritableFormat):
@@ -62,10 +65,16 @@ def _all_chunks(streams: list[ChunkStream], seen: dict[Key, int], tell: Progress
             # by number, not by path: the same file may be named twice
             if (first := seen.setdefault(chunk.key, index)) != index:
                 raise InputError(
-                    f"{streams[first].path} and {stream.path} both hold the recording {chunk.key}",
-                    hint="convert them one by one with different --observer, --session or --trial",
+                    f"{streams[first].path} and {stream.path} both hold {_named(chunk.key)}",
+                    hint="was it recorded twice? Convert one of them by itself with --session 2 (or --observer, "
+                    "--trial) to a folder of its own, and give that folder in its place",
                 )
             yield chunk
+
+
+def _named(key: Key) -> str:
+    stimulus = f", stimulus {key.stimulus}" if key.stimulus else ""
+    return f"observer {key.observer}{stimulus}, session {key.session}, trial {key.trial}"
 
 
 def _format_of(out: Path) -> str:

@@ -23,7 +23,7 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same report.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a small study, look at it, and write a report with pictures."""
+    """Simulate a small study and write a report with pictures."""
     from gazeveil.experiments.demo.run import run_demo  # noqa: PLC0415  (loads the plotting parts)
 
     with progress("demo", quiet=as_json) as tell:

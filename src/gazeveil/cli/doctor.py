@@ -47,7 +47,10 @@ def doctor(
     policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="Also look at this policy.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which extra is missing, which port is taken, and what a policy lacks; exits with 1 if something is wrong."""
+    """Check the installation: extras, ports, a policy.
+
+    Exit code 1 if something is wrong.
+    """
     findings = [*_extras(), *(_policy(policy) if policy else _ports())]
     wrong = [one for one in findings if one.state == "wrong"]
     if as_json:

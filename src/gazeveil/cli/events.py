@@ -36,7 +36,10 @@ def events(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find fixations, saccades and blinks, and summarise them per recording."""
+    """Find fixations, saccades and blinks.
+
+    They are also summarised per recording.
+    """
     finder = _detector(detector, setting or [])
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise InputError(f"events go to a .csv or .parquet file, not {out.name!r}")

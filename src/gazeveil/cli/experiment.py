@@ -24,7 +24,7 @@ Number = TypeVar("Number", int, float)
 
 @app.callback()
 def experiment() -> None:
-    """Measure how useful a release is, beside its peers."""
+    """Measure how useful releases are, beside other methods."""
 
 
 @app.command(

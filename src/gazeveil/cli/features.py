@@ -33,7 +33,7 @@ app = command_app()
 
 @app.callback()
 def features() -> None:
-    """Eye-movement features over time: extract them, look at them, release them."""
+    """Extract, describe and release eye-movement features over time."""
 
 
 @app.command(epilog="Example: `gazeveil features extract study/ --out features.parquet`")

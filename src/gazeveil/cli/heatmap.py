@@ -33,7 +33,10 @@ def heatmap(
         Path | None, typer.Option("--saliency", help="The stimulus as a PNG, whose pixels the decoder may use.")
     ] = None,
 ) -> None:
-    """Release a private heatmap: the map, pictures, error bars, and the guarantee in words."""
+    """Release a differentially private heatmap of one stimulus.
+
+    The folder holds the map, pictures, error bars, and the guarantee in words.
+    """
     from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
     from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
 

@@ -42,7 +42,10 @@ def heatmaps(
         Path | None, typer.Option("--pictures", help="A folder with the stimuli as PNG, to draw over.")
     ] = None,
 ) -> None:
-    """Release the private heatmaps of many stimuli together: maps, error bars, their mean, and the guarantee."""
+    """Release private heatmaps of many stimuli under one budget.
+
+    The folder holds the maps, error bars, their mean, and the guarantee in words.
+    """
     study = door.study()
     names = stimulus or [each.name for each in study.stimuli]
     for name, picture in ({} if pictures is None else find_pictures(pictures, names)).items():

@@ -16,7 +16,7 @@ app = command_app()
 @app.command(epilog="Example: `gazeveil info study.asc` or `gazeveil info corpus/ --json`")
 @reads_gaze
 def info(inputs: Inputs, source: GazeSource, as_json: AsJson = False) -> None:
-    """Say what gaze files hold: who, what, how long, how well, and what is odd about them."""
+    """Show what gaze files hold, and what is odd about them."""
     files: list[dict[str, Any]] = []
     streams = source.streams(inputs)
     with progress("reading", quiet=as_json) as tell:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -60,7 +61,7 @@ Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbou
 
 @app.callback()
 def ledger() -> None:
-    """Keep budgets, and see what was spent from them."""
+    """Keep privacy budgets, and see what was spent."""
 
 
 @app.command(epilog="Example: `gazeveil ledger init study-7 --epsilon 3 --delta 1e-6`")
@@ -149,7 +150,7 @@ def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DE
         print_json({"ledger": book.store.where, "accounts": [account.to_dict() for account in accounts]})
         return
     columns = ("data set", "person", "budget", "spent", "left", "charges", "state")
-    print_table(f"accounts in {book.store.where}", columns, [_row(account) for account in accounts])
+    _print(f"accounts in {book.store.where}", columns, [_row(account) for account in accounts])
 
 
 @app.command(epilog="Example: `gazeveil ledger history study-7`")
@@ -165,8 +166,8 @@ def history(
     if as_json:
         print_json({"ledger": book.store.where, "events": [event.to_dict() for event in events]})
         return
-    columns = ("time (UTC)", "data set", "person", "number", "what", "promise", "recipe", "id", "note")
-    print_table(f"history in {book.store.where}", columns, [_event_row(event) for event in events])
+    columns = ("time (UTC)", "data set", "person", "number", "what", "guarantee", "recipe", "id", "note")
+    _print(f"history in {book.store.where}", columns, [_event_row(event) for event in events])
 
 
 @app.command(epilog="Example: `gazeveil ledger export --out ledger-2026-03.jsonl`")
@@ -317,10 +318,16 @@ def _tell(account: Account, done: str, *, as_json: bool) -> None:
     print(f"  left   {in_letters(account.remaining, up=False)}")
 
 
+def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table without the columns that say nothing in any row, so that it fits a terminal."""
+    kept = [place for place in range(len(columns)) if not rows or any(row[place] not in ("", "–") for row in rows)]
+    print_table(title, [columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
+
+
 def _row(account: Account) -> tuple[object, ...]:
     state = "closed" if account.totals.closed else "open"
     if account.totals.unproven:
-        state += f", promise void: {'; '.join(account.totals.unproven)}"
+        state += f", guarantee void: {'; '.join(account.totals.unproven)}"
     budget = "none" if account.budget is None else str(account.budget)
     left = in_letters(account.remaining, up=False)
     return (

@@ -73,7 +73,7 @@ def _root(
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_say_version)
     ] = False,
 ) -> None:
-    """The privacy layer for eye tracking: gaze in, a veiled release out, with the promise that was kept."""
+    """The privacy layer for eye tracking: gaze in, protected results out, with their privacy guarantee."""
 
 
 def main(arguments: list[str] | None = None) -> None:

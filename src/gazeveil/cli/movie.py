@@ -37,7 +37,10 @@ def movie(
     overlay: Annotated[Path | None, typer.Option("--overlay", help="A still as a PNG, to draw over.")] = None,
     speed: Annotated[float, typer.Option("--speed", help="How fast videos run; 1 is real time.")] = 1.0,
 ) -> None:
-    """Release a private dynamic heatmap: a map for each stretch of time, videos, error bars, and the guarantee."""
+    """Release a private heatmap that changes over time.
+
+    The folder holds a map for each time bin, videos, error bars, and the guarantee in words.
+    """
     mechanism = DynamicHeatmap(
         epsilon=epsilon,
         delta=delta,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.cli._output import AsJson, command_app, print_json, print_line
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
@@ -70,10 +70,11 @@ def plan(
         str | None, typer.Option("--delta", metavar="NUMBER", help="The δ; by default the study's.")
     ] = None,
     want: Annotated[
-        str | None, typer.Option("--want", metavar="MEASURE=VALUE", help="A quality, for example cc=.8 or error=.05.")
+        str | None,
+        typer.Option("--want", metavar="MEASURE=VALUE", help="The quality you need, for example cc=.8 or error=.05."),
     ] = None,
     participants: Annotated[
-        int | None, typer.Option("--participants", help="Plan for so many instead of the study's.")
+        int | None, typer.Option("--participants", help="Plan for N participants instead of the study's.")
     ] = None,
     stimulus: Annotated[
         list[str] | None,
@@ -100,7 +101,8 @@ def plan(
         str | None, typer.Option("--mechanism", help="Which mechanism, for veil.", rich_help_panel=_VEIL)
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="Or a setting of the papers.", rich_help_panel=_VEIL)
+        str | None,
+        typer.Option("--preset", help="A setting from a paper, in place of --mechanism.", rich_help_panel=_VEIL),
     ] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None,
     radius: Annotated[
@@ -109,7 +111,10 @@ def plan(
     out: Annotated[Path | None, typer.Option("--out", metavar="plan.png", help="Draw the forecast here.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show guarantee, cost and forecast of a release; with --want, how many participants or which ε are enough."""
+    """Forecast a release before any data are read; spends nothing.
+
+    It shows guarantee, cost and expected quality; with --want, how many participants or which ε are enough.
+    """
     from gazeveil.release.wanting import enough  # noqa: PLC0415
 
     study = Study.open(study_file)
@@ -148,22 +153,22 @@ def plan(
 
 
 def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path | None) -> None:
-    print(f"guarantee {made.guarantee}")
-    print(f"scale     ε {IN_SHORT}")
+    print_line("guarantee", str(made.guarantee))
+    print_line("scale", f"ε {IN_SHORT}")
     if answer is not None:
         for line in answer.in_words():
-            print(f"answer    {line}")
+            print_line("answer", line)
     elif found is not None:
-        print(f"expected  {found.in_words()}")
+        print_line("expected", found.in_words())
     if found is None:
-        print("expected  nothing is known beforehand about this release")
+        print_line("expected", "nothing is known beforehand about this release")
     else:
-        print(f"worth it  {'yes' if found.worth_it else 'no: a release would be refused without --anyway'}")
-        print(f"basis     {found.basis}")
+        print_line("worth it", "yes" if found.worth_it else "no: a release would be refused without --anyway")
+        print_line("basis", found.basis)
     for warning in made.measurement.warnings():
-        print(f"warning   {warning}")
+        print_line("warning", warning)
     if out is not None:
-        print(f"wrote     {out}")
+        print_line("wrote", str(out))
 
 
 def _wanted(text: str, found: Forecast | None) -> float:

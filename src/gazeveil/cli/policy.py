@@ -57,7 +57,10 @@ radius = 90
 
 @app.callback()
 def policy() -> None:
-    """Check a policy, say it in plain words, or make a running gateway read it again."""
+    """Check a gateway's policy, or show it in plain words.
+
+    A running gateway can be made to read it again.
+    """
 
 
 @app.command(epilog="Example: `gazeveil policy check policy.toml`")

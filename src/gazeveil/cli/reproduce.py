@@ -27,7 +27,7 @@ Data = Annotated[
 
 @app.callback()
 def reproduce() -> None:
-    """Measure again what a paper reports, and print both side by side."""
+    """Repeat the measurements of a paper, beside its numbers."""
 
 
 @app.command(epilog="Example: `gazeveil reproduce andersson --data data/lund2013`")

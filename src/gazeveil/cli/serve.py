@@ -32,7 +32,10 @@ def serve(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run the gateway of a policy until it is told to stop (Ctrl-C or SIGTERM); SIGHUP reads the policy again."""
+    """Run the gateway of a policy until it is stopped.
+
+    Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again.
+    """
     setting = read_policy(policy)
     if not as_json:
         for line in in_words(setting):

@@ -46,7 +46,7 @@ def simulate(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Simulate a study: people with eyes and habits of their own look at scenes through a tracker."""
+    """Simulate a study: made-up participants look at scenes."""
     study: SimulatedStudy | ReadingStudy
     if reading:
         device = GLASSES if tracker is None else TRACKERS[tracker]

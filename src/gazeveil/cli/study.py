@@ -22,7 +22,10 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 
 @app.callback()
 def study() -> None:
-    """Declare a study: the public facts that its releases may use; experiments are in `gazeveil experiment`."""
+    """Declare a study: the public facts that releases may use.
+
+    Experiments are in `gazeveil experiment`.
+    """
 
 
 @app.command(epilog="Example: `gazeveil study init gaze/ --out study.toml --pictures pictures/`")
@@ -84,6 +87,9 @@ def init(
         return
     print(f"wrote     {out}: a proposal, read off the data")
     print(f"study     {_in_short(proposed)}; {found['pictures']} pictures and {found['areas']} files with areas found")
+    for line in "\n".join(remarks.values()).splitlines():
+        if "Fill in: " in line:
+            print(f"fill in   {line}")
     print("confirm   check every line: what you keep counts as public. Nothing is published by this file.")
     print(f"next      gazeveil study check {corpus} --study {out}")
 
@@ -194,7 +200,8 @@ def _in_short(declared: Any) -> str:
     people = declared.participants
     who = "a secret number of" if people.secret else f"{people.number:,}"
     gone = f", {len(people.withdrawn)} withdrew" if people.withdrawn else ""
-    return f"{who} participants{gone}, {len(declared.stimuli)} stimuli"
+    shown = len(declared.stimuli)
+    return f"{who} participants{gone}, {shown} {'stimulus' if shown == 1 else 'stimuli'}"
 
 
 def _some(names: list[str], most: int = 3) -> str:

@@ -39,7 +39,10 @@ def track(
     seconds: Annotated[float | None, typer.Option("--seconds", help="Stop after so long; else run on.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Be a tracker: simulated eyes, or a recording, served in a tracker's own protocol. Nothing is veiled."""
+    """Act as a tracker: serve simulated or recorded gaze.
+
+    It speaks a tracker's own protocol. Nothing is protected.
+    """
     if simulate == (replay is not None):
         raise OptionError("say where gaze comes from: --simulate, or --replay FILE")
     policy = _policy(protocol, _plane(size), listen, replay, rate=rate, speed=speed, seed=seed)

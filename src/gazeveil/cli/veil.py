@@ -61,7 +61,10 @@ def veil(
         Path | None, typer.Option("--picture", help="Draw the first recording before and after: shows raw gaze.")
     ] = None,
 ) -> None:
-    """Release veiled recordings: every sample gets a veiled point, every other channel is dropped."""
+    """Release recordings with protected gaze, sample by sample.
+
+    Every sample gets a noisy (veiled) point, every other channel is dropped.
+    """
     given = {"epsilon": epsilon, "window": window, "radius": radius}
     texts = {name: text for name, text in given.items() if text is not None} | _settings(setting or [])
     how = VeiledRecordings(

@@ -30,7 +30,10 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check that a release is whole and unchanged; with a ledger, that it was charged. Exit code 1 if not."""
+    """Check that a release is whole, unchanged and charged.
+
+    The charge is looked up if a ledger is given. Exit code 1 if something is wrong.
+    """
     from gazeveil.release.verify import verify as verify_release  # noqa: PLC0415
 
     found = verify_release(release, ledger=ledger, key=key)

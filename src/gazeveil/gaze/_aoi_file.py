@@ -21,6 +21,12 @@ SHAPES: dict[str, type[Rectangle] | type[Ellipse] | type[Polygon]] = {
 }
 
 
+_FORM = (
+    'the form is {"geometry": {"unit": "px", "width_px": 1920, "height_px": 1080}, "areas": [{"shape": "rectangle", '
+    '"name": "headline", "left": 0, "top": 0, "right": 1920, "bottom": 300}]}'
+)
+
+
 def write(areas: AreasOfInterest, path: Path) -> None:
     """Write the areas; on any error nothing stays behind."""
     shapes = {cls: name for name, cls in SHAPES.items()}
@@ -86,7 +92,7 @@ def _object(
 
 
 def _wrong(path: Path, field: str, expected: str, found: str) -> FileFormatError:
-    return FileFormatError(path, column=field, expected=expected, found=found)
+    return FileFormatError(path, column=field, expected=expected, found=found, hint=_FORM)
 
 
 def _kind(value: Any) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
@@ -18,8 +17,6 @@ from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
 from gazeveil.gaze.formats.parquet import table_chunks
 
 NAME = Path("the data frame")
-_SLOWEST_STEP = 0.5
-"""Seconds between samples; where no unit of time is given and steps are longer, times are hardly in seconds."""
 
 
 def is_frame(source: object) -> bool:
@@ -47,7 +44,6 @@ def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Itera
         )
     for name in schema.SAMPLES:
         _check_numbers(table, options.columns.get(name, name))
-    _check_seconds(table, options)
     keys = [name for key in schema.KEYS if (name := options.columns.get(key, key)) in found]
     if keys and len(table):
         table = pl.concat(table.partition_by(keys, maintain_order=True))
@@ -65,19 +61,6 @@ def _check_numbers(table: pl.DataFrame, name: str) -> None:
                 f"column {name!r} of the data frame has {wrong[0]!r}, which is no number",
                 hint="make it a number, or leave it empty where gaze was lost",
             )
-
-
-def _check_seconds(table: pl.DataFrame, options: ReadOptions) -> None:
-    name = options.columns.get("t", "t")
-    if options.time_unit is not None or name not in table.columns:
-        return
-    steps = np.diff(table[name].head(1000).cast(pl.Float64).to_numpy())
-    step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0
-    if step > _SLOWEST_STEP:
-        raise InputError(
-            f"times in column {name!r} step by {step:g}, which is slow for seconds",
-            hint="say what they are: time_unit='ms', 'us' or 'ns' (or 's', if they are seconds)",
-        )
 
 
 def _as_polars(source: Any) -> pl.DataFrame:

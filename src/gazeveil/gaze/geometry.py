@@ -168,7 +168,8 @@ class Geometry:
         if size is None:
             raise GeometryError(
                 "degrees need the screen's physical size and distance, or a field of view; neither is known",
-                hint="give the screen's width, height and viewing distance in mm, or the headset's field of view",
+                hint="give the screen's width, height and viewing distance in mm, or the headset's field of view: "
+                "width_mm, height_mm, distance_mm under [screen] of study.toml, or --size-mm and --distance-mm",
             )
         return size
 

@@ -118,7 +118,9 @@ def find_format(path: Path) -> str:
     for name in by_priority:
         if FORMATS[name].sniff(path, head):
             return name
+    hint = "name the format with --format if you know it"
     if path.is_dir():
+        hint = f"give the files in it, for example {path / '*.csv'}"
         found = "a folder that is neither a corpus nor a BIDS data set"
     elif path.stat().st_size == 0:
         found = "an empty file"
@@ -128,7 +130,7 @@ def find_format(path: Path) -> str:
         path,
         expected=f"gaze in one of: {', '.join(FORMATS.names())}",
         found=found,
-        hint="name the format with --format if you know it",
+        hint=hint,
     )
 
 

@@ -119,6 +119,15 @@ class Statement:
         factor = self.odds
         return None if factor is None else factor * before / (1 - before + factor * before)
 
+    def __repr__(self) -> str:
+        return f"Statement({self.guarantee})"
+
+    def __str__(self) -> str:
+        return self.paragraph()
+
+    def _repr_html_(self) -> str:
+        return self.card()
+
     def how_much(self) -> str:
         """Say how far a belief can shift, with an example."""
         if isinstance(self.guarantee, Unproven):
@@ -268,19 +277,19 @@ def neighbours_in_words(guarantee: Guarantee) -> str:
     unit, words = guarantee.unit, guarantee.unit.in_words()
     if isinstance(unit, WindowOfGaze):
         return (
-            "Compared are any two recordings with the same time stamps and the same missing samples "
+            "The guarantee compares any two recordings with the same time stamps and the same missing samples "
             f"that differ only in {words}."
         )
     if guarantee.neighbours is Neighbours.ADD_REMOVE:
         counted = "participants" if isinstance(unit, Observer) else "recordings"
         return (
-            f"Compared are any two data sets of which one holds {words} and the other does not; "
-            f"the number of {counted} is protected too."
+            f"The guarantee compares any two data sets that are the same, but that one holds {words} and the other "
+            f"does not; the number of {counted} is protected too."
         )
     public = {Observer: " The number of participants is public.", OneRecording: " The number of recordings is public."}
     return (
-        f"Compared are any two data sets of which one is the other with {words} replaced by any other data."
-        f"{public.get(type(unit), '')}"
+        f"The guarantee compares any two data sets that are the same but for {words}, which is replaced by any other "
+        f"data.{public.get(type(unit), '')}"
     )
 
 

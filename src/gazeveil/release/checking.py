@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
 from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
@@ -263,7 +264,7 @@ class _Labels:
     def _screens(self) -> None:
         for key, part in self.part_of.items():
             found, declared = part.label.geometry, self.screens.get(spelt(key.stimulus))
-            if declared is None or found == declared:
+            if declared is None or found == declared or _says_less(found, declared):
                 continue
             kind = "other-size" if lies_on(found, declared) else "other-raster"
             self.add(kind, f"{_named(key)} has {found}, declared is {declared}.", spelt(key.observer), key)
@@ -338,6 +339,16 @@ def _odd(study: Study, key: Key, seen: Seen) -> Iterator[tuple[str, str]]:
             yield "one-eye", f"the {name} eye is lost in {lost / seen.rows:.0%} of samples where the other is tracked"
     if (loss := 1 - seen.tracked / seen.rows) >= LOSS:
         yield "loss", f"{loss:.0%} of samples have no gaze"
+
+
+def _says_less(found: Geometry, declared: Geometry) -> bool:
+    """Whether a recording contradicts nothing of a declared screen, and only does not say its size or distance."""
+    said = {"width_mm", "height_mm", "distance_mm"}
+    return all(
+        getattr(found, item.name) == getattr(declared, item.name)
+        or (item.name in said and getattr(found, item.name) is None)
+        for item in fields(found)
+    )
 
 
 def _named(key: Key) -> str:

@@ -175,7 +175,8 @@ def _stream_channels(release: Release) -> tuple[str, ...]:
 
 
 def _said(text: str) -> str:
-    return escape(text[:1].upper() + text[1:])
+    first = text[:1]
+    return escape((first.upper() if first.isascii() else first) + text[1:])  # ε stays ε
 
 
 def _missing(text: str) -> str:

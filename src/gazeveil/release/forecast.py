@@ -44,6 +44,9 @@ class Forecast:
         """Whether the release is expected to say enough beyond what was known without the data."""
         return self.expected >= self.floor if self.measure == "cc" else self.expected <= self.floor
 
+    def __str__(self) -> str:
+        return self.in_words()
+
     def in_words(self) -> str:
         """Say what to expect in one sentence."""
         named = {"cc": f"a correlation with {self.with_what}", "error": f"an error, as a part of {self.part_of},"}

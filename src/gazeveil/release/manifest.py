@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError
+from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError, why
 from gazeveil.files import replacing
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.exact import as_text
@@ -38,7 +38,7 @@ def read_study(path: Path) -> Study:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise _no_study(path, str(error)) from None
+        raise _no_study(path, why(error)) from None
     return study_in(text, path)
 
 
@@ -51,7 +51,7 @@ def study_in(text: str, path: Path) -> Study:
     try:
         values = tomllib.loads(text)
     except ValueError as error:
-        raise _no_study(path, str(error)) from None
+        raise _no_study(path, why(error)) from None
     file = File(path, lines_of(text))
     top = Table(file, (), values)
     top.choice("format", (FORMAT,))

@@ -27,7 +27,7 @@ def methods(release: Release, about_the_value: Mapping[str, Any]) -> str:
     return (
         "# Methods\n\n"
         "Paste this paragraph into a paper and keep what its readers need. Citations are written as `[@key]`, with the "
-        "keys of the BibTeX entries below.\n\n"
+        "keys of the BibTeX entries below; entries that it does not cite are further sources of the method.\n\n"
         f"{paragraph(release, about_the_value)}\n\n"
         "## BibTeX\n\n"
         f"```bibtex\n{bibtex(sources)}\n```\n"

@@ -46,12 +46,12 @@ def heat_over_picture(picture: NDArray[np.uint8], warmth: FloatArray, title: str
     return png(figure, dpi=90)
 
 
-def map_picture(values: FloatArray, geometry: Geometry, title: str) -> bytes:
-    """Draw a map of cells in the plane's proportions, with a scale."""
+def map_picture(values: FloatArray, geometry: Geometry, title: str, scale: str = "share of gaze per cell") -> bytes:
+    """Draw a map of cells in the screen's proportions, with a scale and what it shows."""
     left, top, right, bottom = geometry.extent()
     figure, axes = canvas(6.0, 6.0 * abs((bottom - top) / (right - left)) + 0.4)
     image = axes.imshow(values, cmap="inferno", extent=(left, right, bottom, top), interpolation="bilinear")
-    figure.colorbar(image, ax=axes, shrink=0.8)
+    figure.colorbar(image, ax=axes, shrink=0.8, label=scale)
     axes.set_xlabel(f"x ({geometry.unit})")
     axes.set_ylabel(f"y ({geometry.unit})")
     axes.set_title(title)

@@ -312,7 +312,7 @@ def _stimulus_remark(stimulus: Stimulus, ours: list[_Seen]) -> str:
 
 
 def _delta_remark(who: str) -> str:
-    reason = "1e-5" if who == "secret" else "1e-5 or less, and at most 1/100 of one in the number of participants"
+    reason = "1e-5" if who == "secret" else "1e-5 or less, and at most 1/100 of 1/N for N participants"
     return f"delta: the δ of releases that name none, {reason}."
 
 

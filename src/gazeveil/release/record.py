@@ -87,7 +87,9 @@ def check_place(folder: Path, *, overwrite: bool) -> None:
     """
     _check_names(folder)
     if folder.exists() and not overwrite:
-        raise OutputError(f"{folder} exists already", hint="choose another name, or add --overwrite")
+        raise OutputError(
+            f"{folder} exists already", hint="choose another name, or add --overwrite (in Python overwrite=True)"
+        )
     if folder.exists() and not _may_go(folder):
         raise OutputError(
             f"{folder} exists and is not an earlier release, so it is not replaced",

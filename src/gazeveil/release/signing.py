@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, why
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -28,7 +28,7 @@ def private_key(path: Path) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:
-        raise FileFormatError(path, expected="an Ed25519 private key in PEM", found=str(error), hint=_HOW) from None
+        raise FileFormatError(path, expected="an Ed25519 private key in PEM", found=why(error), hint=_HOW) from None
     if not isinstance(key, Ed25519PrivateKey):
         raise FileFormatError(path, expected="an Ed25519 private key", found="another kind of key", hint=_HOW)
     return key
@@ -47,7 +47,7 @@ def public_key(path: Path) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(path.read_bytes())
     except (OSError, ValueError, TypeError) as error:
-        raise FileFormatError(path, expected="an Ed25519 public key in PEM", found=str(error), hint=hint) from None
+        raise FileFormatError(path, expected="an Ed25519 public key in PEM", found=why(error), hint=hint) from None
     if not isinstance(key, Ed25519PublicKey):
         raise FileFormatError(path, expected="an Ed25519 public key", found="another kind of key", hint=hint)
     return key

@@ -43,7 +43,14 @@ def source_of(corpus: Corpus | Path | str | Source) -> Source:
     """Return a source for whatever somebody calls the recordings."""
     if isinstance(corpus, Corpus):
         return InMemory(corpus)
-    return CorpusFolder(Path(corpus)) if isinstance(corpus, Path | str) else corpus
+    if isinstance(corpus, Path | str):
+        return CorpusFolder(Path(corpus))
+    if not (hasattr(corpus, "check") and hasattr(corpus, "open")):
+        raise OptionError(
+            f"expected recordings (a Corpus, or the path of its folder), found a {type(corpus).__name__}",
+            hint="gazeveil.read(…).corpus makes a corpus of files and data frames",
+        )
+    return corpus
 
 
 @dataclass(frozen=True, slots=True)

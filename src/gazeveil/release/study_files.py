@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, why
 
 _LONGEST_NAME = 150
 
@@ -25,7 +25,7 @@ def read_weights(path: Path) -> dict[str, float]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise FileFormatError(path, expected=wanted, found=str(error)) from None
+        raise FileFormatError(path, expected=wanted, found=why(error)) from None
     weights = values.get("weights")
     if not isinstance(weights, dict) or set(values) != {"weights"}:
         raise FileFormatError(path, expected=wanted, found=f"the keys {', '.join(values) or 'none'}")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gazeveil import __version__
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, why
 from gazeveil.privacy.guarantee import Guarantee, guarantee_from_dict
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import digest_of
@@ -95,7 +95,7 @@ def _read(record: Path) -> tuple[str, dict[str, Any]]:
         values = json.loads(text)
         as_text(values).encode()  # what could not be written was not written by us
     except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise FileFormatError(record, expected="the record of a release, as JSON", found=str(error)) from None
+        raise FileFormatError(record, expected="the record of a release, as JSON", found=why(error)) from None
     if not isinstance(values, dict) or "guarantee" not in values:
         raise FileFormatError(record, expected="the record of a release", found="JSON of another kind")
     return text, values

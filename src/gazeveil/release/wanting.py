@@ -81,11 +81,18 @@ class Answer:
         if not any(panels):
             raise OptionError("neither participants nor ε matter here: there is nothing to draw")
         figure, drawn = canvas(4.75 * sum(panels), 3.6, 1, sum(panels), sharey=True, squeeze=False)
+        from matplotlib.ticker import LogLocator, NullFormatter  # noqa: PLC0415  (canvas found that it is there)
+
         axes = list(drawn.flat)
         for each in axes:
             each.axhline(self.want, color="black", linewidth=0.8, linestyle=":")
             each.set_xscale("log")
-        axes[0].set_ylabel(f"expected {_forecast(self.plan).measure}, 9 of 10 shaded")
+            each.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            each.xaxis.set_major_formatter("{x:g}")
+            each.xaxis.set_minor_formatter(NullFormatter())
+        measure = _forecast(self.plan).measure
+        named = {"cc": "correlation (cc)", "error": "error"}.get(measure, measure)
+        axes[0].set_ylabel(f"expected {named}, 9 of 10 shaded")
         if measurement.epsilon is not None:
             self._draw_epsilon(axes.pop(), exact(measurement.epsilon), number)
         if axes:

@@ -34,7 +34,7 @@ def formal(guarantee: Guarantee) -> str:
         return f"ε-differential privacy for {window} {guarantee.radius_unit} of a gaze stream with ε = " + exactly(
             guarantee.epsilon
         )
-    if isinstance(guarantee, PureDP):
+    if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and not guarantee.delta):
         return f"ε-differential privacy with ε = {exactly(guarantee.epsilon)}"
     if isinstance(guarantee, ApproxDP):
         return f"(ε, δ)-differential privacy with ε = {exactly(guarantee.epsilon)} and δ = {exactly(guarantee.delta)}"

@@ -120,6 +120,14 @@ def test_nothing_to_write_is_told(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_strangers_times_that_can_hardly_be_seconds_are_asked_about(tmp_path: Path) -> None:
+    table = pl.DataFrame({"t": [0, 34, 68], "x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 3.0]})
+    table.write_parquet(tmp_path / "theirs.parquet")
+    with pytest.raises(InputError, match="step by 34, which is slow for seconds") as caught:
+        read(tmp_path / "theirs.parquet", geometry=DESK)
+    assert "--time-unit ms" in caught.value.hint
+
+
 def test_a_strangers_table_is_read_by_a_column_mapping(tmp_path: Path) -> None:
     table = pl.DataFrame({"user": [1, 1, 2], "ms": [0, 500, 0], "gx": [0.25, None, 0.5], "gy": [0.1, 0.2, 0.3]})
     table.write_parquet(tmp_path / "theirs.parquet")
@@ -146,7 +154,7 @@ def test_a_strangers_table_without_directions_says_what_is_missing(tmp_path: Pat
 
 
 def test_rows_of_one_recording_in_several_places_are_not_mixed_up(tmp_path: Path) -> None:
-    table = pl.DataFrame({"observer": ["a", "b", "a"], "t": [0.0, 0, 1], "x": [1.0, 1, 1], "y": [1.0, 1, 1]})
+    table = pl.DataFrame({"observer": ["a", "b", "a"], "t": [0.0, 0, 0.1], "x": [1.0, 1, 1], "y": [1.0, 1, 1]})
     table.write_parquet(tmp_path / "mixed.parquet")
     with pytest.raises(FileFormatError, match="sort the table"):
         read(tmp_path / "mixed.parquet", geometry=DESK)

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError, InputError, OutputError
@@ -22,6 +23,8 @@ from gazeveil.gaze.recording import Key
 
 _HELD_ROWS = 250_000
 _HELD_CHUNKS = 1000
+_SLOWEST_STEP = 0.5
+"""Seconds between samples; where no unit of time is given and steps are longer, times are hardly in seconds."""
 
 
 @file_format("parquet")
@@ -132,6 +135,8 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions) -> Itera
     found = table.collect_schema().names()
     source = {name: options.columns.get(name, name) for name in (*schema.KEYS, *schema.SAMPLES)}
     _check_columns(path, table, [*options.columns.values(), source["t"], source["x"], source["y"]])
+    if options.time_unit is None:
+        _check_seconds(table, source["t"], path)
     key = options.key(path)
     per_second = PER_SECOND[options.time_unit or "s"]
     columns = [
@@ -153,6 +158,17 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions) -> Itera
     label = TableLabel(options.geometry)
     no_events = pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
     yield from _chunks(table.select(columns), no_events, label, path, options)
+
+
+def _check_seconds(table: pl.LazyFrame, name: str, path: Path) -> None:
+    times = guarded(path, lambda: table.select(pl.col(name).cast(pl.Float64)).head(1000).collect())
+    steps = np.diff(times[name].to_numpy())
+    step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0
+    if step > _SLOWEST_STEP:
+        raise InputError(
+            f"{path}: times in column {name!r} step by {step:g}, which is slow for seconds",
+            hint="say what they are: --time-unit ms, us or ns (or s, if they are seconds); in Python time_unit='ms'",
+        )
 
 
 def _check_columns(path: Path, table: pl.LazyFrame, needed: list[str]) -> None:

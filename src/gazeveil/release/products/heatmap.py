@@ -118,7 +118,8 @@ class HeatmapMeasurement(OneStimulus):
         """Write the map and its pictures."""
         np.savez_compressed(folder / "heatmap.npz", map=value.map, noise_sd=value.noise_sd, prior=value.prior)
         self.frame(value).write_parquet(folder / "heatmap.parquet")
-        write_map(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), "private heatmap")
+        title = f"private heatmap: {self.stimulus}"
+        write_map(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), title)
         return {"data_share": value.data_share, "picture_share": value.picture_share}
 
     def frame(self, value: Estimate) -> pl.DataFrame:

@@ -89,7 +89,7 @@ class _LiuMeasurement(OneStimulus):
     def picture(self, value: GazeMap) -> bytes:
         """Return the map as a picture."""
         kind = "gaze map with noise" if value.noise_sd else "gaze map without noise, not protected"
-        return plots.map_picture(value.map, self.shown.screen, f"{kind}: {self.stimulus}")
+        return plots.map_picture(value.map, self.shown.screen, f"{kind}: {self.stimulus}", scale="")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
