@@ -161,8 +161,8 @@ class Statement:
             for _, name, windows, epsilon, delta in rows
         )
         return (
-            f"Windows add up over time. Two paths that differ for longer than {window} s are as many windows apart as it "
-            f"takes to cover the difference, and each of them counts. For a difference that lasts {listed}."
+            f"Windows add up over time. Two paths that differ for longer than {window} s are as many windows apart as "
+            f"it takes to cover the difference, and each of them counts. For a difference that lasts {listed}."
             + (" A difference of twice the distance counts twice." if isinstance(self.guarantee, PureDP) else "")
         )
 
@@ -358,12 +358,14 @@ def _factor(epsilon: Fraction) -> Fraction:
 
 def _example(at_most: Fraction, *, between_paths: bool = False) -> str:
     high = decimal_up(100 * at_most, 3)
-    about = "between two such paths" if between_paths else "whether something is true of you"
+    about, what = (
+        ("between two such paths", "one of them") if between_paths else ("whether something is true of you", "it")
+    )
     opening = f"For example, somebody who was undecided {about} (50 %)"
     if high >= 100:
         return f"{opening} could become all but certain."
     low = in_digits(100 - high, 3, up=False)
-    return f"{opening} could become at most {in_digits(high, 3)} % and at least {low} % sure of {'one of them' if between_paths else 'it'}."
+    return f"{opening} could become at most {in_digits(high, 3)} % and at least {low} % sure of {what}."
 
 
 def _strength(epsilon: Fraction) -> str:
