@@ -6,13 +6,19 @@ import math
 from fractions import Fraction
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.statement import StatedFact, statement
-from gazeveil.privacy.unit import OneRecording
+from gazeveil.privacy.unit import OneRecording, WindowOfGaze
+from gazeveil.samples.ledger import LOSS_UNIT
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.space import Screen
+from gazeveil.samples.stream import StreamMechanism
 
 EVERY_KIND = [
     PureDP(1),
@@ -51,10 +57,47 @@ def test_a_stream_says_how_long_and_how_far() -> None:
     text = statement(GazeStreamDP(3, "0.5", 60)).paragraph()
     assert "during any 0.5 seconds" in text
     assert "60" in text
-    assert "That is a moderate guarantee." in text
+    assert "That is a moderate guarantee for one window." in text
     assert "missing, as in a blink, is not hidden" in text
     assert "as in a blink" in statement(GazeStreamDP(3, "0.5", 60)).card()
     assert "blink" not in statement(PureDP(1)).paragraph()
+
+
+def test_a_stream_compares_paths_that_differ_within_one_window_and_says_so_wherever_it_compares() -> None:
+    """Two paths of 60 s that are 60 px apart everywhere are told apart for certain: no sentence may cover them."""
+    told = statement(GazeStreamDP(1, "0.5", 60))
+    within = "differ only within one window of 0.5 s, there by at most 60 px at each sample, and nowhere else"
+    for text in (told.paragraph(), told.card()):
+        assert text.count(within) == 2
+        assert "any other gaze path" not in text
+        assert "concludes about you" not in text
+        assert "undecided between two such paths (50 %)" in text
+        assert "Who you are is not protected" in text
+        assert "1 minute: 120 windows, ε = 120;" in text
+    assert "the same time stamps and the same missing samples" in told.to_dict()["neighbours"]
+    assert statement(PureDP(1)).over_time() == ""
+
+
+@pytest.mark.parametrize(("ticks", "window"), [(1, "0.5"), (3, "0.5"), (2, "0.7"), (1, "2")])
+def test_what_windows_add_up_to_bounds_the_loss_of_paths_that_differ_all_the_time(ticks: int, window: str) -> None:
+    """The clock's points are independent, and each can lose what its noise costs per px, times the distance."""
+    veil = MECHANISMS["clock"](Screen(32768, 32768), epsilon=1, window=window, radius=60, ticks=ticks, filter=False)
+    assert isinstance(veil, StreamMechanism)
+    t = np.arange(60 * 120 + 1) / 120
+    shown = np.array(veil.start(NoiseSource.seeded(1)).run(t, np.full(len(t), 9e3), np.full(len(t), 9e3)))
+    points = 1 + np.count_nonzero(np.any(np.diff(shown) != 0, axis=0))
+    largest = points * 60 * Fraction(veil.plan().loss, LOSS_UNIT)
+    stated = {row["difference"]: Fraction(row["epsilon"]) for row in statement(veil.guarantee).to_dict()["over_time"]}
+    assert largest > 25  # belief goes from 50 % to all but 100 %
+    assert 0.9 * stated["1 minute"] < largest <= stated["1 minute"]
+
+
+def test_windows_add_up_in_the_currency_of_the_guarantee() -> None:
+    unit = WindowOfGaze("0.5", 60)
+    assert "1 second: 2 windows, ε = 2 and δ = 3.7" in statement(ApproxDP(1, "1e-6", unit=unit)).over_time()
+    assert "1 hour: 7,200 windows, nothing is guaranteed" in statement(ApproxDP(1, "1e-6", unit=unit)).over_time()
+    assert "twice the distance" not in statement(ZeroConcentratedDP("0.01", unit=unit)).over_time()
+    assert "1 hour: 1 window, ε = 100" in statement(GazeStreamDP(100, 86400, 60)).over_time()
 
 
 def test_a_concentrated_promise_is_told_at_a_stated_chance() -> None:

@@ -169,7 +169,8 @@ def test_clock_runs_on_a_sphere_across_the_seam() -> None:
     yaw = (170.0 + 5.0 * t + 180.0) % 360.0 - 180.0
     shown, pitch = mechanism.start(NoiseSource.seeded(1)).run(t, yaw, np.full(400, 10.0))
     off = (shown - yaw + 180.0) % 360.0 - 180.0
-    assert mechanism.guarantee == GazeStreamDP(50, "0.1", 5, "deg") or mechanism.guarantee.radius_unit == "deg"
+    assert isinstance(mechanism.guarantee, Unproven)
+    assert "S3" in mechanism.guarantee.reason
     assert np.abs(shown).max() <= 180.0
     assert np.sqrt(np.mean(off[50:] ** 2)) < 15.0
     assert np.abs(pitch).max() <= 90.0

@@ -73,6 +73,7 @@ def _guarantee(statement: Statement) -> str:
         ("Against whom", _words(AGAINST)),
         ("How much", _words(statement.how_much()) + _belief(statement)),
         ("What is compared", _words(neighbours_in_words(statement.guarantee))),
+        ("Over time", _words(statement.over_time())),
         ("When it fails", _words(statement.failure() or "Never.")),
         ("Public facts", _facts(statement)),
         ("So far", _words(statement.together())),

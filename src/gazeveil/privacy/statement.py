@@ -37,8 +37,11 @@ LIMITS = (
 )
 GAZE_LIMITS = (
     "When gaze was recorded, and when it was missing, as in a blink, is not hidden. "
-    "Each recording counts by itself: gaze that goes on in another one is protected there anew."
+    "Each recording counts by itself: gaze that goes on in another one is protected there anew. "
+    "Who you are is not protected: how you look shows in one window after the other, and you may be recognised by it."
 )
+SPANS = (("1 second", 1), ("1 minute", 60), ("1 hour", 3600))
+"""For how long two gaze paths may differ, where a statement says what windows add up to."""
 NOTHING_PROVEN = "Treat this release as if it could reveal what went into it."
 _HALF = Fraction(1, 2)
 _NO_PROTECTION = 50
@@ -136,8 +139,16 @@ class Statement:
         if at_most is None or self.epsilon is None:
             return "The guarantee is so weak that it protects from nothing."
         odds = f"of at most {_power(self.epsilon)}"
+        if isinstance(self.guarantee.unit, WindowOfGaze):
+            about = (
+                "The odds between your gaze path and another change by a factor "
+                f"{odds} if the two differ only {_within_a_window(self.guarantee.unit)}"
+            )
+            strength = _strength(self.epsilon).removesuffix(".")
+            return f"{about}. {_example(at_most, between_paths=True)} {strength} for one window."
         about = (
-            f"{_comparison(self.guarantee)}, the odds of anything that anybody concludes about you change by a factor"
+            "Compared with any other data in place of what is protected, "
+            "the odds of anything that anybody concludes about you change by a factor"
         )
         if self.presence is not None:
             took_part = f"of at most {_power(self.presence)}"
@@ -146,6 +157,38 @@ class Statement:
                 "and those of whatever else anybody concludes about you by a factor"
             )
         return f"{about} {odds}. {_example(at_most)} {_strength(self.epsilon)}"
+
+    def over_time(self) -> str:
+        """Say what windows of gaze add up to where two paths differ for longer than one; empty for anything else."""
+        if not (rows := self._spans()):
+            return ""
+        window = in_digits(rows[0][0].seconds, up=False)
+        listed = "; ".join(
+            f"{name}: {windows:,} window{'s' if windows > 1 else ''}, "
+            + ("nothing is guaranteed" if delta == 1 else f"ε = {in_digits(epsilon, 6)}")
+            + (f" and δ = {in_digits(delta)}" if 0 < delta < 1 else "")
+            for _, name, windows, epsilon, delta in rows
+        )
+        return (
+            f"Windows add up over time. Two paths that differ for longer than {window} s are as many windows apart as "
+            f"it takes to cover the difference, and each of them counts. For a difference that lasts {listed}."
+            + (" A difference of twice the distance counts twice." if isinstance(self.guarantee, PureDP) else "")
+        )
+
+    def _spans(self) -> list[tuple[WindowOfGaze, str, int, Fraction, Fraction]]:
+        """Return what paths that differ for so long are guaranteed: the window, how long, how many, ε and δ."""
+        unit = self.guarantee.unit
+        if not isinstance(unit, WindowOfGaze) or not self.proven:
+            return []
+        found = []
+        for name, seconds in SPANS:
+            longer = WindowOfGaze(seconds, unit.radius, unit.unit)
+            windows = unit.steps_to(longer)
+            if windows is None:
+                raise InternalError("a longer window is made up of windows")
+            numbers = _in_epsilon(self.guarantee.restated(unit=longer), self.delta or "1e-6")
+            found.append((unit, name, windows, *numbers))
+        return found
 
     def failure(self) -> str:
         """Say how likely the guarantee is to fail; empty if it cannot or if there is none."""
@@ -214,6 +257,7 @@ class Statement:
                 f"Against whom: {AGAINST}.",
                 f"How much: {self.how_much()}",
                 neighbours_in_words(self.guarantee),
+                self.over_time(),
                 self.failure(),
                 self.rests_on(),
                 self.limits(),
@@ -243,6 +287,10 @@ class Statement:
             "why_not": list(self.guarantee.reasons) if isinstance(self.guarantee, Unproven) else [],
             "guarantee": self.guarantee.to_dict(),
             "neighbours": neighbours_in_words(self.guarantee),
+            "over_time": [
+                {"difference": name, "windows": windows, "epsilon": as_text(epsilon), "delta": as_text(delta)}
+                for _, name, windows, epsilon, delta in self._spans()
+            ],
             "conditional_on": list(self.conditional_on),
             "total": None if self.total is None else self.total.to_dict(),
             "text": self.paragraph(),
@@ -277,8 +325,8 @@ def neighbours_in_words(guarantee: Guarantee) -> str:
     unit, words = guarantee.unit, guarantee.unit.in_words()
     if isinstance(unit, WindowOfGaze):
         return (
-            "The guarantee compares any two recordings with the same time stamps and the same missing samples "
-            f"that differ only in {words}."
+            "The guarantee compares any two versions of one recording, with the same time stamps and the same missing "
+            f"samples, that differ only {_within_a_window(unit)}."
         )
     if guarantee.neighbours is Neighbours.ADD_REMOVE:
         counted = "participants" if isinstance(unit, Observer) else "recordings"
@@ -317,13 +365,16 @@ def _factor(epsilon: Fraction) -> Fraction:
     return decimal_up(Fraction(Interval.of(epsilon, 30).exp().high), 6)
 
 
-def _example(at_most: Fraction) -> str:
+def _example(at_most: Fraction, *, between_paths: bool = False) -> str:
     high = decimal_up(100 * at_most, 3)
-    opening = "For example, somebody who was undecided whether something is true of you (50 %)"
+    about, what = (
+        ("between two such paths", "one of them") if between_paths else ("whether something is true of you", "it")
+    )
+    opening = f"For example, somebody who was undecided {about} (50 %)"
     if high >= 100:
         return f"{opening} could become all but certain."
     low = in_digits(100 - high, 3, up=False)
-    return f"{opening} could become at most {in_digits(high, 3)} % and at least {low} % sure of it."
+    return f"{opening} could become at most {in_digits(high, 3)} % and at least {low} % sure of {what}."
 
 
 def _strength(epsilon: Fraction) -> str:
@@ -333,10 +384,11 @@ def _strength(epsilon: Fraction) -> str:
     return f"That is a {strength} guarantee."
 
 
-def _comparison(guarantee: Guarantee) -> str:
-    if isinstance(guarantee.unit, WindowOfGaze):
-        return "Compared with any other gaze path of yours within that distance"
-    return "Compared with any other data in place of what is protected"
+def _within_a_window(unit: WindowOfGaze) -> str:
+    return (
+        f"within one window of {in_digits(unit.seconds, up=False)} s, there by at most "
+        f"{unit.distance_in_words()} at each sample, and nowhere else"
+    )
 
 
 def _presence(guarantee: Guarantee) -> str:

@@ -147,9 +147,12 @@ class WindowOfGaze(ProtectedUnit):
     def in_words(self) -> str:
         """Say what is protected, as the object of a sentence."""
         return (
-            f"where one participant looked during any {_seconds(self.seconds)}, "
-            f"up to {in_digits(self.radius, up=False)} {_SPACE[self.unit]} away"
+            f"where one participant looked during any {_seconds(self.seconds)}, up to {self.distance_in_words()} away"
         )
+
+    def distance_in_words(self) -> str:
+        """Say how far each point may have been from where it was."""
+        return f"{in_digits(self.radius, up=False)} {_SPACE[self.unit]}"
 
     def steps_to(self, other: ProtectedUnit) -> int | None:
         """Return how many windows, one after the other, and steps of one radius make up a larger change."""

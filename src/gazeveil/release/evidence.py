@@ -170,7 +170,10 @@ def _total(total: Guarantee | None) -> str:
 
 def _stream_channels(release: Release) -> tuple[str, ...]:
     if isinstance(release.measurement.guarantee, GazeStreamDP):
-        return ("When gaze was recorded and when it was missing, as in a blink: time stamps are public.",)
+        return (
+            "When gaze was recorded and when it was missing, as in a blink: time stamps are public.",
+            "Who somebody is: windows add up over time, and how a person looks may be recognised.",
+        )
     return ()
 
 

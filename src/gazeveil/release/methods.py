@@ -43,6 +43,7 @@ def paragraph(release: Release, about_the_value: Mapping[str, Any]) -> str:
         measurement.method().sentence,
         _guaranteed(release),
         neighbours_in_words(measurement.guarantee),
+        release.statement().over_time(),
         _facts(release),
         noise(release),
         _afterwards(release, about_the_value),

@@ -30,7 +30,7 @@ def facts_from_record(values: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
 def formal(guarantee: Guarantee) -> str:
     """Return a guarantee in the field's words, with its numbers."""
     if isinstance(guarantee, GazeStreamDP):
-        window = f"every window of {exactly(guarantee.window)} s and radius {exactly(guarantee.radius)}"
+        window = f"any one window of {exactly(guarantee.window)} s and radius {exactly(guarantee.radius)}"
         return f"ε-differential privacy for {window} {guarantee.radius_unit} of a gaze stream with ε = " + exactly(
             guarantee.epsilon
         )

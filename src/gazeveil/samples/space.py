@@ -20,6 +20,9 @@ from gazeveil.gaze.geometry import Geometry, Unit
 Point = tuple[float, ...]
 
 FULL_TURN = 360.0
+NOT_ON_A_SPHERE = (
+    "noise is drawn in yaw and pitch, where directions near a pole are farther apart than their visual angle (S3)"
+)
 _RADIAN = math.pi / 180.0
 
 

@@ -24,12 +24,13 @@ from gazeveil.noise import NoiseSource, refining
 from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
 from gazeveil.noise.radial import FARTHEST, settle_point
 from gazeveil.privacy.exact import above_zero, as_text, exact
-from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples import kalman, scenes
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.space import NOT_ON_A_SPHERE, Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray, IntArray
 
@@ -102,8 +103,9 @@ class StreamMechanism(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Kaleido's promise."""
-        return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
+        """Kaleido's promise; none on a sphere."""
+        promise = GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
+        return Unproven(NOT_ON_A_SPHERE, unit=promise.unit) if isinstance(self.space, Sphere) else promise
 
     @property
     def fixed(self) -> str:

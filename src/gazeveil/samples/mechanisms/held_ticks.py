@@ -21,10 +21,10 @@ from gazeveil.noise import NoiseSource, add_radial, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.exact import above_zero, as_text, whole_number
-from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
-from gazeveil.samples.space import wrapped
+from gazeveil.samples.space import NOT_ON_A_SPHERE, Sphere, wrapped
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, moment, moments
 from gazeveil.types import FloatArray, IntArray
@@ -75,8 +75,9 @@ class HeldTicks(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Kaleido's promise."""
-        return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
+        """Kaleido's promise; none on a sphere."""
+        promise = GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
+        return Unproven(NOT_ON_A_SPHERE, unit=promise.unit) if isinstance(self.space, Sphere) else promise
 
     @property
     def scale(self) -> Fraction:
