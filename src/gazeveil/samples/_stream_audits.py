@@ -59,7 +59,10 @@ class Stream:
     mechanism: StreamMechanism
 
     def run(self, data: Gaze, noise: NoiseSource, trials: int) -> Outputs:
-        """Return what is shown at the samples that are looked at, x and y by turns."""
+        """Return what is shown at the samples that are looked at, x and y by turns.
+
+        Trials take samples one by one and all at once by turns: a live app gets the former, a file the latter.
+        """
         from gazeveil.samples._stream_kernels import WORD  # noqa: PLC0415  (numba loads on use)
 
         veil = self.mechanism.start(noise)
@@ -68,12 +71,16 @@ class Stream:
         shown_x, shown_y = np.empty(len(data.t)), np.empty(len(data.t))
         rows = np.zeros((trials, data.width))
         last = 2 * len(data.seen)
-        for row in rows:
+        samples = list(zip(data.t.tolist(), data.x.tolist(), data.y.tolist(), strict=True))
+        for trial, row in enumerate(rows):
             word = veil._clock[WORD]
             for part, start in zip(state, fresh, strict=True):
                 part[:] = start
             veil._clock[WORD] = word
-            veil._through(data.t, data.x, data.y, shown_x, shown_y)
+            if trial % 2:
+                shown_x, shown_y = veil.run(data.t, data.x, data.y)
+            else:
+                shown_x[:], shown_y[:] = zip(*[veil.step(*sample) for sample in samples], strict=True)
             row[:last:2], row[1:last:2] = shown_x[data.seen], shown_y[data.seen]
         return rows
 
