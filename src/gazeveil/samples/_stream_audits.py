@@ -68,7 +68,6 @@ class Stream:
         veil = self.mechanism.start(noise)
         state = (veil._clock, veil._books, veil._tests, veil._belief, veil._past)
         fresh = [part.copy() for part in state]
-        shown_x, shown_y = np.empty(len(data.t)), np.empty(len(data.t))
         rows = np.zeros((trials, data.width))
         last = 2 * len(data.seen)
         samples = list(zip(data.t.tolist(), data.x.tolist(), data.y.tolist(), strict=True))
@@ -80,7 +79,7 @@ class Stream:
             if trial % 2:
                 shown_x, shown_y = veil.run(data.t, data.x, data.y)
             else:
-                shown_x[:], shown_y[:] = zip(*[veil.step(*sample) for sample in samples], strict=True)
+                shown_x, shown_y = np.array([veil.step(*sample) for sample in samples]).T
             row[:last:2], row[1:last:2] = shown_x[data.seen], shown_y[data.seen]
         return rows
 
