@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.aggregate._repeated import measured
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MoviePlan
@@ -39,7 +40,7 @@ class JointIntegers:
 
     def run(self, data: People, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy integers, one release a row."""
-        return self.plan._noised(np.tile(self._total(data), (trials, 1)), noise).astype(np.float64)
+        return measured(self.plan, self._total(data), noise, trials).astype(np.float64)
 
     def log_ratio(self, outputs: FloatArray, first: People, second: People) -> FloatArray:
         """Return the log ratio of the two densities."""

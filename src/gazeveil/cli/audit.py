@@ -117,6 +117,8 @@ def _show(name: str, result: AuditResult) -> None:
     if result.findings:
         rows.append(["counted", _counted(result.findings[0])])
         rows.append(["runs", f"{result.trials:,} on each input, {result.findings[0].runs:,} of them counted"])
+    if result.smallest_caught is not None:
+        rows.append(["power", result.power().strip()])
     rows.append(["noise", result.noise])
     print_table(name, ["", ""], rows)
     print(result.in_words())

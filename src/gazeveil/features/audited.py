@@ -24,7 +24,6 @@ from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.own import OwnPlan, OwnSeries
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
-from gazeveil.features.spherical import in_ball
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.neighbours.series import series_pairs
@@ -96,7 +95,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Sphere:
-    """Adds the one noise vector of a low-rank mechanism to the vector of an input."""
+    """Runs a low-rank mechanism up to its noisy coordinates."""
 
     mechanism: GroupSeries | OwnSeries
     people: int = 20
@@ -110,8 +109,10 @@ class Sphere:
 
     def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy coordinates, one release a row."""
-        row = self._vector(data)
-        return self.plan.noise.add(np.broadcast_to(row, (trials, len(row))), noise)
+        mechanism = self.mechanism
+        if isinstance(mechanism, GroupSeries):
+            return np.vstack([mechanism.measure(data[None], self.people, noise) for _ in range(trials)])
+        return mechanism.measure(np.broadcast_to(data, (trials, *data.shape)), noise, mechanism.plan())
 
     def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return the log ratio of the two densities."""
@@ -123,17 +124,10 @@ class Sphere:
         return np.asarray((outputs - (here + there) / 2) @ (here - there) / noise.scale**2)
 
     def _vector(self, data: FloatArray) -> FloatArray:
-        design = self.mechanism.design
         if isinstance(self.mechanism, GroupSeries):
             whole = self.mechanism.integers(data[None], self.mechanism.plan(self.people))
             return np.asarray(whole[0], dtype=np.float64)
-        plan = self.mechanism.plan()
-        if self.mechanism.stretch is None:
-            return np.asarray(in_ball(design.coordinates(data[None], plan.ball.size), plan.ball.radius)[0])
-        size = plan.ball.size
-        mixing = design.components[:, :size] * design.component_weights[:size]
-        vectors = in_ball((data - design.mean) @ mixing, plan.ball.radius)
-        return np.asarray((design.time[: plan.shapes] @ vectors).ravel())
+        return np.asarray(self.mechanism.coordinates(data[None], self.mechanism.plan())[0])
 
 
 def _pairs(changed: int | None = None, features: int = 1, steps: int = _STEPS) -> tuple[Pair, ...]:
@@ -178,6 +172,13 @@ def dc_fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int
 def efpa(epsilon: float = 1.0, stretch: int = 0) -> Subject:
     """The slow part of a feature series, how much of it chosen privately."""
     mechanism = SERIES_MECHANISMS["efpa"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
+    return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
+
+
+@auditable("features-spa")
+def spa(epsilon: float = 1.0, stretch: int = 0) -> Subject:
+    """The slow part of a feature series under radial noise, how much of it chosen privately."""
+    mechanism = SERIES_MECHANISMS["spa"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
     return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
 
 

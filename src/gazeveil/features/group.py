@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,8 +126,7 @@ class GroupSeries:
                 "a group has at least two participants",
                 hint="one participant's own series is another product: low-rank",
             )
-        plans = [self._plan(ball, people) for ball in self.design.series_balls if ball.quantile == _QUANTILE]
-        return min(plans, key=lambda judged: judged[0])[1]
+        return _best_plan(self, people)
 
     def integers(self, values: FloatArray, plan: GroupPlan) -> NDArray[np.int64]:
         """Return every participant's clipped coordinates as integers, one row each: raw, not private."""
@@ -206,3 +206,9 @@ class GroupSeries:
         left[where] = np.square(1 - trust) * usual[where] + np.square(trust) * spread
         error, floor = (math.sqrt(float(energy.sum()) / design.values + outside) for energy in (left, usual))
         return error, nine_of_ten(error, left, design.values, _STRANGE), floor
+
+
+@lru_cache(maxsize=32)
+def _best_plan(mechanism: GroupSeries, people: int) -> GroupPlan:
+    balls = [ball for ball in mechanism.design.series_balls if ball.quantile == _QUANTILE]
+    return min((mechanism._plan(ball, people) for ball in balls), key=lambda judged: judged[0])[1]

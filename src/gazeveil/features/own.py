@@ -175,18 +175,29 @@ class OwnSeries:
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
         """Return noisy series: people by steps by features, each value from 0 to 1."""
-        table = checked(values, self.design.steps, len(self.design.ranges))
         plan = self.plan()
+        return self._decode(self.measure(values, noise, plan), plan)
+
+    def measure(self, values: FloatArray, noise: NoiseSource, plan: OwnPlan) -> FloatArray:
+        """Return everybody's noisy coordinates, one row each: the only step that sees both data and noise."""
+        return plan.noise.add(self.coordinates(values, plan), noise)
+
+    def coordinates(self, values: FloatArray, plan: OwnPlan) -> FloatArray:
+        """Return everybody's clipped coordinates, one row each: raw, not private."""
+        table, size = checked(values, self.design.steps, len(self.design.ranges)), plan.ball.size
         if self.stretch is None:
-            rows = in_ball(self.design.coordinates(table, plan.ball.size), plan.ball.radius)
-            return np.clip(self.design.series(plan.noise.add(rows, noise) * plan.gain), 0.0, 1.0)
-        mixing = self.design.components[:, : plan.ball.size]
-        weights = self.design.component_weights[: plan.ball.size]
-        time = self.design.time[: plan.shapes]
-        vectors = in_ball((table - self.design.mean) @ (mixing * weights), plan.ball.radius)
-        parts = np.einsum("kt,ntp->nkp", time, vectors, optimize=True)
-        noisy = plan.noise.add(parts.reshape(len(parts), -1), noise).reshape(parts.shape) * plan.gain / weights
-        series = np.einsum("kt,nkp,fp->ntf", time, noisy, mixing, optimize=True) + self.design.mean
+            return in_ball(self.design.coordinates(table, size), plan.ball.radius)
+        mixing = self.design.components[:, :size] * self.design.component_weights[:size]
+        vectors = in_ball((table - self.design.mean) @ mixing, plan.ball.radius)
+        return np.einsum("kt,ntp->nkp", self.design.time[: plan.shapes], vectors, optimize=True).reshape(len(table), -1)
+
+    def _decode(self, noisy: FloatArray, plan: OwnPlan) -> FloatArray:
+        if self.stretch is None:
+            return np.clip(self.design.series(noisy * plan.gain), 0.0, 1.0)
+        size = plan.ball.size
+        parts = noisy.reshape(len(noisy), plan.shapes, size) * plan.gain / self.design.component_weights[:size]
+        time, mixing = self.design.time[: plan.shapes], self.design.components[:, :size]
+        series = np.einsum("kt,nkp,fp->ntf", time, parts, mixing, optimize=True) + self.design.mean
         return np.asarray(np.clip(series, 0.0, 1.0))
 
     def to_dict(self) -> dict[str, Any]:

@@ -59,21 +59,27 @@ class Stream:
     mechanism: StreamMechanism
 
     def run(self, data: Gaze, noise: NoiseSource, trials: int) -> Outputs:
-        """Return what is shown at the samples that are looked at, x and y by turns."""
+        """Return what is shown at the samples that are looked at, x and y by turns.
+
+        Trials take samples one by one and all at once by turns: a live app gets the former, a file the latter.
+        """
         from gazeveil.samples._stream_kernels import WORD  # noqa: PLC0415  (numba loads on use)
 
         veil = self.mechanism.start(noise)
         state = (veil._clock, veil._books, veil._tests, veil._belief, veil._past)
         fresh = [part.copy() for part in state]
-        shown_x, shown_y = np.empty(len(data.t)), np.empty(len(data.t))
         rows = np.zeros((trials, data.width))
         last = 2 * len(data.seen)
-        for row in rows:
+        samples = list(zip(data.t.tolist(), data.x.tolist(), data.y.tolist(), strict=True))
+        for trial, row in enumerate(rows):
             word = veil._clock[WORD]
             for part, start in zip(state, fresh, strict=True):
                 part[:] = start
             veil._clock[WORD] = word
-            veil._through(data.t, data.x, data.y, shown_x, shown_y)
+            if trial % 2:
+                shown_x, shown_y = veil.run(data.t, data.x, data.y)
+            else:
+                shown_x, shown_y = np.array([veil.step(*sample) for sample in samples]).T
             row[:last:2], row[1:last:2] = shown_x[data.seen], shown_y[data.seen]
         return rows
 

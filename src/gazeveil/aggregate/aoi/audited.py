@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gazeveil.aggregate._repeated import measured
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.statistics import STATISTICS, Bounds, Statistic
@@ -48,7 +49,7 @@ class NoisySums:
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> IntArray:
         """Return noisy sums; the data are the sums of each group."""
-        return np.hstack([self.mechanism._noised(np.tile(group, (trials, 1)), noise) for group in self._apart(data)])
+        return np.hstack([measured(self.mechanism, group, noise, trials) for group in self._apart(data)])
 
     def log_ratio(self, outputs: NDArray[np.float64], first: IntArray, second: IntArray) -> NDArray[np.float64]:
         """Return the log ratio of the densities around the sums of the two inputs."""

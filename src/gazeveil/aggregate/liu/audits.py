@@ -7,15 +7,18 @@ Importing this module enters the subjects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gazeveil.aggregate._repeated import measured
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.counts import ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import RandomSelection
 from gazeveil.errors import InternalError
+from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
@@ -30,7 +33,7 @@ class NoisySums:
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy sums, one map a row."""
-        return self.mechanism._noisy_sum(np.tile(data.sum(axis=0), (trials, 1)), noise)
+        return measured(self.mechanism, data.sum(axis=0), noise, trials)
 
     def log_ratio(self, outputs: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
         """Return the log ratio of the two densities."""
@@ -71,7 +74,8 @@ def noisy_map_subject(mechanism: NoisyMap) -> Subject:
     """Return one of the noisy gaze maps as a subject, claiming its own guarantee."""
     maps = np.zeros((2, mechanism.cells), dtype=np.int64)
     pairs = tuple(observer_pairs(maps, cap=mechanism.cap, total=mechanism.samples))
-    runner = NoisySums(mechanism)
+    grid = Grid(mechanism.cells, 1, screen(100 * mechanism.cells, 100))
+    runner = NoisySums(replace(mechanism, grid=grid))
     return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)
 
 

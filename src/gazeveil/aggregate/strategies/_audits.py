@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.aggregate._repeated import measured
 from gazeveil.aggregate.engine import Kernel, engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.audits import NoisySums
@@ -40,7 +41,7 @@ class NoisyIntegers:
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> IntArray:
         """Return noisy integers, one release a row."""
-        return self.strategy._noised(np.tile(data, (trials, 1)), noise)
+        return measured(self.strategy, data, noise, trials)
 
     def log_ratio(self, outputs: IntArray, first: IntArray, second: IntArray) -> FloatArray:
         """Return the log ratio of the two densities."""

@@ -18,6 +18,7 @@ from gazeveil.privacy.audit.bounds import MOST_RUNS, delta_bound, epsilon_bound,
 from gazeveil.privacy.audit.choosing import Candidate, Goal, candidates, choose
 from gazeveil.privacy.audit.claims import Point, points_of
 from gazeveil.privacy.audit.events.base import FAMILIES, Outputs, Sample
+from gazeveil.privacy.audit.power import smallest_caught
 from gazeveil.privacy.audit.result import AuditResult, Finding
 from gazeveil.privacy.audit.subject import ExactLoss, LogRatio, Subject
 from gazeveil.privacy.audit.trials import Laboratory
@@ -135,7 +136,7 @@ class _Audit:
         """Count the chosen events on fresh runs; the chance of error is shared out among all bounds."""
         pairs = sorted({choice.pair for choice in choices})
         self.laboratory.total += 2 * counted * (len(pairs) - 1)
-        alpha = (1 - self.confidence) / (2 * len(choices)) * (1 - 1e-12)
+        alpha = self._alpha(len(choices))
         findings = []
         for pair in pairs:
             here = [choice for choice in choices if choice.pair == pair]
@@ -144,6 +145,10 @@ class _Audit:
             for choice, seen in zip(here, counts, strict=True):
                 findings.append(_judge(choice, seen, counted, alpha, point, words))
         return findings
+
+    def _alpha(self, choices: int) -> float:
+        """Return the chance of error that each bound has: two for every event that is counted."""
+        return (1 - self.confidence) / (2 * choices) * (1 - 1e-12)
 
     def _result(self, point: Point, findings: list[Finding]) -> AuditResult:
         epsilon = max(finding.epsilon for finding in findings)
@@ -163,6 +168,9 @@ class _Audit:
             trials=self.trials,
             noise=self.laboratory.noise,
             findings=tuple(sorted(findings, key=lambda finding: finding is not telling)),
+            smallest_caught=None
+            if point.epsilon_float is None
+            else smallest_caught(point.epsilon_float, point.delta_float, telling.runs, self._alpha(len(findings))),
         )
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -64,6 +65,8 @@ class AuditResult:
         trials: Runs on each of the two inputs, those for choosing the event included; 0 if none were needed.
         noise: Where the noise came from.
         findings: Every event that was counted.
+        smallest_caught: The power: the smallest ε that the counted runs would have caught, shown by an event in half of
+            them; infinity if none; None where nothing is claimed or the loss was computed.
     """
 
     claim: Guarantee
@@ -78,6 +81,7 @@ class AuditResult:
     trials: int
     noise: str
     findings: tuple[Finding, ...] = ()
+    smallest_caught: float | None = None
 
     @property
     def violated(self) -> bool:
@@ -98,6 +102,7 @@ class AuditResult:
             "event": self.event,
             "trials": self.trials,
             "noise": self.noise,
+            "smallest_caught": self.smallest_caught,
             "findings": [
                 {name: getattr(finding, name) for name in Finding.__dataclass_fields__} for finding in self.findings
             ],
@@ -120,5 +125,17 @@ class AuditResult:
             return f"Nothing is claimed. ε is at least {self.epsilon_lower_bound:.4g} ({sure})."
         return (
             f"No violation was found: ε is at least {self.epsilon_lower_bound:.4g}, "
-            f"and {self.claimed_epsilon:.6g} is claimed ({sure}). This is not a proof that the claim holds."
+            f"and {self.claimed_epsilon:.6g} is claimed ({sure}). {self.power()}"
+            "This is not a proof that the claim holds."
+        )
+
+    def power(self) -> str:
+        """Say which violation would have been caught, where runs were counted."""
+        if self.smallest_caught is None:
+            return ""
+        if self.smallest_caught == math.inf:
+            return "With so few runs no ε would have been caught. "
+        return (
+            f"An ε of {self.smallest_caught:.4g} or more would have been caught, "
+            "if an event in half of all runs shows it. "
         )
