@@ -43,7 +43,7 @@ def _cannot_be_read(part: Part) -> Part:
 
 
 def _gaze_cannot_be_read(part: Part) -> Part:
-    broken = pl.col("y").map_batches(lambda _: 1 / 0, return_dtype=pl.Float64)  # type: ignore[arg-type,return-value]
+    broken = pl.col("y").map_batches(lambda _: 1 / 0, return_dtype=pl.Float64)
     return replace(part, samples=part.samples.with_columns(broken))
 
 

@@ -189,7 +189,8 @@ class OwnSeries:
             return in_ball(self.design.coordinates(table, size), plan.ball.radius)
         mixing = self.design.components[:, :size] * self.design.component_weights[:size]
         vectors = in_ball((table - self.design.mean) @ mixing, plan.ball.radius)
-        return np.einsum("kt,ntp->nkp", self.design.time[: plan.shapes], vectors, optimize=True).reshape(len(table), -1)
+        parts = np.einsum("kt,ntp->nkp", self.design.time[: plan.shapes], vectors, optimize=True)
+        return np.asarray(parts.reshape(len(table), -1))
 
     def _decode(self, noisy: FloatArray, plan: OwnPlan) -> FloatArray:
         if self.stretch is None:

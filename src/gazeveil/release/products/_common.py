@@ -50,6 +50,7 @@ class OneStimulus(Aggregate):
         """The stimulus, as it is declared."""
         return self.study.stimulus(self.stimulus)
 
+
 UNKNOWN = 1000
 """How many participants a δ must suit where nothing is known about their number."""
 
