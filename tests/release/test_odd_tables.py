@@ -16,10 +16,12 @@ import pytest
 
 from gazeveil import Corpus, write_corpus
 from gazeveil.errors import ReleaseFailed
+from gazeveil.features.settings import extract_one
+from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Part
 from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.products.heatmap import HeatmapMeasurement
-from tests.test_front_door import plans, recording
+from tests.test_front_door import SETTINGS, plans, recording
 
 PLANS = ("heatmap", "aoi", "group", "own", "veil")
 ODD = "p00007"
@@ -143,3 +145,17 @@ def test_a_failure_that_is_not_about_reading_is_not_tried_twice(monkeypatch: pyt
     with pytest.raises(ReleaseFailed):
         plans()["heatmap"].release(Corpus.of([recording("p00001")]), anyway=True)
     assert len(tries) == 1
+
+
+@pytest.mark.parametrize(
+    "column", ["observer", "stimulus", "session", "trial", "task", "group", "usable", "start", "x"]
+)
+@pytest.mark.parametrize("name", ["group", "own"])
+def test_an_empty_label_in_a_table_of_features_stops_no_release(name: str, column: str) -> None:
+    tables = [extract_one(recording(f"p{number:05d}", samples=200), SETTINGS, 24) for number in range(3)]
+    rows = pl.concat(table.rows for table in tables)
+    empty = pl.when(pl.col("observer") != "p00002").then(pl.col(column))
+    table = FeatureTable(rows.with_columns(empty.alias(column)), replace(tables[0].info, declared_by="front"))
+    release = plans()[name].release(table, anyway=True)
+    assert release.private is not None
+    assert "p00001" in release.private.observers

@@ -32,6 +32,7 @@ from gazeveil.release.conforming import UNREADABLE, conforming, name_of, readabl
 from gazeveil.release.study import Study, spelt
 
 _DOOR = object()
+_LABELLED = pl.col("session", "trial").fill_null("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,8 @@ def bind_table(study: Study, table: FeatureTable) -> BoundTable:
     """Put a table of features under a study's rules."""
     names = [spelt(stimulus.name) for stimulus in study.stimuli]
     rows = _by_rows(table.rows.lazy().with_columns(pl.col("stimulus").str.normalize("NFC")), study)
-    kept = rows.filter(pl.col("stimulus").is_in(names)).collect()
-    return BoundTable(study, FeatureTable(kept, table.info), door=_DOOR)
+    kept = rows.filter(pl.col("stimulus").is_in(names)).with_columns(_LABELLED, pl.col("usable").fill_null(False))
+    return BoundTable(study, FeatureTable(kept.collect(), table.info), door=_DOOR)
 
 
 def lies_on(found: Geometry, declared: Geometry) -> bool:
@@ -156,9 +157,7 @@ def _bound(part: Part, screen: Geometry, study: Study) -> Part:
     samples = _by_labels(part.samples, labels_of(part), study)
     events = _by_rows(part.events, study)
     named = pl.lit(stimulus).alias("stimulus")
-    samples, events = (
-        table.with_columns(named, pl.col("session", "trial").fill_null("")) for table in (samples, events)
-    )
+    samples, events = (table.with_columns(named, _LABELLED) for table in (samples, events))
     return replace(part, stimulus=stimulus, samples=samples, events=events, label=replace(part.label, geometry=screen))
 
 
