@@ -319,7 +319,7 @@ def _tell(account: Account, done: str, *, as_json: bool) -> None:
 
 
 def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table without the columns that say nothing in any row, so that it fits a terminal."""
+    """Print a table without the columns that say nothing in any row."""
     kept = [place for place in range(len(columns)) if not rows or any(row[place] not in ("", "–") for row in rows)]
     print_table(title, [columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
 
