@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
@@ -22,6 +23,7 @@ from gazeveil.features.group import GroupPlan, GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.own import OwnPlan, OwnSeries
+from gazeveil.features.panel import noisy_lengths
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.noise import NoiseSource
@@ -180,6 +182,25 @@ def spa(epsilon: float = 1.0, stretch: int = 0) -> Subject:
     """The slow part of a feature series under radial noise, how much of it chosen privately."""
     mechanism = SERIES_MECHANISMS["spa"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
     return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How long series were, with noise; every trial is a series of its own."""
+
+    steps: int
+    epsilon: float
+
+    def run(self, data: int, noise: NoiseSource, trials: int) -> NDArray[np.int64]:
+        """Return noisy lengths."""
+        return np.array(noisy_lengths([data] * trials, self.steps, self.epsilon, noise))[:, None]
+
+
+@auditable("features-lengths")
+def lengths(epsilon: float = 1.0) -> Subject:
+    """How long a series was, from nothing to the public length."""
+    pair = Pair(0, _STEPS, "a series of no step, or of the public length")
+    return Subject(Lengths(_STEPS, epsilon).run, PureDP(epsilon), (pair,))
 
 
 @auditable("features-exponential")

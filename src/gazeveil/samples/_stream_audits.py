@@ -32,7 +32,7 @@ from gazeveil.samples.stream import StreamMechanism
 from gazeveil.types import FloatArray
 
 _SIDE = 32768
-_PLANE = Screen(float(_SIDE), float(_SIDE))
+PLANE = Screen(float(_SIDE), float(_SIDE))
 _RATE = 40.0
 _TEST_UNIT = LOSS_UNIT + (LOSS_UNIT >> 10)
 
@@ -173,35 +173,35 @@ class TestsAlone:
 @auditable("clock")
 def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Noisy points on a public clock, over windows of gaze that are moved."""
-    stream = Ticks(_made("clock", epsilon, window, radius, ticks=ticks))
-    return Subject(stream.run, stream.mechanism.guarantee, _pairs(stream.mechanism), stream.log_ratio)
+    stream = Ticks(made("clock", epsilon, window, radius, ticks=ticks))
+    return Subject(stream.run, stream.mechanism.guarantee, pairs_of(stream.mechanism), stream.log_ratio)
 
 
 @auditable("kaleido")
 def kaleido(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
     """Kaleido with its noise, tests and windows corrected."""
     options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "floor": "0.02"}
-    return _tested(_made("kaleido", epsilon, window, radius, **options))
+    return _tested(made("kaleido", epsilon, window, radius, **options))
 
 
 @auditable("distribution")
 def distribution(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
     """Budget distribution for gaze."""
-    return _tested(_made("distribution", epsilon, window, radius, test_share=test_share, t_skip="0.1", floor="0.02"))
+    return _tested(made("distribution", epsilon, window, radius, test_share=test_share, t_skip="0.1", floor="0.02"))
 
 
 @auditable("absorption")
 def absorption(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
     """Budget absorption for gaze."""
-    return _tested(_made("absorption", epsilon, window, radius, test_share=test_share, t_skip="0.1"))
+    return _tested(made("absorption", epsilon, window, radius, test_share=test_share, t_skip="0.1"))
 
 
 @auditable("sparse-vector")
 def sparse_vector(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
     """The sparse vector technique for gaze."""
     options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "releases": 2}
-    mechanism = _made("sparse-vector", epsilon, window, radius, **options)
-    return Subject(Stream(mechanism).run, mechanism.guarantee, _pairs(mechanism))
+    mechanism = made("sparse-vector", epsilon, window, radius, **options)
+    return Subject(Stream(mechanism).run, mechanism.guarantee, pairs_of(mechanism))
 
 
 @auditable("kaleido-as-published")
@@ -215,12 +215,12 @@ def kaleido_as_published(
 ) -> Subject:
     """Broken: Kaleido's algorithm 1, whose tests lose about a radius times what they are said to (K1 to K3)."""
     options = {"h": h, "t_skip": t_skip, "rate_hz": _RATE, "l_thresh": l_thresh}
-    stream = Tested(_made("kaleido-as-published", epsilon, window, radius, **options))
+    stream = Tested(made("kaleido-as-published", epsilon, window, radius, **options))
     tests = math.ceil(Fraction(window) / Fraction(str(t_skip)))
     beyond = 0.5 * math.exp(-radius / 2 * epsilon / (h * tests))
     claim = GazeStreamDP(epsilon, window, radius)
     exact = TestsAlone(1 - beyond, beyond, tests)
-    return Subject(stream.run, claim, _pairs(stream.mechanism, min(window, 0.6), after=0.1), stream.log_ratio, exact)
+    return Subject(stream.run, claim, pairs_of(stream.mechanism, min(window, 0.6), after=0.1), stream.log_ratio, exact)
 
 
 @auditable("clock-by-samples")
@@ -236,9 +236,14 @@ def clock_by_samples(epsilon: float = 1.0, window: float = 0.5, radius: float = 
     return Subject(stream.run, GazeStreamDP(epsilon, window, radius), _padded(pairs), stream.log_ratio)
 
 
-def _made(name: str, epsilon: float, window: float, radius: float, **options: Any) -> StreamMechanism:
+def made(name: str, epsilon: float, window: float, radius: float, **options: Any) -> StreamMechanism:
+    """Return a private stream without a filter, on a plane so large that nothing is clamped.
+
+    Raises:
+        InternalError: If the mechanism is no private stream.
+    """
     kind: Any = MECHANISMS[name]
-    mechanism = kind(_PLANE, epsilon=epsilon, window=window, radius=radius, filter=False, **options)
+    mechanism = kind(PLANE, epsilon=epsilon, window=window, radius=radius, filter=False, **options)
     if not isinstance(mechanism, StreamMechanism):
         raise InternalError(f"{name} is no private stream")
     return mechanism
@@ -246,10 +251,10 @@ def _made(name: str, epsilon: float, window: float, radius: float, **options: An
 
 def _tested(mechanism: StreamMechanism) -> Subject:
     stream = Tested(mechanism)
-    return Subject(stream.run, mechanism.guarantee, _pairs(mechanism), stream.log_ratio)
+    return Subject(stream.run, mechanism.guarantee, pairs_of(mechanism), stream.log_ratio)
 
 
-def _pairs(mechanism: StreamMechanism, seconds: float = 0.0, after: float = 0.0) -> tuple[Pair, ...]:
+def pairs_of(mechanism: StreamMechanism, seconds: float = 0.0, after: float = 0.0) -> tuple[Pair, ...]:
     """Return streams as long as a window or shorter, moved by a step or a drift, on every clock."""
     seconds, radius = seconds or float(mechanism.window), float(mechanism.radius)
     period = mechanism.plan().period_us

@@ -16,6 +16,7 @@ import numpy as np
 from gazeveil.aggregate._repeated import measured
 from gazeveil.aggregate.engine import Kernel, engine_at
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.liu.audits import NoisySums
 from gazeveil.aggregate.liu.noisy import GaussianMap
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
@@ -25,6 +26,8 @@ from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.privacy.exact import exact
+from gazeveil.privacy.guarantee import PureDP
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray
 
@@ -77,6 +80,25 @@ def bumps_subject(observers: int = 30, epsilon: float = 1.0, delta: float = 1e-3
 def modes_subject(observers: int = 15, epsilon: float = 1.0, delta: float = 1e-5, add_remove: int = 0) -> Subject:
     """Few coordinates of gaze in a ball under radial noise."""
     return heatmap_subject("modes", observers, epsilon, delta, add_remove)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts participants, as a heatmap does whose number of participants is a secret."""
+
+    mechanism: PrivateHeatmap
+
+    def run(self, data: int, noise: NoiseSource, trials: int) -> IntArray:
+        """Return noisy counts."""
+        return np.array([[self.mechanism.counted(data, noise)] for _ in range(trials)])
+
+
+@auditable("heatmap-count")
+def count_subject(epsilon: float = 1.0) -> Subject:
+    """The number of participants, counted privately where it is a secret."""
+    claim = PureDP(epsilon, neighbours=Neighbours.ADD_REMOVE)
+    pair = Pair(1000, 1001, "one participant more or less")  # so many that no count is cut at one
+    return Subject(Counts(PrivateHeatmap(epsilon=exact(epsilon) / COUNT_SHARE)).run, claim, (pair,))
 
 
 @auditable("heatmap-hierarchical")
