@@ -82,9 +82,8 @@ def test_a_stream_compares_paths_that_differ_within_one_window_and_says_so_where
 @pytest.mark.parametrize(("ticks", "window"), [(1, "0.5"), (3, "0.5"), (2, "0.7"), (1, "2")])
 def test_what_windows_add_up_to_bounds_the_loss_of_paths_that_differ_all_the_time(ticks: int, window: str) -> None:
     """The clock's points are independent, and each can lose what its noise costs per px, times the distance."""
-    kind: Any = MECHANISMS["clock"]
-    veil = kind(Screen(32768, 32768), epsilon=1, window=window, radius=60, ticks=ticks, filter=False)
-    assert isinstance(veil, StreamMechanism)
+    clock: Any = MECHANISMS["clock"]
+    veil: StreamMechanism = clock(Screen(32768, 32768), epsilon=1, window=window, radius=60, ticks=ticks, filter=False)
     t = np.arange(60 * 120 + 1) / 120
     shown = np.array(veil.start(NoiseSource.seeded(1)).run(t, np.full(len(t), 9e3), np.full(len(t), 9e3)))
     points = 1 + int(np.count_nonzero(np.any(np.diff(shown) != 0, axis=0)))

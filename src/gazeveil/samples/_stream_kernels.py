@@ -16,6 +16,8 @@ from numba import types
 from gazeveil._compiled import kernel
 from gazeveil.noise._refine_kernels import UNDECIDED, exponential, nearest, plane_point
 from gazeveil.samples import _filter_kernels as gaze
+from gazeveil.samples._sphere_kernels import angles, direction, space_point
+from gazeveil.samples.space import NOISE_PER_DEGREE
 from gazeveil.types import FloatArray, IntArray, WordArray
 
 DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)
@@ -32,7 +34,9 @@ GONE = 20
 """Since when gaze has been missing."""
 OWN = 21
 """From here on a mechanism keeps what is its own."""
-CLOCK_WIDTH = 26
+POINT_Z = 26
+"""The third coordinate of settled noise, where there is one."""
+CLOCK_WIDTH = 27
 
 NEVER = -(1 << 62)
 
@@ -41,7 +45,9 @@ FILTER, LAG, AFTER_BLINK, SPACING, LOSS, PERIOD = range(gaze.MODEL_WIDTH, gaze.M
 step of points, what a release costs in loss units, and the least time between two."""
 GRAIN = gaze.MODEL_WIDTH + 6
 """The lattice step of tested distances, in the unit of gaze."""
-PLAN_OWN = gaze.MODEL_WIDTH + 7
+SPHERE = gaze.MODEL_WIDTH + 7
+"""Whether gaze is a direction: noise is then added to its unit vector, on a lattice in space."""
+PLAN_OWN = gaze.MODEL_WIDTH + 8
 PLAN_WIDTH = PLAN_OWN + 8
 
 SCENE_WIDTH = 5
@@ -51,6 +57,7 @@ after the stream's first time; the centre of gaze there; and how far gaze was fr
 BLINK_US = 75_000
 """Gaze that is missing for so long is a blink; for less, the tracker has lost it for a moment."""
 LOSS_UNIT = float(1 << 30)
+SPHERE_UNIT = LOSS_UNIT * NOISE_PER_DEGREE
 TEST_UNIT = float((1 << 30) + (1 << 20))
 """What a distance costs when it is rounded to the grain: docs/proofs/gaze-stream.md."""
 _INTS, _FLOATS = types.int64[::1], types.float64[::1]
@@ -84,32 +91,58 @@ def usable(clock: IntArray, plan: FloatArray, now: int, x: float, y: float) -> b
     return bool(np.isfinite(x) and np.isfinite(y) and now - clock[BLINK] >= plan[AFTER_BLINK])
 
 
+@kernel(error_model="numpy", inline="always")
+def words_of_a_point(plan: FloatArray) -> int:
+    """Return how many words a noisy point takes."""
+    return 5 if plan[SPHERE] > 0.0 else 3
+
+
+@kernel(error_model="numpy", inline="always")
+def variance_of(plan: FloatArray, loss: float) -> float:
+    """Return the variance along an axis of noise that costs this loss: in space it is wider than in the plane."""
+    scale = LOSS_UNIT / loss
+    return (4.0 if plan[SPHERE] > 0.0 else 3.0) * scale * scale
+
+
 @kernel(error_model="numpy")
-def _once_around(steps: int, plan: FloatArray) -> int:
-    """Return lattice steps within one turn, where the space wraps: exactly, so that nothing tells how often round."""
-    if plan[gaze.TURN] > 0.0:
-        turn = int(plan[gaze.TURN] / plan[SPACING])
-        return (steps + turn // 2) % turn - turn // 2
-    return steps
+def _noisy_direction(
+    clock: IntArray, plan: FloatArray, words: WordArray, at: int, loss: int, x: float, y: float
+) -> tuple[int, float, float]:
+    """Return a direction whose unit vector got noise in space that costs this loss."""
+    spacing = plan[SPACING]
+    i, j, k = clock[POINT_X], clock[POINT_Y], clock[POINT_Z]
+    if not clock[POINT_IS_SET]:
+        right, down, ahead = direction(x, y)
+        scale = SPHERE_UNIT / loss / spacing
+        i, j, k = space_point(words[at : at + 5], scale, right / spacing, down / spacing, ahead / spacing)
+        if i == UNDECIDED:
+            clock[ASKED_WORD], clock[ASKED_LOSS] = at, loss
+            return SETTLE_POINT, 0.0, 0.0
+    yaw, pitch = angles(float(i), float(j), float(k))
+    return DONE, yaw, pitch
 
 
 @kernel(error_model="numpy")
 def noisy_point(
     clock: IntArray, plan: FloatArray, words: WordArray, skipped: int, loss: int, x: float, y: float
 ) -> tuple[int, float, float]:
-    """Return gaze, clamped to the space, plus planar Laplace noise that costs this loss, from the words after some."""
-    spacing = plan[SPACING]
-    if clock[POINT_IS_SET]:
-        return DONE, _once_around(clock[POINT_X], plan) * spacing, clock[POINT_Y] * spacing
-    at = clock[WORD] + skipped
-    if at + 3 > len(words):
+    """Return gaze, clamped to the space, plus planar Laplace noise that costs this loss, from the words after some.
+
+    A direction is not clamped, which could move two of them apart, and gets its noise in space.
+    """
+    spacing, at = plan[SPACING], clock[WORD] + skipped
+    if not clock[POINT_IS_SET] and at + words_of_a_point(plan) > len(words):
         return MORE_WORDS, 0.0, 0.0
+    if plan[SPHERE] > 0.0:
+        return _noisy_direction(clock, plan, words, at, loss, x, y)
+    if clock[POINT_IS_SET]:
+        return DONE, clock[POINT_X] * spacing, clock[POINT_Y] * spacing
     column, row = gaze.inside(x, plan, 0) / spacing, gaze.inside(y, plan, 1) / spacing
     i, j = plane_point(words[at : at + 3], LOSS_UNIT / loss / spacing, column, row)
     if i == UNDECIDED:
         clock[ASKED_WORD], clock[ASKED_LOSS] = at, loss
         return SETTLE_POINT, 0.0, 0.0
-    return DONE, _once_around(i, plan) * spacing, j * spacing
+    return DONE, i * spacing, j * spacing
 
 
 @kernel(error_model="numpy")
@@ -179,12 +212,11 @@ def released(
     clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArray, now: int, x: float, y: float, loss: int
 ) -> None:
     """Learn from a noisy point that was released at this loss."""
-    scale = LOSS_UNIT / loss
     if plan[FILTER] > 0.0:
         if clock[TICKS] > 0:
             gaze.advance(belief, plan, float(now - clock[TICK]))
         across, down = trailing(plan, float(now - clock[ORIGIN]))
-        gaze.learn(belief, plan, x - across, y - down, 3.0 * scale * scale)
+        gaze.learn(belief, plan, x - across, y - down, variance_of(plan, loss))
         if plan[LAG] > 0.0:
             gaze.remember(past, belief, plan, float(now - clock[ORIGIN]))
     else:

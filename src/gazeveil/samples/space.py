@@ -20,9 +20,8 @@ from gazeveil.gaze.geometry import Geometry, Unit
 Point = tuple[float, ...]
 
 FULL_TURN = 360.0
-NOT_ON_A_SPHERE = (
-    "noise is drawn in yaw and pitch, where directions near a pole are farther apart than their visual angle (S3)"
-)
+NOISE_PER_DEGREE = math.pi / 180.0 * (1.0 + 2.0**-10)
+"""How far apart the unit vectors of two directions a degree apart are at most, with ample room for rounding."""
 _RADIAN = math.pi / 180.0
 
 
@@ -157,7 +156,8 @@ class Screen(Space):
 class Sphere(Space):
     """Directions as yaw and pitch in degrees from straight ahead, y growing downwards.
 
-    The full circle of yaw wraps at ±180 degrees. A narrower field of view has edges instead, like a screen.
+    The full circle of yaw wraps at ±180 degrees. A narrower field of view has edges instead, like a screen. Noise with
+    a guarantee is added to the direction's unit vector, so that a radius is a visual angle, at the poles too.
 
     Attributes:
         fov_x: How far yaw reaches, 360 for all around.

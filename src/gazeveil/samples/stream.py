@@ -22,15 +22,15 @@ import numpy as np
 from gazeveil.errors import InputError, InternalError, OptionError, StateError
 from gazeveil.noise import NoiseSource, refining
 from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
-from gazeveil.noise.radial import FARTHEST, settle_point
+from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.exact import above_zero, as_text, exact
-from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples import kalman, scenes
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
-from gazeveil.samples.space import NOT_ON_A_SPHERE, Sphere
+from gazeveil.samples.space import NOISE_PER_DEGREE, Space, Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray, IntArray
 
@@ -99,13 +99,12 @@ class StreamMechanism(SampleMechanism):
             raise OptionError(f"filter is true or false, not {self.filter!r}")
         _between(self.after_blink, 0.0, 10.0, "after_blink")
         self._check()
-        spacing_of(self.plan(), self.space.size)
+        spacing_of(self.plan(), self.space)
 
     @property
     def guarantee(self) -> Guarantee:
-        """Kaleido's promise; none on a sphere."""
-        promise = GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
-        return Unproven(NOT_ON_A_SPHERE, unit=promise.unit) if isinstance(self.space, Sphere) else promise
+        """Kaleido's promise."""
+        return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
 
     @property
     def fixed(self) -> str:
@@ -300,6 +299,7 @@ class StreamVeil(Veil):
         """Do what a compiled step cannot: fetch words, settle a sample that doubles leave undecided, or refuse."""
         from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+        from gazeveil.samples._sphere_kernels import direction  # noqa: PLC0415
 
         clock, words = self._clock, self._words
         at, loss = int(clock[k.ASKED_WORD]), int(clock[k.ASKED_LOSS])
@@ -310,10 +310,13 @@ class StreamVeil(Veil):
             clock[k.WORD] = 0
         elif code == k.SETTLE_POINT:
             spacing = float(self._plan[k.SPACING])
-            scale = Fraction(LOSS_UNIT, loss) / Fraction(spacing)
-            place = [gaze.inside(value, self._plan, axis) / spacing for axis, value in enumerate((x, y))]
-            settled = settle_point(self.noise, words[at : at + 3].tolist(), scale, place)
-            clock[[k.POINT_IS_SET, k.POINT_X, k.POINT_Y]] = [1, *settled]
+            scale = Fraction(LOSS_UNIT, loss) * _noise_per_unit(self.mechanism.space) / Fraction(spacing)
+            place = [gaze.inside(value, self._plan, axis) for axis, value in enumerate((x, y))]
+            if isinstance(self.mechanism.space, Sphere):
+                place = list(direction(x, y))
+            heads = words[at : at + words_per_point(len(place))].tolist()
+            settled = settle_point(self.noise, heads, scale, [value / spacing for value in place])
+            clock[[k.POINT_IS_SET, k.POINT_X, k.POINT_Y, k.POINT_Z]] = [1, *settled, 0][:4]
         elif code == k.SETTLE_TEST:
             scale = Fraction(_TEST_UNIT, loss) * int(clock[k.ASKED_TIMES]) / Fraction(float(self._plan[k.GRAIN]))
             word = int(words[at])
@@ -366,24 +369,30 @@ class StreamVeil(Veil):
 
         self._words[:] = 0
         self._clock[k.WORD] = _WORDS
-        self._clock[k.POINT_IS_SET : k.ASKED_TIMES + 1] = 0
+        self._clock[k.POINT_IS_SET : k.ASKED_TIMES + 1] = self._clock[k.POINT_Z] = 0
 
 
-def spacing_of(plan: Plan, size: tuple[float, ...]) -> float:
+def spacing_of(plan: Plan, space: Space) -> float:
     """Return the lattice step that suits the noise of a plan's releases.
 
     Raises:
         OptionError: If the noise would be too narrow or too wide for an exact sampler.
     """
-    finest = Fraction(LOSS_UNIT, plan.loss)
+    unit, farthest = LOSS_UNIT * _noise_per_unit(space), 1.0 if isinstance(space, Sphere) else max(space.size)
+    finest = unit / plan.loss
     step = Fraction(2) ** min(0, math.floor(math.log2(finest)) - 6)
-    widest = Fraction(LOSS_UNIT, plan.least_loss or plan.loss) / step
-    if not (finest / step >= LEAST_STEPS and widest <= MOST_STEPS and max(size) / float(step) < FARTHEST / 2):
+    widest = unit / (plan.least_loss or plan.loss) / step
+    if not (finest / step >= LEAST_STEPS and widest <= MOST_STEPS and farthest / float(step) < FARTHEST / 2):
         raise OptionError(
             "this promise needs noise beyond the range of exact sampling",
             hint="check epsilon and radius against the size of the space",
         )
     return float(step)
+
+
+def _noise_per_unit(space: Space) -> Fraction:
+    """Return what a unit of distance is where noise is added: in the space itself, or beside unit vectors."""
+    return Fraction(NOISE_PER_DEGREE) if isinstance(space, Sphere) else Fraction(1)
 
 
 def grain_of(size: tuple[float, ...]) -> float:
@@ -404,9 +413,10 @@ def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
     numbers[k.FILTER] = float(mechanism.filter)
     numbers[k.LAG] = mechanism.delay * 1e6
     numbers[k.AFTER_BLINK] = mechanism.after_blink * 1e6
-    numbers[k.SPACING] = spacing_of(plan, space.size)
+    numbers[k.SPACING] = spacing_of(plan, space)
     numbers[k.LOSS] = plan.loss
     numbers[k.PERIOD] = plan.period_us
+    numbers[k.SPHERE] = float(isinstance(space, Sphere))
     numbers[k.GRAIN] = grain_of(space.size)
     numbers[k.PLAN_OWN : k.PLAN_OWN + len(plan.own)] = plan.own
     return scenes.with_prior(numbers, mechanism.prior())

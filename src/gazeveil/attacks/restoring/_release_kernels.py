@@ -20,7 +20,6 @@ from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
     FILTER,
     LOSS,
-    LOSS_UNIT,
     PERIOD,
     TEST,
     TICK,
@@ -29,6 +28,7 @@ from gazeveil.samples._stream_kernels import (
     estimate,
     moment,
     released,
+    variance_of,
 )
 from gazeveil.samples.mechanisms._tested_kernels import (
     ABSORBING,
@@ -98,7 +98,7 @@ def recovered(
     which: IntArray,
     points: FloatArray,
 ) -> int:
-    """Find all releases; write their samples and, for each, the noisy point and the scale of its noise.
+    """Find all releases; write their samples and, for each, the noisy point and the variance of its noise.
 
     Args:
         rule: `CLOCK`, `TESTED` or `SPARSE`.
@@ -112,7 +112,7 @@ def recovered(
         x: What was shown.
         y: The other coordinate.
         which: Room for the numbers of samples.
-        points: Room for x, y and scale.
+        points: Room for x, y and variance.
     """
     found = 0
     kept = np.zeros((2, 4))
@@ -131,10 +131,10 @@ def recovered(
         locked = slot and clock[LOCKED] > 0
         loss = _cost(rule, clock, books, plan, now, at, extra) if moved else 0
         if moved and loss > 0:
-            scale = LOSS_UNIT / loss
             elapsed = float(now - clock[TICK]) if clock[TICKS] > 0 else 0.0
-            _gains(belief, plan, elapsed, 3.0 * scale * scale, kept)
-            which[found], points[found, 2] = i, scale
+            variance = variance_of(plan, loss)
+            _gains(belief, plan, elapsed, variance, kept)
+            which[found], points[found, 2] = i, variance
             for axis in range(2):
                 points[found, axis] = shown[axis]
                 hidden[axis] = False

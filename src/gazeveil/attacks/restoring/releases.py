@@ -53,7 +53,8 @@ def releases_of(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: Flo
     if isinstance(mechanism, HeldTicks):
         across, down = mechanism.space.centre
         new = (np.diff(x, prepend=across) != 0) | (np.diff(y, prepend=down) != 0)
-        return _chosen(np.flatnonzero(new), x, y, 3.0 * float(mechanism.scale) ** 2)
+        per_axis = 4.0 if mechanism.of_directions else 3.0
+        return _chosen(np.flatnonzero(new), x, y, per_axis * float(mechanism.scale) ** 2)
     if isinstance(mechanism, TemporalHold):
         return _chosen(np.arange(0, len(t), mechanism.keep_every), x, y, EXACT)
     sigma = mechanism.own_sigma if isinstance(mechanism, GaussianNoise) else 0.0
@@ -91,4 +92,4 @@ def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: Floa
         which,
         points,
     )
-    return Releases(which[:found], points[:found, 0], points[:found, 1], 3.0 * points[:found, 2] ** 2)
+    return Releases(which[:found], points[:found, 0], points[:found, 1], points[:found, 2])

@@ -23,6 +23,7 @@ from gazeveil.samples._stream_kernels import (
     shown,
     usable,
     used,
+    words_of_a_point,
 )
 from gazeveil.types import FloatArray, IntArray, WordArray
 
@@ -54,7 +55,7 @@ def step(
             return code, 0.0, 0.0
     arrived(clock, t, now, x, y)
     if ticks:
-        used(clock, words, 3)
+        used(clock, words, words_of_a_point(plan))
         if spend(books, now, loss):
             released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
     shown_x, shown_y = shown(clock, belief, past, plan, now)

@@ -32,6 +32,7 @@ from gazeveil.samples._stream_kernels import (
     test_noise,
     usable,
     used,
+    words_of_a_point,
 )
 from gazeveil.samples.mechanisms._tested_kernels import distance
 from gazeveil.types import FloatArray, IntArray, WordArray
@@ -90,7 +91,7 @@ def step(
     if due:
         clock[TEST] = now
     if publishes:
-        used(clock, words, 3)
+        used(clock, words, words_of_a_point(plan))
         if spend(books, now, cost + loss):
             released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
             clock[OPEN] = clock[BLUR] = 0

@@ -15,6 +15,7 @@ import numpy as np
 from gazeveil._compiled import kernel
 from gazeveil.samples._filter_kernels import TURN, inside, wrapped
 from gazeveil.samples._ledger_kernels import room, spend
+from gazeveil.samples._sphere_kernels import angle_between
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
     DONE,
@@ -25,6 +26,7 @@ from gazeveil.samples._stream_kernels import (
     PERIOD,
     PLAN_OWN,
     RUN,
+    SPHERE,
     STEP,
     TEST,
     TICKS,
@@ -38,6 +40,7 @@ from gazeveil.samples._stream_kernels import (
     test_noise,
     usable,
     used,
+    words_of_a_point,
 )
 from gazeveil.types import FloatArray, IntArray, WordArray
 
@@ -53,7 +56,9 @@ INDEX, SHARES, LOCKED = range(OWN, OWN + 3)
 
 @kernel(error_model="numpy")
 def distance(plan: FloatArray, x: float, y: float, to_x: float, to_y: float) -> int:
-    """Return how far gaze, clamped to the space, is from a public point, in whole grains."""
+    """Return how far gaze, clamped to the space, is from a public point, in whole grains; of directions, the angle."""
+    if plan[SPHERE] > 0.0:
+        return int(np.floor(angle_between(x, y, to_x, to_y) / plan[GRAIN]))
     across = wrapped(inside(x, plan, 0) - to_x, plan[TURN])
     down = inside(y, plan, 1) - to_y
     return int(np.floor(math.sqrt(across * across + down * down) / plan[GRAIN]))
@@ -132,7 +137,7 @@ def step(
         used(clock, words, 1)
         publishes = (counting or spend(tests, now, int(plan[TEST_LOSS]))) and publishes
     if publishes:
-        used(clock, words, 3)
+        used(clock, words, words_of_a_point(plan))
         publishes = spend(books, at, loss)
     if publishes:
         released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)

@@ -23,6 +23,7 @@ from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.compiled import CHUNK
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray
 
@@ -203,11 +204,16 @@ def checked_members(owner: SampleMechanism, members: Any, *, at_least: int) -> t
     return tuple(members)
 
 
+def _harmless(member: SampleMechanism) -> bool:
+    """Whether no two points come out farther apart; an edge in yaw or pitch moves directions apart."""
+    return member.keeps_distances and not isinstance(member.space, Sphere)
+
+
 def _promise(members: Sequence[SampleMechanism], promises: Sequence[Guarantee]) -> Guarantee:
     first = next((index for index, promise in enumerate(promises) if promise.proven), None)
     if first is None:
         return Unproven([reason for promise in promises if isinstance(promise, Unproven) for reason in promise.reasons])
-    harmful = [member.name for member in members[:first] if not member.keeps_distances]
+    harmful = [member.name for member in members[:first] if not _harmless(member)]
     if harmful:
         return Unproven(
             f"{' and '.join(harmful)} before {members[first].name} may move neighbouring gaze farther apart, "

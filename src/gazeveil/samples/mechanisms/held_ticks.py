@@ -21,10 +21,10 @@ from gazeveil.noise import NoiseSource, add_radial, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.exact import above_zero, as_text, whole_number
-from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
-from gazeveil.samples.space import NOT_ON_A_SPHERE, Sphere, wrapped
+from gazeveil.samples.space import NOISE_PER_DEGREE, Sphere
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, moment, moments
 from gazeveil.types import FloatArray, IntArray
@@ -68,16 +68,15 @@ class HeldTicks(SampleMechanism):
         if ticks > MOST_TICKS:
             raise OptionError(f"ticks must be at most {MOST_TICKS}, not {ticks}")
         object.__setattr__(self, "ticks", ticks)
-        farthest = max(abs(edge) for edge in (*self.space.low, *self.space.high))
+        farthest = 1.0 if self.of_directions else max(abs(edge) for edge in (*self.space.low, *self.space.high))
         if farthest / self.spacing > FARTHEST:
             raise OptionError("the noise is too fine for a space so large", hint="a larger radius or a smaller ε")
-        in_steps(self.scale, self.spacing, "the scale of the noise")
+        in_steps(self.noise_scale, self.spacing, "the scale of the noise")
 
     @property
     def guarantee(self) -> Guarantee:
-        """Kaleido's promise; none on a sphere."""
-        promise = GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
-        return Unproven(NOT_ON_A_SPHERE, unit=promise.unit) if isinstance(self.space, Sphere) else promise
+        """Kaleido's promise."""
+        return GazeStreamDP(self.epsilon, self.window, self.radius, self.space.unit)
 
     @property
     def scale(self) -> Fraction:
@@ -85,9 +84,19 @@ class HeldTicks(SampleMechanism):
         return self.ticks * self.radius / self.epsilon
 
     @property
+    def of_directions(self) -> bool:
+        """Whether gaze is a direction: noise is then added to its unit vector, in space."""
+        return isinstance(self.space, Sphere)
+
+    @property
+    def noise_scale(self) -> Fraction:
+        """The scale where the noise is added: that of unit vectors for directions."""
+        return self.scale * Fraction(NOISE_PER_DEGREE) if self.of_directions else self.scale
+
+    @property
     def spacing(self) -> float:
         """The step of the lattice that noisy points lie on."""
-        return lattice_step(self.scale)
+        return lattice_step(self.noise_scale)
 
     @property
     def fixed(self) -> str:
@@ -127,7 +136,8 @@ class _Ticking(Veil):
         self._numbers = np.zeros(PLACES + 2, np.int64)
         self._held: tuple[float, ...] = mechanism.space.centre
         self._radial = radial
-        self._part, self._out = np.zeros((1, mechanism.space.axes)), np.zeros((1, mechanism.space.axes), np.int64)
+        axes = 3 if mechanism.of_directions else mechanism.space.axes
+        self._part, self._out = np.zeros((1, axes)), np.zeros((1, axes), np.int64)
         self._recent, self._pause = [NEVER] * mechanism.ticks, NEVER
         self._promise(mechanism)
 
@@ -137,7 +147,7 @@ class _Ticking(Veil):
         self._apart = math.floor(mechanism.window * 10**6) + 1
         self._between = self._apart // mechanism.ticks
         self._spacing = mechanism.spacing
-        self._steps = in_steps(mechanism.scale, self._spacing, "the scale of the noise")
+        self._steps = in_steps(mechanism.noise_scale, self._spacing, "the scale of the noise")
         self._scale = float(self._steps)
 
     def _change(self, t: float, changed: HeldTicks) -> None:
@@ -203,7 +213,7 @@ class _Ticking(Veil):
             if not all(map(math.isfinite, point)):
                 self._numbers[_MISSING if any(map(math.isnan, point)) else _NOT_FINITE] += 1
             elif now >= self._due():
-                self._held = self._noisy(self.mechanism.space.clamp(*point))
+                self._held = self._noisy(self._place(*point))
                 self._recent = [*self._recent[1:], now]
         except BaseException as error:
             self._fail(error)
@@ -226,9 +236,16 @@ class _Ticking(Veil):
         part[:] = 0.0
         return self._back(*((drawn + near) * spacing for drawn, near in zip(out[0].tolist(), whole, strict=True)))
 
+    def _place(self, *point: float) -> tuple[float, ...]:
+        """Return where noise is added: to the nearest point of the space, or to a direction's unit vector."""
+        from gazeveil.samples._sphere_kernels import direction  # noqa: PLC0415
+
+        return direction(*point) if self.mechanism.of_directions else self.mechanism.space.clamp(*point)
+
     def _back(self, *point: float) -> tuple[float, ...]:
-        period = self.mechanism.space.period
-        return (wrapped(point[0], period), *point[1:]) if period else point
+        from gazeveil.samples._sphere_kernels import angles  # noqa: PLC0415
+
+        return angles(*point) if self.mechanism.of_directions else point
 
     def _through(self, *columns: FloatArray) -> list[FloatArray]:
         self._check_open()
@@ -242,9 +259,8 @@ class _Ticking(Veil):
             chosen = self._tick_at(now, np.flatnonzero(there))
             shown = [self._held]
             if chosen:
-                space = self.mechanism.space
-                inside = [space.clamp(*point) for point in points[chosen].tolist()]
-                noisy = add_radial(self.noise, np.array(inside), self._now.scale, self._spacing)
+                places = [self._place(*point) for point in points[chosen].tolist()]
+                noisy = add_radial(self.noise, np.array(places), self._now.noise_scale, self._spacing)
                 shown += [self._back(*point) for point in noisy.tolist()]
             self._held = shown[-1]
         except BaseException as error:
