@@ -19,6 +19,7 @@ from gazeveil.aggregate.strategies._audits import (
     PLANE,
     TEN_HOURS_S,
     bumps_subject,
+    count_subject,
     hierarchical_subject,
     histogram_subject,
     liu_subject,
@@ -63,6 +64,12 @@ def test_the_auditor_finds_no_more_than_is_promised_of_liu_sound():
     result = audit(liu_subject(), trials=20_000, seed=1, families=SHARP)
     assert result.verdict is Verdict.CONSISTENT
     assert 0.4 < result.epsilon_lower_bound <= 1
+
+
+def test_the_auditor_finds_no_more_than_is_promised_of_a_private_count():
+    result = audit(count_subject(), trials=20_000, seed=1, families=["threshold"])
+    assert result.verdict is Verdict.CONSISTENT
+    assert 0.8 < result.epsilon_lower_bound <= 1
 
 
 @pytest.mark.parametrize("name", ALL)

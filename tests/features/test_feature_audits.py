@@ -30,7 +30,7 @@ def test_sound_mechanisms_keep_what_they_claim(name: str, delta: str) -> None:
     assert not audited(name, delta=delta).violated
 
 
-@pytest.mark.parametrize("name", ["features-efpa", "features-exponential"])
+@pytest.mark.parametrize("name", ["features-efpa", "features-spa", "features-exponential", "features-lengths"])
 def test_peers_keep_what_they_claim(name: str) -> None:
     assert not audited(name).violated
 

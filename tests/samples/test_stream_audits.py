@@ -17,7 +17,7 @@ from gazeveil.privacy.audit import SUBJECTS, Verdict, audit
 from gazeveil.privacy.audit.subject import Subject
 from gazeveil.samples._stream_audits import TestsAlone as Alone
 
-SOUND = ["clock", "kaleido", "distribution", "absorption", "sparse-vector"]
+SOUND = ["clock", "kaleido", "distribution", "absorption", "sparse-vector", "chain", "rotate"]
 KNOWN = ["clock", "kaleido", "distribution", "absorption"]
 
 

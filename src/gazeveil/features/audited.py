@@ -113,7 +113,7 @@ class Sphere:
         """Return noisy coordinates, one release a row."""
         mechanism = self.mechanism
         if isinstance(mechanism, GroupSeries):
-            return np.vstack([mechanism.measure(data[None], self.people, noise) for _ in range(trials)])
+            return mechanism.measure(data[None], self.people, noise, trials)
         return mechanism.measure(np.broadcast_to(data, (trials, *data.shape)), noise, mechanism.plan())
 
     def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:

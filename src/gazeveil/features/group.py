@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -126,7 +125,8 @@ class GroupSeries:
                 "a group has at least two participants",
                 hint="one participant's own series is another product: low-rank",
             )
-        return _best_plan(self, people)
+        plans = [self._plan(ball, people) for ball in self.design.series_balls if ball.quantile == _QUANTILE]
+        return min(plans, key=lambda judged: judged[0])[1]
 
     def integers(self, values: FloatArray, plan: GroupPlan) -> NDArray[np.int64]:
         """Return every participant's clipped coordinates as integers, one row each: raw, not private."""
@@ -136,10 +136,11 @@ class GroupSeries:
         squares = np.sum(whole * whole, axis=1)
         return np.where((squares > BOUND * BOUND)[:, None], whole - np.sign(whole), whole)
 
-    def measure(self, values: FloatArray, people: int, noise: NoiseSource) -> FloatArray:
+    def measure(self, values: FloatArray, people: int, noise: NoiseSource, times: int = 1) -> FloatArray:
         """Return the noisy sum of everybody's coordinates, from a series each: by steps by features from 0 to 1.
 
-        A participant of the public mean adds nothing to the sum, so whoever is absent need not be there.
+        A participant of the public mean adds nothing to the sum, so whoever is absent need not be there. With
+        ``times``, as many rows, each with noise of its own: a release has one, an audit very many.
 
         Raises:
             PrivacyError: If a participant's integers are too long.
@@ -148,7 +149,7 @@ class GroupSeries:
         whole = self.integers(values, plan)
         if np.any(np.sum(whole * whole, axis=1) > BOUND * BOUND):
             raise PrivacyError("a participant's coordinates are longer than they may be")
-        return plan.noise.add(whole.sum(axis=0, dtype=np.float64)[None], noise)
+        return plan.noise.add(np.tile(whole.sum(axis=0, dtype=np.float64), (times, 1)), noise)
 
     def estimate(self, values: FloatArray, noise: NoiseSource) -> GroupEstimate:
         """Return the noisy mean of series, one a participant: what a release does with them, for experiments."""
@@ -206,9 +207,3 @@ class GroupSeries:
         left[where] = np.square(1 - trust) * usual[where] + np.square(trust) * spread
         error, floor = (math.sqrt(float(energy.sum()) / design.values + outside) for energy in (left, usual))
         return error, nine_of_ten(error, left, design.values, _STRANGE), floor
-
-
-@lru_cache(maxsize=32)
-def _best_plan(mechanism: GroupSeries, people: int) -> GroupPlan:
-    balls = [ball for ball in mechanism.design.series_balls if ball.quantile == _QUANTILE]
-    return min((mechanism._plan(ball, people) for ball in balls), key=lambda judged: judged[0])[1]

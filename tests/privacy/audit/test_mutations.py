@@ -149,7 +149,7 @@ def test_with_half_the_noise_a_subject_is_violated_or_its_slack_is_stated(name: 
     """Noise that is made for twice ε is half as wide, or of Gaussian noise a little more."""
     factor = SLACK[name][0] if name in SLACK else 2
     lying = replace(build(name, {"epsilon": str(factor)}), claim=build(name).claim)
-    slow = any("gazeveil.samples" in entry for entry in ENTRIES.get(name, ())) or name == "features-group"
+    slow = any("gazeveil.samples" in entry for entry in ENTRIES.get(name, ()))
     if slow:
         lying = replace(lying, pairs=lying.pairs[:1])
     assert judged(lying, TRIALS.get(name, 2_000 if slow else 40_000)).violated
