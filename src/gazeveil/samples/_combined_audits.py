@@ -41,7 +41,8 @@ def chain(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks
     """A clock and smoothing behind it, which adds nothing to what is lost."""
     clock = made("clock", epsilon, window, radius, ticks=ticks)
     kind: Any = MECHANISMS["chain"]
-    mechanism = kind(PLANE, members=(clock, MECHANISMS["smoothing"](PLANE, window=2)))
+    smoothing: Any = MECHANISMS["smoothing"]
+    mechanism = kind(PLANE, members=(clock, smoothing(PLANE, window=2)))
     return Subject(Combined(mechanism).run, mechanism.guarantee, pairs_of(clock))
 
 
