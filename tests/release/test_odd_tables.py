@@ -15,13 +15,14 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus, write_corpus
+from gazeveil.aggregate.liu import UnprotectedLiuMap
 from gazeveil.errors import ReleaseFailed
 from gazeveil.features.settings import extract_one
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Part
 from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.products.heatmap import HeatmapMeasurement
-from tests.test_front_door import SETTINGS, plans, recording
+from tests.test_front_door import SETTINGS, plans, recording, study
 
 PLANS = ("heatmap", "aoi", "group", "own", "veil")
 ODD = "p00007"
@@ -159,3 +160,12 @@ def test_an_empty_label_in_a_table_of_features_stops_no_release(name: str, colum
     release = plans()[name].release(table, anyway=True)
     assert release.private is not None
     assert "p00001" in release.private.observers
+
+
+def test_documents_do_not_praise_noise_that_is_not_there(tmp_path: Path) -> None:
+    bare = study().plan(UnprotectedLiuMap(columns=4, rows=3), stimulus="a")
+    folder = bare.release(Corpus.of([recording("p00001")])).save(tmp_path / "bare")
+    for name in ("methods.md", "evidence.html"):
+        text = (folder / name).read_text()
+        assert "cryptographic generator" not in text
+        assert "Nothing is proven about noise" in text

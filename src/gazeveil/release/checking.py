@@ -29,7 +29,7 @@ from gazeveil.types import Tell, silent
 NOT_TO_PUBLISH = "This report is about single participants. Keep it with the raw data and do not publish it."
 
 KINDS: dict[str, tuple[str, str]] = {
-    "unreadable": ("cannot be read", "A file that cannot be read stops releases that need it: mend or remove it."),
+    "unreadable": ("cannot be read", "Counts as absent in every release: mend it, or copy it again."),
     "participant-missing": ("participant without recordings", "Counts as absent; the number of participants stays."),
     "participant-unknown": ("not in the roster", "Left out of every release."),
     "participant-withdrawn": ("withdrew", "Left out of every release. Delete the raw data if that was agreed."),

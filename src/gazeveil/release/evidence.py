@@ -13,7 +13,6 @@ from html import escape
 from typing import Any, NamedTuple
 
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.statement import neighbours_in_words
 from gazeveil.release import methods
 from gazeveil.release.release import Release
@@ -112,7 +111,7 @@ def _built(release: Release) -> list[_Row]:
     pages = "".join(f", <code>docs/proofs/{escape(page)}.md</code>" for page in method.samplers)
     sampler = (
         _missing(methods.noise(release))
-        if is_seeded(release.guarantee)
+        if not release.guarantee.proven
         else f"{escape(methods.noise(release))} See <code>docs/decisions/0010-exact-noise.md</code>{pages}."
     )
     return [

@@ -62,6 +62,8 @@ def noise(release: Release) -> str:
     """Say where the noise came from."""
     if is_seeded(release.guarantee):
         return "The noise came from a seed, for trying out: whoever knows the seed can take it away again."
+    if not release.guarantee.proven:
+        return "Nothing is proven about noise in this release."
     return (
         "Noise came from the operating system's cryptographic generator; the sum of data and noise was taken exactly "
         "and rounded to a lattice, so that floating-point errors reveal nothing."

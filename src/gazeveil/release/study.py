@@ -342,6 +342,8 @@ class Study:
             )
         number = self.participants.number
         fewer = None if roster is not None or number is None else number - 1
+        if self.participants.secret:  # a guess that falls would say that somebody left
+            fewer = number
         participants = replace(
             self.participants, number=fewer, withdrawn=(*self.participants.withdrawn, gone), roster=roster
         )
