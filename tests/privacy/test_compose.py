@@ -244,3 +244,25 @@ def test_a_tight_account_without_the_extra_says_what_to_install(monkeypatch: pyt
 def test_a_tight_account_of_what_promises_nothing_is_not_attempted() -> None:
     events = [PureEvent(1000), LaplaceEvent(1)]
     assert compose_events(events, target_delta="1e-6", tight=True) == compose_events(events, target_delta="1e-6")
+
+
+def test_a_total_computed_after_stopping_at_will_is_no_bound() -> None:
+    """Randomised responses, stopped once the loss passes what is stated for as many: why numbers are fixed beforehand.
+
+    The odds of the two data sets are computed exactly, up to rounding: no chance is involved.
+    """
+    each, most, delta = 0.2, 60, 0.01
+    truth = 1 / (1 + math.exp(-each))
+    going, failure = {0: 1.0}, 0.0  # the chance of every balance of answers, while nobody has stopped
+    for count in range(1, most + 1):
+        stated = float(compose([PureDP(each)] * count, target_delta=delta).numbers()["epsilon"])
+        after: dict[int, float] = {}
+        for balance, chance in going.items():
+            after[balance + 1] = after.get(balance + 1, 0.0) + chance * truth
+            after[balance - 1] = after.get(balance - 1, 0.0) + chance * (1 - truth)
+        for balance in [balance for balance in after if balance * each > stated + 1e-9]:
+            failure += after.pop(balance) * (1 - math.exp(stated - balance * each))
+        going = after
+    assert failure > 0.0114
+    for words in (compose.__doc__, compose_events.__doc__):
+        assert "fixed beforehand" in " ".join(str(words).split())

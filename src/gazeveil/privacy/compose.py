@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several releases promise together.
 
-`compose` adds up promises, `compose_events` the mechanisms behind them, which is tighter. Both hold for releases that
-are chosen one after the other, each in sight of those before it. `compose_disjoint` is for releases about different
-people. All results are upper bounds; of several proven bounds the smallest is taken.
-Proofs: docs/proofs/composition.md.
+`compose` adds up promises, `compose_events` the mechanisms behind them, which is tighter. Both hold for releases whose
+questions are chosen one after the other, each in sight of the answers before it, if their number and their parameters
+(ε, δ, ρ, noise) were fixed beforehand. Where those are chosen late, or somebody stops when the answers please, a total
+computed afterwards is no bound: use a ledger, which is a filter, and what it guarantees is its budget.
+`compose_disjoint` is for releases about different people. All results are upper bounds; of several proven bounds
+the smallest is taken. Proofs: docs/proofs/composition.md.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ _WORTH_TIGHTENING = 100
 
 
 def compose(guarantees: Iterable[Guarantee], *, target_delta: Number | None = None) -> Guarantee:
-    """Return what all of the releases promise together.
+    """Return what all of the releases promise together, if how many there are and their numbers were fixed beforehand.
 
     Without ``target_delta`` promises are added up as they are. With it, the best provable ε at that chance of failure
     is sought: pure and zero-concentrated promises then add up far more slowly. A few pure promises, where this gains
@@ -70,6 +72,7 @@ def compose_events(
 ) -> ApproxDP:
     """Return what mechanisms promise together at a chance of failure, knowing the noise of each.
 
+    How many there are and the noise of each must have been fixed beforehand; what they are asked need not.
     Gaussian noise alone is exact; mixtures go through Rényi curves, or, if ``tight``, also through the distribution of
     privacy losses, which needs the extra ``accounting``; not above ε = 100, where nothing is promised. That one is
     computed in floating point with a guard of 10^-12 on δ; everything else here is proven to the last digit.

@@ -134,7 +134,8 @@ def noisy_point(
     if not clock[POINT_IS_SET] and at + words_of_a_point(plan) > len(words):
         return MORE_WORDS, 0.0, 0.0
     if plan[SPHERE] > 0.0:
-        return _noisy_direction(clock, plan, words, at, loss, x, y)  # type: ignore[no-any-return]
+        code, yaw, pitch = _noisy_direction(clock, plan, words, at, loss, x, y)
+        return code, yaw, pitch
     if clock[POINT_IS_SET]:
         return DONE, clock[POINT_X] * spacing, clock[POINT_Y] * spacing
     column, row = gaze.inside(x, plan, 0) / spacing, gaze.inside(y, plan, 1) / spacing
