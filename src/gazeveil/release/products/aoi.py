@@ -34,6 +34,10 @@ from gazeveil.release.products._common import Aggregate, check_delta, number_of
 from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.types import IntArray, Tell
 
+_FLOOR = 0.8
+"""The part of the error without data that a release may have at most. Where the noise alone hides all there is to see,
+the error is above it, so what is warned about is also refused."""
+
 _VARIANCE = 1 / 12
 """Of values of which nothing is known but that they lie between 0 and 1, all equally likely."""
 
@@ -118,7 +122,7 @@ class AoiMeasurement(Aggregate):
             low=low,
             high=high,
             without_data=nothing,
-            floor=0.9 * nothing,
+            floor=_FLOOR * nothing,
             basis="the law of the noise and the sampling of participants, if all values in a range are equally likely; "
             "the interval follows from how many numbers are released",
         )
