@@ -24,7 +24,7 @@ from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 PACKAGE = Path(__file__).parent
-CONSTANTS = ("noise/constants.py", "noise/intervals.py")
+CONSTANTS = ("noise/constants.py", "noise/intervals.py", "samples/degrees.py")
 """Files whose values are compiled into kernels. Everything else that is lies in a file called ``…_kernels.py``."""
 
 

@@ -63,7 +63,7 @@ class TestReleases:
         options = ["--mechanism", "dc-fpa", "--epsilon", "3", "--chunk", "32", "--steps", str(STEPS)]
         assert release(tables / "private.parquet", out, *options, "--features", FEATURES) == 0
         captured = capsys.readouterr()
-        assert "What is protected: everything that one participant contributed" in captured.out
+        assert "guarantee ε=3 for everything that one participant contributed" in captured.out
         assert "read from the data, not protected: participants, stimuli, recordings" in captured.out
         assert "filled" not in captured.out + captured.err
         assert "were filled with public ones" in private(out)

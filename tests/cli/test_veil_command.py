@@ -84,7 +84,7 @@ def test_what_a_reader_sees_states_the_guarantee(
     shown = capsys.readouterr().out
     assert "veiled 900 samples of 3 recordings with clock(epsilon=3" in shown
     assert "guarantee ε=3 for where one participant looked" in shown
-    assert "meaning   Compared with any other gaze path of yours" in shown
+    assert "only within one window of 0.5 s" in " ".join(shown.split())
     assert "statement.html for participants" in shown
     assert "shows raw gaze: not for release" in shown
     assert picture.read_bytes().startswith(b"\x89PNG")

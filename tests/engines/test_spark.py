@@ -211,8 +211,8 @@ class TestOnACluster:
         with pytest.raises(InputError, match="changed while it was read"):
             engine.sum_over_observers(corpus, OrderKernel(), replace_a_part)
 
-    def test_a_stage_that_fails_leaves_a_charge_and_no_file(
-        self, engine: SparkEngine, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    def test_a_damaged_file_counts_as_absent_and_the_charge_is_made_once(
+        self, engine: SparkEngine, folder: Path, tmp_path: Path
     ) -> None:
         copy, out, ledger = tmp_path / "study", tmp_path / "release", str(tmp_path / "ledger.sqlite")
         shutil.copytree(folder, copy)
@@ -221,14 +221,34 @@ class TestOnACluster:
         middle = len(content) // 2  # the samples; whose they are stands before them
         content[middle : middle + 400] = bytes(400)
         part.write_bytes(content)
-        assert run(["ledger", "init", "study", "--epsilon", "3", "--delta", "1e-4", "--ledger", ledger]) == 0
-        charged = ["--ledger", ledger, "--dataset", "study", "--engine", engine.master]
-        release = ["heatmap", str(copy), "--stimulus", "forest.png", "--epsilon", "1", "--out", str(out), *charged]
-        assert run([*release, "--cell-deg", "4"]) != 0
+        assert self.release_charged(copy, out, ledger, engine) == 0
+        assert (out / "release.json").is_file()
+
+    def test_a_stage_that_fails_leaves_a_charge_and_no_file(
+        self,
+        engine: SparkEngine,
+        folder: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        def fails(*_: object, **__: object) -> None:
+            raise OSError("no space left on this worker")
+
+        monkeypatch.setattr("gazeveil.engines._spark_tasks.split", fails)
+        assert self.release_charged(folder, tmp_path / "release", str(tmp_path / "ledger.sqlite"), engine) != 0
         assert "the charge stands" in capsys.readouterr().err
         assert not list(tmp_path.glob("release*"))
+
+    @staticmethod
+    def release_charged(folder: Path, out: Path, ledger: str, engine: SparkEngine) -> int:
+        assert run(["ledger", "init", "study", "--epsilon", "3", "--delta", "1e-4", "--ledger", ledger]) == 0
+        charged = ["--ledger", ledger, "--dataset", "study", "--engine", engine.master]
+        release = ["heatmap", str(folder), "--stimulus", "forest.png", "--epsilon", "1", "--out", str(out), *charged]
+        code = run([*release, "--cell-deg", "4", "--anyway"])
         with Ledger.open(ledger) as book:
             assert [event.kind for event in book.history("study")] == ["budget-granted", "charged"]
+        return code
 
     def test_another_master_in_the_same_process_is_refused(self, engine: SparkEngine, folder: Path) -> None:
         with pytest.raises(InputError, match="already uses Spark at local-cluster"):

@@ -16,11 +16,12 @@ from gazeveil.noise.radial import add_radial
 from gazeveil.privacy.guarantee import GazeStreamDP, Unproven
 from gazeveil.samples import _sphere_kernels as sphere
 from gazeveil.samples import _stream_kernels as places
+from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.ledger import LOSS_UNIT
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms._tested_kernels import distance
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
-from gazeveil.samples.space import NOISE_PER_DEGREE, Sphere
+from gazeveil.samples.space import Sphere
 from gazeveil.samples.stream import StreamMechanism, StreamVeil
 from gazeveil.types import FloatArray
 

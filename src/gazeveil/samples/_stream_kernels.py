@@ -17,7 +17,7 @@ from gazeveil._compiled import kernel
 from gazeveil.noise._refine_kernels import UNDECIDED, exponential, nearest, plane_point
 from gazeveil.samples import _filter_kernels as gaze
 from gazeveil.samples._sphere_kernels import angles, direction, space_point
-from gazeveil.samples.space import NOISE_PER_DEGREE
+from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.types import FloatArray, IntArray, WordArray
 
 DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)

@@ -20,8 +20,6 @@ from gazeveil.gaze.geometry import Geometry, Unit
 Point = tuple[float, ...]
 
 FULL_TURN = 360.0
-NOISE_PER_DEGREE = math.pi / 180.0 * (1.0 + 2.0**-10)
-"""How far apart the unit vectors of two directions a degree apart are at most, with ample room for rounding."""
 _RADIAN = math.pi / 180.0
 
 

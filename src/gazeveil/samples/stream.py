@@ -28,9 +28,10 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples import kalman, scenes
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
+from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
-from gazeveil.samples.space import NOISE_PER_DEGREE, Space, Sphere
+from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray, IntArray
 

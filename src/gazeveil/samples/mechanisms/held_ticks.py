@@ -23,8 +23,9 @@ from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.exact import above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
+from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
-from gazeveil.samples.space import NOISE_PER_DEGREE, Sphere
+from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, moment, moments
 from gazeveil.types import FloatArray, IntArray
