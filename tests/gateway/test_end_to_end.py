@@ -34,7 +34,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the taps heard: of each tracker in one other protocol with a veil, and in the same without one."""
     told = tmp_path_factory.mktemp("taps") / "told.json"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.taps", "--rounds", "1", "--seconds", "3", "--shift", "1", "--hearing",
+        [sys.executable, "-m", "tests.taps", "--rounds", "1", "--seconds", "9", "--shift", "1", "--hearing",
          "--seed", "20", "--json", told],
         cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
     )  # fmt: skip
