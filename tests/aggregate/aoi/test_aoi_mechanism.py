@@ -402,3 +402,12 @@ def test_a_table_of_groups_that_is_broken_says_where(tmp_path: Path, text: str, 
         read_groups(path)
     with pytest.raises(InputError, match="cannot read"):
         read_groups(tmp_path / "none.csv")
+
+
+def test_a_comparison_says_that_its_members_are_public_by_name() -> None:
+    """A swap to a name of another group would be two changes: the statement names what neighbours keep."""
+    asked = GroupComparison(mechanism(DwellShare()), {"a": ["p0", "p1"], "b": ["p2"]})
+    facts = {fact.name: fact.value for fact in planned(asked, study(3)).facts}
+    assert facts["groups"] == {"a": 2, "b": 1}
+    assert "keep that name" in facts["members of groups"]
+    assert "members of groups" not in {fact.name for fact in planned(mechanism(DwellShare()), study(3)).facts}

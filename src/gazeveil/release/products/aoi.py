@@ -94,6 +94,7 @@ class AoiMeasurement(Aggregate):
         facts = [*self.study.facts(self.domain.stimuli), Fact("areas", drawn)]
         if self.groups:
             facts.append(Fact("groups", {name: len(people) for name, people in self.groups.items()}))
+            facts.append(Fact("members of groups", "public by name; data that replace a participant's keep that name"))
         return tuple(facts)
 
     @property
