@@ -42,7 +42,7 @@ class Watched(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OneStream:
-    """A mechanism on one long stream. Its first half of trials is stepped through, as a live app does; the rest is a file.
+    """A mechanism on one long stream. Half of the trials are stepped through, as a live app does; the rest is a file.
 
     Attributes:
         mechanism: What is audited.

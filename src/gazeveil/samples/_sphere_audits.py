@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Veils on the sphere before the auditor: directions that are moved by a visual angle, near the equator and near a pole.
+"""Veils on the sphere before the auditor: directions that are moved by a visual angle, near a pole and elsewhere.
 
 Shown are directions; the length of the noisy vector is forgotten. The density of a direction depends on its angle to
 gaze alone, so it is tabulated once.
