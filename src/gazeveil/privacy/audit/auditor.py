@@ -29,7 +29,7 @@ METHODS = ("auto", "sampling", "exact")
 
 _MOST_LEARNED_FROM = 100_000
 _MOST_CHOSEN_ON = 400_000
-_FOR_EACH_PAIR = 50_000
+_FOR_EACH_PAIR = 25_000
 """How many runs each pair is learned from and chosen on at least, where several pairs share the most."""
 _MOST_NUMBERS = 8_000_000
 _SIMPLEST_FIRST = ("threshold", "likelihood-ratio", "histogram", "order", "classifier", "bit-pattern")
