@@ -3,9 +3,9 @@
 """Every audit at full length, as it is and with half the noise, put into docs/reference/audits.md.
 
 ``python -m benchmarks.audits`` runs what is not stored yet, or was with fewer trials, and writes the page; stopped, it
-goes on where it was. Given names of subjects it runs these again; with ``--stored`` it runs nothing. There are a million
-trials on each input where one costs less than a millisecond, else the number in `FEWER`. ``--at-most 50000`` makes a
-shorter table first.
+goes on where it was. Given names of subjects it runs these again; with ``--stored`` it runs nothing. There are a
+million trials on each input where one costs less than a millisecond, else the number in `FEWER`. ``--at-most 50000``
+makes a shorter table first.
 """
 
 from __future__ import annotations
