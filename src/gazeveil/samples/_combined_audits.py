@@ -4,19 +4,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.events.base import Outputs
-from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.samples._one_stream import OneStream
-from gazeveil.samples._stream_audits import PLANE, Gaze, Ticks, made, padded, pairs_of
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples._stream_audits import PLANE, Gaze, Ticks, made, padded, pairs_of, releases_of, seen_at
+from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.types import FloatArray
 
@@ -40,7 +35,7 @@ def chain(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks
     smoothing: Any = MECHANISMS["smoothing"]
     mechanism = kind(PLANE, members=(clock, smoothing(PLANE, window=2)))
     # a point is held for longer than the smoothing reaches back: a sample later it is shown as it is
-    pairs = [_seen_at(pair, pair.first.seen + 1) for pair in pairs_of(clock) if "recorded" in pair.words]
+    pairs = [seen_at(pair, pair.first.seen + 1) for pair in pairs_of(clock) if "recorded" in pair.words]
     runner = Combined(mechanism, 4 * window, clock)
     return Subject(runner.run, mechanism.guarantee, padded(pairs), runner.log_ratio)
 
@@ -52,17 +47,6 @@ def rotate(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0) -> S
     kind: Any = MECHANISMS["rotate"]
     mechanism = kind(PLANE, members=clocks, least=1.5 * window, most=1.5 * window)
     found = [pair for pair in pairs_of(clocks[0], after=window) if "a step" in pair.words and "burst" not in pair.words]
-    pairs = [_seen_at(pair, releases_of(mechanism, pair.first)) for pair in found]
+    pairs = [seen_at(pair, releases_of(mechanism, pair.first)) for pair in found]
     runner = Combined(mechanism, 6 * window, clocks[0])
     return Subject(runner.run, mechanism.guarantee, padded(pairs), runner.log_ratio)
-
-
-def releases_of(mechanism: SampleMechanism, gaze: Gaze) -> NDArray[np.int64]:
-    """Return the samples at which a mechanism without a filter releases a point; that is public."""
-    shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run(gaze.t, gaze.x, gaze.y))
-    return np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=np.nan) != 0, axis=0))
-
-
-def _seen_at(pair: Pair, seen: NDArray[np.int64]) -> Pair:
-    sides = [replace(side, seen=seen, width=2 * len(seen)) for side in (pair.first, pair.second)]
-    return Pair(sides[0], sides[1], pair.words)

@@ -9,7 +9,7 @@ clamped. Where the ratio of densities is known, it is the score that events are 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +26,7 @@ from gazeveil.privacy.audit.neighbours.windows import still_gaze, window_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.ledger import LOSS_UNIT
-from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.types import FloatArray
@@ -218,7 +218,9 @@ class TestsAlone:
 def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Noisy points on a public clock, over windows of gaze that are moved."""
     stream = Ticks(made("clock", epsilon, window, radius, ticks=ticks))
-    return Subject(stream.run, stream.mechanism.guarantee, pairs_of(stream.mechanism), stream.log_ratio)
+    found = pairs_of(stream.mechanism)
+    pairs = padded([seen_at(pair, releases_of(stream.mechanism, pair.first)) for pair in found])
+    return Subject(stream.run, stream.mechanism.guarantee, pairs, stream.log_ratio)
 
 
 @auditable("kaleido")
@@ -325,14 +327,25 @@ def _pair(pair: Pair, slots: Any) -> Pair:
     return Pair(sides[0], sides[1], pair.words)
 
 
+def releases_of(mechanism: SampleMechanism, gaze: Gaze) -> NDArray[np.int64]:
+    """Return the samples at which a mechanism without a filter releases a point; that is public."""
+    shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run(gaze.t, gaze.x, gaze.y))
+    return np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=np.nan) != 0, axis=0))
+
+
+def seen_at(pair: Pair, seen: NDArray[np.int64]) -> Pair:
+    """Return a pair that is looked at at other samples."""
+    sides = [replace(side, seen=seen, width=2 * len(seen)) for side in (pair.first, pair.second)]
+    return Pair(sides[0], sides[1], pair.words)
+
+
 def padded(pairs: list[Pair]) -> tuple[Pair, ...]:
     """Give the outputs of all pairs one width."""
     width = max(pair.first.width for pair in pairs)
 
-    def wide(gaze: Gaze) -> Gaze:
-        return Gaze(gaze.t, gaze.x, gaze.y, gaze.seen, width)
-
-    return tuple(Pair(wide(pair.first), wide(pair.second), pair.words) for pair in pairs)
+    return tuple(
+        Pair(replace(pair.first, width=width), replace(pair.second, width=width), pair.words) for pair in pairs
+    )
 
 
 def _apart(outputs: Outputs, data: Gaze) -> FloatArray:
