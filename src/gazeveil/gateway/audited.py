@@ -10,6 +10,7 @@ charge. Importing this module enters the subject.
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
+from gazeveil.privacy.ledger._anchor_file import STATE
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen, space_of
 from gazeveil.types import FloatArray
@@ -170,9 +172,16 @@ def _price(receipt: Receipt) -> Fraction:
 
 @contextmanager
 def _new_ledger() -> Iterator[Ledger]:
+    """Give a ledger in a folder that is removed, with its anchor in the same folder."""
     memory = _IN_MEMORY if _IN_MEMORY.is_dir() else None  # nobody needs this ledger after a power cut
-    with (
-        tempfile.TemporaryDirectory(dir=memory) as folder,
-        Ledger.open(Path(folder) / "ledger.sqlite", create=True) as ledger,
-    ):
-        yield ledger
+    before = os.environ.get(STATE)
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        os.environ[STATE] = folder
+        try:
+            with Ledger.open(Path(folder) / "ledger.sqlite", create=True) as ledger:
+                yield ledger
+        finally:
+            if before is None:
+                del os.environ[STATE]
+            else:
+                os.environ[STATE] = before
