@@ -56,12 +56,12 @@ def test_a_damaged_memory_starts_nothing(tmp_path: Path, text: str) -> None:
 
 
 def test_what_the_policy_decides_anew_is_forgotten(tmp_path: Path) -> None:
-    memory = Memory.beside(tmp_path / "policy.toml")
+    memory = Memory.of(tmp_path / "policy.toml")
     memory.turned("game", {"preset": "hplu"})
     memory.switched("page", False)
     memory.sat_down("desk", "bo")
     memory.forget(knobs={"game"}, off=set(), people={"desk"})
-    kept = Memory.beside(tmp_path / "policy.toml")
+    kept = Memory.of(tmp_path / "policy.toml")
     assert (kept.knobs, kept.off, kept.people) == ({}, ["page"], {})
     memory.switched("page", True)
-    assert Memory.beside(tmp_path / "policy.toml").off == []
+    assert Memory.of(tmp_path / "policy.toml").off == []

@@ -17,7 +17,7 @@ from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OutputError
 from gazeveil.gateway.logs import Log, log_to
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy import Policy
 
 app = command_app()
 
@@ -36,18 +36,14 @@ def serve(
 
     Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again.
     """
-    setting = read_policy(policy)
-    if not as_json:
-        for line in in_words(setting):
-            print(line)
     with contextlib.ExitStack() as stack:
         log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
-        asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger))
+        asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
     if as_json:
         print_json({"stopped": True, "policy": policy})
 
 
-async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool) -> None:
+async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
     from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
 
     stop, again = asyncio.Event(), asyncio.Event()
@@ -55,7 +51,15 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool) -> None
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, again.set)
-    await run(policy, log, stop, again=again, create_ledger=create_ledger)
+    await run(policy, log, stop, again=again, create_ledger=create_ledger, started=_say_nothing if quiet else _say)
+
+
+def _say(policy: Policy) -> None:
+    print("\n".join(in_words(policy)), flush=True)
+
+
+def _say_nothing(policy: Policy) -> None:
+    """Standard output is for one JSON object."""
 
 
 def _opened(path: Path) -> IO[str]:
