@@ -120,9 +120,8 @@ class Limited:
 
 def shortened(foreign: str) -> str:
     """Return what somebody else said so that it can be logged: printable ASCII, and not much of it."""
-    text = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in foreign[:_LONGEST_FOREIGN])
-    text = text.encode("ascii", "backslashreplace").decode()
-    return text if len(text) <= _LONGEST_FOREIGN and len(foreign) <= _LONGEST_FOREIGN else text[:_LONGEST_FOREIGN] + "…"
+    text = foreign[: _LONGEST_FOREIGN + 1].encode("unicode_escape").decode()
+    return text if len(text) <= _LONGEST_FOREIGN else text[:_LONGEST_FOREIGN] + "…"
 
 
 def _plain(value: object) -> Field:

@@ -91,8 +91,9 @@ class Gateway:
             if where is not None and self.policy.token_file is not None:
                 tls = tls_of("the control API", self.policy.control_tls)
                 self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file), tls)
-                self._control.start()
             await self._look_at_ledger()
+            if self._control is not None:
+                self._control.start()
             for tracker in self.policy.trackers:
                 self._follow(tracker)
             self._tasks["ticks"] = asyncio.create_task(self._tick())
@@ -352,9 +353,9 @@ class Gateway:
             self.meters.payment_errors += 1
             outcome = LedgerError(f"the ledger failed: {type(error).__name__}")
         self.hub.settled(charge, outcome, time.monotonic())
-        if isinstance(outcome, Receipt):
-            with contextlib.suppress(OutputError), self._keeping("this ledger was paid from"):
-                self.memory.paid_from(self.policy.ledger, outcome.ledger)
+        if isinstance(outcome, Receipt) and self._ledger is not None:
+            with contextlib.suppress(OutputError), self._keeping("this ledger is paid from"):
+                self.memory.paid_from(self._ledger.store.where, outcome.ledger)
 
     def _paid(self, charge: Charge) -> Any:
         """Pay in the thread for payments; the ledger is opened there.
@@ -378,10 +379,11 @@ class Gateway:
                 patience_s=_LEDGER_PATIENCE_S,
                 notice=lambda what: self.log("ledger note", why=what),
             )
-            known = self.memory.ledgers.get(self.policy.ledger)
+            known = self.memory.ledgers.get(ledger.store.where)
             if known is not None and ledger.identity != known:
+                ledger.close()
                 raise LedgerRolledBack(
-                    f"{self.policy.ledger} is not the ledger that this gateway paid from, but another or an empty one",
+                    f"{ledger.store.where} is not the ledger that this gateway paid from, but another or an empty one",
                     hint="put the right one back; to go on with this one on purpose, remove its line under "
                     f'"ledgers" from {self.memory.path}',
                 )
