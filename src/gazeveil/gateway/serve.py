@@ -159,7 +159,7 @@ class Gateway:
         wish = {name: value for name, value in given.items() if value is not None}
         self.hub.turn(app, now=time.monotonic(), **wish)
         self._tell_promises()
-        with self._keeping(f"the knob of {app!r} is turned"):
+        with self._keeping(f"the knob of {app!r} is turned now"):
             self.memory.turned(app, wish)
         return self._app(app)
 
@@ -168,7 +168,7 @@ class Gateway:
         self.policy.app(app)
         if not on:
             self.hub.switch(app, False)
-        with self._keeping(f"{app!r} is off"):
+        with self._keeping(f"{app!r} stays off" if on else f"{app!r} is off now"):
             self.memory.switched(app, on)
         self.hub.switch(app, on)
         return self._app(app)
@@ -176,7 +176,7 @@ class Gateway:
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         """Say who sits before a tracker now."""
         self.hub.sit_down(tracker, person, now=time.monotonic())
-        with self._keeping("another participant sits there"):
+        with self._keeping("another participant sits there now"):
             self.memory.sat_down(tracker, person)
         return next(one for one in self.status()["trackers"] if one["name"] == tracker)
 
@@ -190,13 +190,13 @@ class Gateway:
 
     @contextlib.contextmanager
     def _keeping(self, what: str) -> Iterator[None]:
-        """Say loudly that a decision holds now but not after a restart, if it cannot be kept."""
+        """Say loudly that a decision cannot be kept, so that a restart would undo it."""
         try:
             yield
         except OutputError as error:
             self.log("decision not kept", what=what, why=error)
             raise OutputError(
-                f"{what} now, but this cannot be kept, so a restart undoes it: {error.message}", hint=error.hint
+                f"{what}, but decisions cannot be kept, so a restart undoes them: {error.message}", hint=error.hint
             ) from error
 
     def _remember(self) -> None:
@@ -354,7 +354,7 @@ class Gateway:
             outcome = LedgerError(f"the ledger failed: {type(error).__name__}")
         self.hub.settled(charge, outcome, time.monotonic())
         if isinstance(outcome, Receipt) and self._ledger is not None:
-            with contextlib.suppress(OutputError), self._keeping("this ledger is paid from"):
+            with contextlib.suppress(OutputError), self._keeping("this ledger is paid from now"):
                 self.memory.paid_from(self._ledger.store.where, outcome.ledger)
 
     def _paid(self, charge: Charge) -> Any:
