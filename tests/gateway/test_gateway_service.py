@@ -135,6 +135,7 @@ def first_gaze(port: int) -> dict[str, Any]:
     return {}
 
 
+@pytest.mark.timeout(300)
 def test_the_unit_works_as_written_and_an_app_that_was_switched_off_stays_off(
     service: Service, capsys: pytest.CaptureFixture[str]
 ) -> None:

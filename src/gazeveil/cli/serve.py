@@ -51,7 +51,7 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, again.set)
-    await run(policy, log, stop, again=again, create_ledger=create_ledger, started=_say_nothing if quiet else _say)
+    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=_say_nothing if quiet else _say)
 
 
 def _say(policy: Policy) -> None:

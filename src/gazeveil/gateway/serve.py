@@ -63,8 +63,16 @@ class Gateway:
     """A policy at work. ``async with`` opens the doors, and closes them."""
 
     def __init__(
-        self, policy: Policy, log: Log, *, noise: NoiseSource | None = None, create_ledger: bool = False
+        self,
+        policy: Policy,
+        log: Log,
+        *,
+        noise: NoiseSource | None = None,
+        create_ledger: bool = False,
+        opened: Callable[[Policy], None] = lambda policy: None,
     ) -> None:
+        """Begin; ``opened`` is called once all doors are open."""
+        self._opened = opened
         self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
         self.hub = Hub(
@@ -100,6 +108,7 @@ class Gateway:
         except BaseException:
             await self.close()
             raise
+        self._opened(self.policy)
         self.log("gateway started", apps=len(self.policy.apps), trackers=len(self.policy.trackers))
         return self
 
@@ -453,11 +462,10 @@ async def serve(
     *,
     again: asyncio.Event | None = None,
     create_ledger: bool = False,
-    started: Callable[[Policy], None] = lambda policy: None,
+    opened: Callable[[Policy], None] = lambda policy: None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again. ``started`` is called when it runs."""
-    async with Gateway(read_policy(policy), log, create_ledger=create_ledger) as gateway:
-        started(gateway.policy)
+    """Run a gateway until ``stop``; ``again`` makes it read its policy again, ``opened`` is called once doors are open."""
+    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened) as gateway:
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
