@@ -464,7 +464,7 @@ async def serve(
     create_ledger: bool = False,
     opened: Callable[[Policy], None] = lambda policy: None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again, ``opened`` is called once doors are open."""
+    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for ``opened``."""
     async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened) as gateway:
         again = again or asyncio.Event()
         gc.collect()
