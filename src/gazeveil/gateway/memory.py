@@ -124,10 +124,14 @@ class Memory:
             self.off = sorted({*before, *self.off})
             raise
 
+    def ledger_at(self, place: str) -> str:
+        """Return the identity of the ledger that was paid from at a path or address; empty if none was."""
+        return self.ledgers.get(_place_of(place), "")
+
     def paid_from(self, place: str, identity: str) -> None:
-        """Keep which ledger lies at a place."""
-        if identity and self.ledgers.get(place) != identity:
-            self.ledgers[place] = identity
+        """Keep which ledger was paid from at a path or address."""
+        if identity and self.ledger_at(place) != identity:
+            self.ledgers[_place_of(place)] = identity
             self._keep()
 
     def sat_down(self, tracker: str, person: str) -> None:
@@ -160,6 +164,11 @@ def _elsewhere(policy: Path) -> Path | None:
     except LedgerError:
         return None
     return folder / "gateways" / f"{policy.stem}-{hashlib.sha256(whole.encode()).hexdigest()[:16]}.state.json"
+
+
+def _place_of(ledger: str) -> str:
+    """Return a ledger's place as it is written down; an address may hold a password, so its digest is."""
+    return hashlib.sha256(ledger.encode()).hexdigest() if "://" in ledger else str(Path(ledger).absolute())
 
 
 def _can_be_kept(place: Path) -> bool:

@@ -362,9 +362,9 @@ class Gateway:
             self.meters.payment_errors += 1
             outcome = LedgerError(f"the ledger failed: {type(error).__name__}")
         self.hub.settled(charge, outcome, time.monotonic())
-        if isinstance(outcome, Receipt) and self._ledger is not None:
+        if isinstance(outcome, Receipt):
             with contextlib.suppress(OutputError), self._keeping("this ledger is paid from now"):
-                self.memory.paid_from(self._ledger.store.where, outcome.ledger)
+                self.memory.paid_from(self.policy.ledger, outcome.ledger)
 
     def _paid(self, charge: Charge) -> Any:
         """Pay in the thread for payments; the ledger is opened there.
@@ -388,8 +388,8 @@ class Gateway:
                 patience_s=_LEDGER_PATIENCE_S,
                 notice=lambda what: self.log("ledger note", why=what),
             )
-            known = self.memory.ledgers.get(ledger.store.where)
-            if known is not None and ledger.identity != known:
+            known = self.memory.ledger_at(self.policy.ledger)
+            if known and ledger.identity != known:
                 ledger.close()
                 raise LedgerRolledBack(
                     f"{ledger.store.where} is not the ledger that this gateway paid from, but another or an empty one",
