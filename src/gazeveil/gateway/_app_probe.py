@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Acts as a curious app: what can be reached without the gateway? A program of its own, run as the app's user.
+
+It reads from standard input what to try and writes what came of it, both JSON. liblsl reads the user's own settings
+here, as it does for their apps. Gaze that comes is thrown away: only whether it came is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+from typing import Any, Final
+
+from gazeveil.gateway import _lsl_search as lsl_search
+
+_GAZE: Final = "type='Gaze'"
+_PATIENCE_S: Final = 2.0
+_MANY: Final = 64
+"""More streams than a search finds, so that it ends with its time and not with the first one."""
+
+
+def tried(wanted: dict[str, Any]) -> dict[str, Any]:
+    """Try every port, stream and file."""
+    return {
+        "ports": [connects(host, port) for host, port in wanted["ports"]],
+        "streams": [stream_is(session, name, wanted["ours"]) for session, name in wanted["streams"]],
+        "files": [os.access(path, os.R_OK if how == "read" else os.W_OK) for path, how in wanted["files"]],
+    }
+
+
+def connects(host: str, port: int) -> bool:
+    """Tell whether something takes a connection."""
+    try:
+        with socket.create_connection((host, port), _PATIENCE_S):
+            return True
+    except OSError:
+        return False
+
+
+def stream_is(session: str, name: str, ours: list[str]) -> str:
+    """Return whether a tracker's LSL stream is ``absent``, ``refused``, ``readable``, or even ``picked`` by accident."""
+    try:
+        import pylsl  # noqa: PLC0415
+    except (ImportError, RuntimeError):
+        return "untried"
+
+    def raw(found: list[Any]) -> list[Any]:
+        return [info for info in found if lsl_search.is_the_trackers(info, name) and info.source_id() not in ours]
+
+    by_accident = raw(pylsl.resolve_byprop("type", "Gaze", _MANY, _PATIENCE_S))
+    query = lsl_search.in_session(lsl_search.predicate(_GAZE, name), session)
+    on_purpose = raw(pylsl.resolve_bypred(query, _MANY, _PATIENCE_S))
+    for found, answer in ((by_accident, "picked"), (on_purpose, "readable")):
+        if any(_is_read(pylsl, info) for info in found):
+            return answer
+    return "refused" if by_accident or on_purpose else "absent"
+
+
+def _is_read(pylsl: Any, info: Any) -> bool:
+    with contextlib.suppress(RuntimeError, OSError, pylsl.util.LostError, pylsl.util.TimeoutError):
+        inlet = pylsl.StreamInlet(info, 1, recover=False)
+        return inlet.pull_sample(timeout=_PATIENCE_S)[1] is not None
+    return False
+
+
+if __name__ == "__main__":
+    print(json.dumps(tried(json.load(sys.stdin))))
