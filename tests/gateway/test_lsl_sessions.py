@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from gazeveil.gateway.bypass import ways_round
+from gazeveil.gateway.policy import read_policy
 from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE
 
 pytest.importorskip("pylsl")
@@ -115,27 +116,20 @@ def test_a_tracker_of_our_own_feeds_a_gateway_whose_app_has_the_same_name_in_the
         """It would never be found if the gateway listened to its own stream, which is silent until then."""
 
 
-def findings_of(policy: Path, environment: dict[str, str]) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "gazeveil", "doctor", str(policy), "--json"],
-        env=environment, capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    told = json.loads(done.stdout)["findings"]
-    return next(one for one in told if one["what"].startswith("tracker desk on LSL"))
-
-
-def test_the_doctor_says_that_a_stream_is_found_on_purpose_and_when_by_accident(set_up: SetUp, tmp_path: Path) -> None:
-    hidden = findings_of(set_up.policy, set_up.app_settings)
-    assert hidden["state"] == "open"
-    assert f"if it asks for session '{RAW}'" in hidden["advice"]
+def test_a_stream_is_found_on_purpose_by_accident_or_not_at_all(
+    set_up: SetUp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LSLAPICFG", set_up.app_settings["LSLAPICFG"])
+    (hidden,) = ways_round(read_policy(set_up.policy))
+    assert hidden.is_open
+    assert f"if it asks for session '{RAW}'" in hidden.told
+    other = tmp_path / "policy.toml"
+    other.write_text(POLICY.format(gateway="", session=f"none-{RAW}", app="other"))
+    (absent,) = ways_round(read_policy(other))
+    assert not absent.is_open
     careless = tmp_path / "lsl_api.cfg"
     careless.write_text(LSL_ON_THIS_MACHINE.replace("[lab]", f"[lab]\nSessionID = {RAW}"))
-    exposed = findings_of(set_up.policy, {**os.environ, "LSLAPICFG": str(careless)})
-    assert exposed["state"] == "open"
-    assert "looks for any stream of gaze may pick it" in exposed["advice"]
-
-
-def test_the_doctor_says_when_no_such_stream_is_found(set_up: SetUp, tmp_path: Path) -> None:
-    policy = tmp_path / "policy.toml"
-    policy.write_text(POLICY.format(gateway="", session=f"none-{RAW}", app="other"))
-    assert findings_of(policy, set_up.app_settings)["state"] == "missing"
+    monkeypatch.setenv("LSLAPICFG", str(careless))
+    (exposed,) = ways_round(read_policy(set_up.policy))
+    assert exposed.is_open
+    assert "looks for any stream of gaze may pick it" in exposed.told

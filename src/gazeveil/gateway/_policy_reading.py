@@ -269,7 +269,7 @@ def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
 
 
 def _session(table: Table, key: str) -> str:
-    name: str = table.text(key, DEFAULT_SESSION)
+    name: str = table.text(key, DEFAULT_SESSION, f"an LSL session: {SESSION_NAMES}")
     if not is_session(name):
         raise table.wrong(key, f"an LSL session: {SESSION_NAMES}", told(name))
     return name

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ways round a gateway are tried as an app's user, and closed by the rules of the how-to."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gazeveil.cli.main import run
+from gazeveil.errors import FileFormatError, UnknownName
+from gazeveil.gateway.bypass import has_ways, ways_round
+from gazeveil.gateway.policy import read_policy
+
+POLICY = """
+version = 1
+[gateway]
+ledger = "ledger.sqlite"
+control = "127.0.0.1:7380"
+[[tracker]]
+name = "desk"
+protocol = "opengaze"
+address = "127.0.0.1:{port}"
+screen = {{ width_px = 1920, height_px = 1080 }}
+[[app]]
+name = "game"
+tracker = "desk"
+protocol = "jsonlines"
+listen = "127.0.0.1:0"
+veil = {{ preset = "mpmu" }}
+"""
+
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may act as another user")
+
+
+@pytest.fixture
+def tracker() -> Iterator[socket.socket]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener
+
+
+@pytest.fixture
+def policy(tracker: socket.socket, tmp_path: Path) -> Path:
+    path = tmp_path / "policy.toml"
+    path.write_text(POLICY.format(port=tracker.getsockname()[1]))
+    return path
+
+
+def test_an_open_port_is_a_way_round_and_a_closed_one_is_not(policy: Path, tracker: socket.socket) -> None:
+    read = read_policy(policy)
+    assert has_ways(read)
+    (way,) = ways_round(read)
+    assert way.is_open
+    assert way.what == f"tracker desk at tcp://127.0.0.1:{tracker.getsockname()[1]}"
+    assert "raw gaze bypasses the veil" in way.told
+    tracker.close()
+    (way,) = ways_round(read)
+    assert not way.is_open
+    assert "refused, or the tracker is off" in way.told
+
+
+def test_the_doctor_reports_what_is_open_to_whoever_runs_it_and_is_healthy(
+    policy: Path, tracker: socket.socket, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["doctor", str(policy), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["state"] for one in told["findings"] if one["what"].startswith("tracker")] == ["open"]
+    tracker.close()
+    assert run(["doctor", str(policy), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["state"] for one in told["findings"] if one["what"].startswith("tracker")] == ["missing"]
+
+
+def test_for_the_apps_user_a_way_round_is_wrong(
+    policy: Path, tracker: socket.socket, capsys: pytest.CaptureFixture[str]
+) -> None:
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    (policy.parent / "ledger.sqlite").touch()
+    assert run(["doctor", str(policy), "--as-user", me, "--json"]) == 1
+    told = {one["what"].split()[0]: one for one in json.loads(capsys.readouterr().out)["findings"]}
+    assert {name: one["state"] for name, one in told.items()} == {
+        "tracker": "wrong", "policy": "wrong", "folder": "wrong", "control": "ok", "ledger": "wrong",
+    }  # fmt: skip
+    assert "undo what was spent" in told["ledger"]["advice"]
+
+
+@ROOT
+def test_another_user_may_not_write_the_gateways_files(policy: Path, tracker: socket.socket) -> None:
+    (policy.parent / "ledger.sqlite").touch(0o600)
+    (policy.parent / "control.token").touch(0o600)
+    tracker.close()
+    assert [way.what for way in ways_round(read_policy(policy), "nobody") if way.is_open] == []
+
+
+def test_a_user_who_is_not_there_is_refused(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UnknownName, match="no user 'nobody-at-all'"):
+        ways_round(read_policy(policy), "nobody-at-all")
+    assert run(["doctor", "--as-user", "nobody"]) != 0
+    assert "needs a policy" in capsys.readouterr().err
+
+
+def test_simulated_eyes_have_no_way_round(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    assert run(["policy", "example", str(path)]) == 0
+    assert not has_ways(read_policy(path))
+    assert ways_round(read_policy(path)) == []
+
+
+@pytest.mark.parametrize("session", ["", "a'b", "raw\\nKnownPeers = {10.0.0.1}", "x" * 65])
+def test_a_session_is_a_plain_word(policy: Path, session: str) -> None:
+    policy.write_text(f'version = 1\n[gateway]\nlsl_session = "{session}"\n' + policy.read_text().split("\n", 4)[4])
+    with pytest.raises(FileFormatError, match="an LSL session"):
+        read_policy(policy)
+
+
+BY_USER = """
+ip link set lo up
+nft -f - <<RULES
+table inet veil {
+    chain apps {
+        type filter hook output priority 0;
+        oif "lo" meta skuid != 0 tcp dport $PORT reject with tcp reset
+    }
+}
+RULES
+"$PYTHON" - <<'TRACKER'
+import os, socket
+with socket.socket() as tracker:
+    tracker.bind(("127.0.0.1", int(os.environ["PORT"])))
+    tracker.listen()
+    from gazeveil.gateway.bypass import ways_round
+    from gazeveil.gateway.policy import read_policy
+    policy = read_policy(os.environ["POLICY"])
+    print([ways_round(policy, user)[0].is_open for user in ("nobody", "root")])
+TRACKER
+"""
+
+
+@ROOT
+@pytest.mark.skipif(not (shutil.which("nft") and shutil.which("unshare")), reason="needs nft and unshare")
+def test_a_firewall_rule_by_user_closes_the_port_to_apps_and_not_to_the_gateway(policy: Path) -> None:
+    """In a network namespace of its own: nothing on the machine's own network changes."""
+    port = policy.read_text().split('address = "127.0.0.1:')[1].split('"')[0]
+    given = {**os.environ, "PYTHON": sys.executable, "POLICY": str(policy), "PORT": port}
+    done = subprocess.run(["unshare", "-n", "bash", "-ec", BY_USER], env=given, capture_output=True, text=True, check=True)
+    assert done.stdout == "[False, True]\n"
