@@ -20,6 +20,7 @@ from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, UnknownName
 from gazeveil.gateway.bypass import has_ways, ways_round
 from gazeveil.gateway.policy import read_policy
+from tests.recipes import blocks
 
 POLICY = """
 version = 1
@@ -124,34 +125,36 @@ def test_a_session_is_a_plain_word(policy: Path, session: str) -> None:
         read_policy(policy)
 
 
-BY_USER = """
-ip link set lo up
-nft -f - <<RULES
-table inet veil {
-    chain apps {
-        type filter hook output priority 0;
-        oif "lo" meta skuid != 0 tcp dport $PORT reject with tcp reset
-    }
-}
-RULES
-"$PYTHON" - <<'TRACKER'
-import os, socket
+HOW_TO = Path(__file__).parents[2] / "docs/how-to/keep-apps-from-the-tracker.md"
+RULES = {block.title: block.code.replace('"gazeveil"', '"root"') for block in blocks(HOW_TO) if block.language == "nft"}
+"""The rules of the how-to, with root as the gateway's user."""
+
+APPS_AND_GATEWAY = """
+import socket, sys
+from gazeveil.gateway.bypass import ways_round
+from gazeveil.gateway.policy import read_policy
+policy = read_policy(sys.argv[1])
 with socket.socket() as tracker:
-    tracker.bind(("127.0.0.1", int(os.environ["PORT"])))
+    tracker.bind(("127.0.0.1", 4242))
     tracker.listen()
-    from gazeveil.gateway.bypass import ways_round
-    from gazeveil.gateway.policy import read_policy
-    policy = read_policy(os.environ["POLICY"])
     print([ways_round(policy, user)[0].is_open for user in ("nobody", "root")])
-TRACKER
 """
 
 
 @ROOT
 @pytest.mark.skipif(not (shutil.which("nft") and shutil.which("unshare")), reason="needs nft and unshare")
-def test_a_firewall_rule_by_user_closes_the_port_to_apps_and_not_to_the_gateway(policy: Path) -> None:
+def test_a_firewall_rule_by_user_closes_the_port_to_apps_and_not_to_the_gateway(policy: Path, tmp_path: Path) -> None:
     """In a network namespace of its own: nothing on the machine's own network changes."""
-    port = policy.read_text().split('address = "127.0.0.1:')[1].split('"')[0]
-    given = {**os.environ, "PYTHON": sys.executable, "POLICY": str(policy), "PORT": port}
-    done = subprocess.run(["unshare", "-n", "bash", "-ec", BY_USER], env=given, capture_output=True, text=True, check=True)
-    assert done.stdout == "[False, True]\n"
+    policy.write_text(POLICY.format(port=4242))
+    for name, rules in RULES.items():
+        (tmp_path / name).write_text(rules)
+    commands = ["ip link set lo up", *(f"nft -c -f {name}" for name in RULES)]
+    ask = '"$PYTHON" -c "$ASK" policy.toml'
+    steps = "\n".join([*commands, ask, "nft -f by-user.nft", ask])
+    given = {**os.environ, "PYTHON": sys.executable, "ASK": APPS_AND_GATEWAY}
+    done = subprocess.run(
+        ["unshare", "-n", "bash", "-ec", steps], cwd=tmp_path, env=given, capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
+    assert sorted(RULES) == ["by-user.nft", "lsl.nft", "namespace.nft"]
+    assert done.stdout == "[True, True]\n[False, True]\n"

@@ -60,7 +60,7 @@ def ways_round(policy: Policy, as_user: str | None = None) -> list[Way]:
         {
             "ports": [(at.host, at.port) for _, at in ports],
             "streams": [(tracker.session, tracker.stream) for tracker in streams],
-            "files": [(str(path), how) for _, path, how, _ in files],
+            "files": [(str(path.absolute()), how) for _, path, how, _ in files],
             "ours": ours,
         },
         as_user,

@@ -337,7 +337,9 @@ class LslLink:
         found = pylsl.resolve_bypred(self._query(source.query), 1, 1.0)
         found = [info for info in found if lsl_search.is_the_trackers(info, self._stream)]
         if not found:
-            return f"no stream of gaze {f'called {self._stream!r} ' if self._stream else ''}in session {self._session!r}"
+            return (
+                f"no stream of gaze {f'called {self._stream!r} ' if self._stream else ''}in session {self._session!r}"
+            )
         inlet = pylsl.StreamInlet(found[0], 10, recover=False)
         try:
             source.described(_channels(inlet.info(SILENT_TRACKER_S)))
