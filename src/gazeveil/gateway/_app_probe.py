@@ -41,7 +41,7 @@ def become(name: str) -> None:
     import pwd  # noqa: PLC0415
 
     with contextlib.suppress(ImportError, RuntimeError):
-        import pylsl  # noqa: PLC0415, F401
+        import pylsl  # noqa: PLC0415
         import pylsl.util  # noqa: PLC0415, F401
     user = pwd.getpwnam(name)
     os.initgroups(name, user.pw_gid)
@@ -61,7 +61,7 @@ def connects(host: str, port: int) -> bool:
 
 
 def stream_is(session: str, name: str, ours: list[str]) -> str:
-    """Return whether a tracker's LSL stream is ``absent``, ``refused``, ``readable``, or even ``picked`` by accident."""
+    """Return whether a tracker's LSL stream is absent, refused, readable, or even picked by accident."""
     try:
         import pylsl  # noqa: PLC0415
         import pylsl.util  # noqa: PLC0415
@@ -92,4 +92,4 @@ if __name__ == "__main__":
     asked = json.load(sys.stdin)
     if asked.get("user"):
         become(asked["user"])
-    print(json.dumps(tried(asked)))
+    sys.stdout.write(json.dumps(tried(asked)))

@@ -255,8 +255,8 @@ class Gateway:
 
         if protocol.transport == "zmq":
             return PupilLink(make, host, port, **given).run()
-        sessions = {"session": tracker.session, "own_session": self.policy.lsl_session}
-        return LslLink(make, host, tracker.stream, **sessions, **given).run()
+        given |= {"session": tracker.session, "own_session": self.policy.lsl_session}
+        return LslLink(make, host, tracker.stream, **given).run()
 
     async def _play(self, tracker: TrackerSetting) -> None:
         geometry = tracker.plane.geometry
