@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import os
 import pwd
@@ -12,14 +14,18 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.errors import FileFormatError, UnknownName
+from gazeveil.cli.policy import in_words
+from gazeveil.errors import FileFormatError, InputError, UnknownName
 from gazeveil.gateway.bypass import has_ways, ways_round
+from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.serve import Gateway
 from tests.recipes import blocks
 
 POLICY = """
@@ -123,6 +129,30 @@ def test_a_session_is_a_plain_word(policy: Path, session: str) -> None:
     policy.write_text(f'version = 1\n[gateway]\nlsl_session = "{session}"\n' + policy.read_text().split("\n", 4)[4])
     with pytest.raises(FileFormatError, match="an LSL session"):
         read_policy(policy)
+
+
+def test_a_running_gateway_does_not_change_its_session(policy: Path, tracker: socket.socket) -> None:
+    tracker.close()
+
+    policy.write_text(policy.read_text().replace('control = "127.0.0.1:7380"\n', ""))
+    running = replace(read_policy(policy), lsl_session="other")
+
+    async def run_and_reload() -> None:
+        async with Gateway(running, log_to(io.StringIO())) as gateway:
+            with pytest.raises(InputError, match="lsl_session takes a restart"):
+                await gateway.reload()
+
+    asyncio.run(run_and_reload())
+
+
+def test_a_policy_says_when_apps_may_pick_the_raw_stream(policy: Path) -> None:
+    text = policy.read_text()
+    address = next(line for line in text.splitlines() if line.startswith("address"))
+    on_lsl = text.replace('protocol = "opengaze"', 'protocol = "lsl"').replace(address, 'stream = "eyes"')
+    policy.write_text(on_lsl)
+    assert any("may pick its raw one" in line for line in in_words(read_policy(policy)))
+    policy.write_text(on_lsl.replace('stream = "eyes"', 'stream = "eyes"\nsession = "raw"'))
+    assert not any("may pick its raw one" in line for line in in_words(read_policy(policy)))
 
 
 HOW_TO = Path(__file__).parents[2] / "docs/how-to/keep-apps-from-the-tracker.md"

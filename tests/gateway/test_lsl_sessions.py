@@ -29,7 +29,7 @@ pytest.importorskip("msgspec")
 RAW = f"raw-{os.getpid()}"
 VEILED = f"veiled-{os.getpid()}"
 """Names of this run alone: other tests may use LSL on this machine at the same time."""
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 POLICY = """
 version = 1
