@@ -22,7 +22,7 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import FileFormatError, InputError, UnknownName
-from gazeveil.gateway.bypass import has_ways, ways_round
+from gazeveil.gateway.bypass import Way, has_ways, ways_round
 from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
@@ -108,6 +108,14 @@ def test_another_user_may_not_write_the_gateways_files(policy: Path, tracker: so
     (policy.parent / "control.token").touch(0o600)
     tracker.close()
     assert [way.what for way in ways_round(read_policy(policy), "nobody") if way.is_open] == []
+
+
+@pytest.mark.parametrize(("is_open", "code"), [(True, 1), (False, 0), (None, 1)])
+def test_what_could_not_be_tried_is_not_taken_for_closed(
+    policy: Path, is_open: bool | None, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gazeveil.cli.doctor.ways_round", lambda policy, user: [Way("tracker", is_open, "")])
+    assert run(["doctor", str(policy), "--as-user", "anna"]) == code
 
 
 def test_a_user_who_is_not_there_is_refused(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:

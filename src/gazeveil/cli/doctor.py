@@ -75,9 +75,11 @@ def doctor(
 
 def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
     """Try what an app could read without the gateway; whoever runs it may be allowed to, the apps' user is not."""
-    states = ("open", "missing") if as_user is None else ("wrong", "ok")
+    states = {True: "open", False: "missing", None: "missing"}
+    if as_user is not None:
+        states = {True: "wrong", False: "ok", None: "wrong"}  # what was not tried is not closed
     for way in ways_round(policy, as_user):
-        yield Finding(way.what, states[0] if way.is_open else states[1], way.told)
+        yield Finding(way.what, states[way.is_open], way.told)
 
 
 def _extras() -> Iterator[Finding]:

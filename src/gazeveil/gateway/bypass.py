@@ -26,12 +26,12 @@ class Way:
 
     Attributes:
         what: What was tried.
-        is_open: Whether an app of that user gets through.
+        is_open: Whether an app of that user gets through; None if it could not be tried.
         told: What this means.
     """
 
     what: str
-    is_open: bool
+    is_open: bool | None
     told: str
 
 
@@ -95,7 +95,7 @@ def _stream_way(what: str, answer: str, session: str, who: str) -> Way:
         "absent": f"{who} finds no such stream: it is hidden, or the tracker is off",
         "untried": "not tried: pip install 'gazeveil[live]'",
     }
-    return Way(what, answer in ("picked", "readable"), told[answer])
+    return Way(what, None if answer == "untried" else answer in ("picked", "readable"), told[answer])
 
 
 def _files(policy: Policy) -> list[tuple[str, Path, str, str]]:
