@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import sys
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -16,6 +17,7 @@ from gazeveil.cli._control import PolicyFile
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OutputError
+from gazeveil.gateway.bypass import has_ways
 from gazeveil.gateway.logs import Log, log_to
 from gazeveil.gateway.policy import Policy
 
@@ -51,15 +53,15 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, again.set)
-    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=_say_nothing if quiet else _say)
 
+    def say(setting: Policy) -> None:
+        print("\n".join(in_words(setting)))
+        if has_ways(setting):
+            print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
+        sys.stdout.flush()
 
-def _say(policy: Policy) -> None:
-    print("\n".join(in_words(policy)), flush=True)
-
-
-def _say_nothing(policy: Policy) -> None:
-    """Standard output is for one JSON object."""
+    opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
+    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened)
 
 
 def _opened(path: Path) -> IO[str]:

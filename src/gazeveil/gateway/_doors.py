@@ -15,7 +15,9 @@ from gazeveil.gateway.protocol import Protocol, Shown
 from gazeveil.gateway.sockets import AppOutlet
 
 
-async def opened_door(app: AppSetting, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> Door:
+async def opened_door(
+    app: AppSetting, protocol: Protocol, shown: Shown, meters: Meters, log: Log, *, lsl_session: str
+) -> Door:
     """Open an app's door.
 
     Raises:
@@ -28,7 +30,12 @@ async def opened_door(app: AppSetting, protocol: Protocol, shown: Shown, meters:
         return door
     from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
 
-    outlet = (PupilOutlet if protocol.transport == "zmq" else LslOutlet)(protocol, shown, meters, log)
+    outlet: PupilOutlet | LslOutlet
+    if protocol.transport == "zmq":
+        outlet = PupilOutlet(protocol, shown, meters, log)
+    else:
+        outlet = LslOutlet(protocol, shown, meters, log)
+        outlet.session = lsl_session
     await outlet.listen(*host_and_port(app.listen))
     return outlet
 

@@ -194,6 +194,8 @@ class Gateway:
         if self.policy.path is None:
             raise InputError("this policy was not read from a file")
         changed = await asyncio.to_thread(read_policy, self.policy.path)
+        if changed.lsl_session != self.policy.lsl_session:
+            raise InputError("another lsl_session takes a restart", hint="liblsl has one session as long as it runs")
         await self._change_to(changed)
         return self.status()
 
@@ -242,7 +244,9 @@ class Gateway:
     async def _open(self, app: AppSetting) -> None:
         protocol = PROTOCOLS[app.protocol]
         shown = self._shown(app, self._promises())
-        outlet = self.outlets[app.name] = await opened_door(app, protocol, shown, self.meters, self.log)
+        outlet = self.outlets[app.name] = await opened_door(
+            app, protocol, shown, self.meters, self.log, lsl_session=self.policy.lsl_session
+        )
         outlet.watched = partial(self.hub.watched, app.name)
         outlet.watched(outlet.is_watched)
         self.hub.attach(app.name, outlet)
@@ -281,6 +285,7 @@ class Gateway:
 
         if protocol.transport == "zmq":
             return PupilLink(make, host, port, **given).run()
+        given |= {"session": tracker.session, "own_session": self.policy.lsl_session}
         return LslLink(make, host, tracker.stream, **given).run()
 
     async def _play(self, tracker: TrackerSetting) -> None:
