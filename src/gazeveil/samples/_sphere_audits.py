@@ -112,7 +112,7 @@ def _still(yaw: float, pitch: float) -> Gaze:
 def _angle(outputs: Outputs, gaze: Gaze) -> FloatArray:
     """Return the angle between outputs and gaze, in radians."""
     one, other = (_vectors(np.radians(place)) for place in (outputs, np.array([[gaze.x[0], gaze.y[0]]])))
-    return 2 * np.arctan2(np.linalg.norm(one - other, axis=1), np.linalg.norm(one + other, axis=1))
+    return np.asarray(2 * np.arctan2(np.linalg.norm(one - other, axis=1), np.linalg.norm(one + other, axis=1)))
 
 
 def _vectors(places: FloatArray) -> FloatArray:
