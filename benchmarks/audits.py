@@ -113,7 +113,20 @@ def table(stored: dict[str, Any]) -> str:
             f"| `{name}`{''.join(f', {each}' for each in options)} | {found['claim']} | {_trials(found)} | "
             f"{found['epsilon']:.3f} | {power} | {verdict} | {_half(found.get('half'))} |"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *_missing(stored)]) + "\n"
+
+
+def _missing(stored: dict[str, Any]) -> list[str]:
+    """Say what the table does not have yet."""
+    short = [row for row in rows() if row.label in stored and not is_full(row, stored[row.label])]
+    gone = sorted(f"`{row.label}`" for row in rows() if row.label not in stored)
+    said = [f"{len(short)} of {len(rows())} rows have fewer trials than wanted so far."] if short else []
+    return said + ([f"Not run yet: {', '.join(gone)}."] if gone else [])
+
+
+def is_full(row: Row, found: dict[str, Any]) -> bool:
+    """Whether a row has as many trials as are wanted."""
+    return _is_done(found, FEWER.get(row.subject, TRIALS))
 
 
 def _trials(found: dict[str, Any]) -> str:

@@ -318,7 +318,8 @@ def test_in_the_table_half_the_noise_is_violated_or_its_slack_is_stated() -> Non
         if found is not None and row.subject in proven():
             assert found["verdict"] == "consistent", row.label
             caught = found["half"]["verdict"] == "violated"
-            assert caught or row.subject in SLACK or row.label in SEEN_BY_FEW, row.label
+            stated = row.subject in SLACK or row.label in SEEN_BY_FEW
+            assert caught or stated or not audits.is_full(row, found), row.label
 
 
 def test_the_page_has_the_table() -> None:
