@@ -8,6 +8,7 @@ moment may waste budget but never overspends it. Whatever goes wrong raises, and
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -70,6 +71,7 @@ class Ledger:
         self._watch = Watch(store.where, notice)
         # Totals by account, with the stored text that they were read from: who charges often need not read it again.
         self._seen: dict[tuple[str, str], tuple[str, Totals]] = {}
+        self._here = threading.local()  # holds what this thread is to remember at the end of `together`
 
     @classmethod
     def open(
@@ -211,6 +213,23 @@ class Ledger:
             event = AccountClosed(**_common(tail, None, note=note))
             return self._append(held, event, totals.after(event))
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Wait for the disk once for many charges, where the store can: none of them counts before the block ends.
+
+        Raises:
+            LedgerError: If they could not be written. Whether they were is unknown, so charge again with the same ids.
+        """
+        later: list[tuple[int, Account]] = []
+        with self.store.together():
+            self._here.later = later
+            try:
+                yield
+            finally:
+                self._here.later = None
+        for account, after in later:
+            self._watch.remember(account, after)
+
     def account(self, dataset: str, person: str = "") -> Account:
         """Return where an account stands.
 
@@ -312,9 +331,10 @@ class Ledger:
     def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[_Held, Tail, Totals]]:
         """Hold an account alone, with what its events come to; what was added is remembered elsewhere, too."""
         _check_names(dataset, person)
+        later: list[tuple[int, Account]] | None = getattr(self._here, "later", None)
         with self.store.book(dataset, person, opening=opening) as book:
             tail = book.tail
-            self._watch.check(book.reader, tail)
+            self._watch.check(book.reader, tail, written=bool(later))
             if tail is None:
                 raise no_account(dataset, person)
             text, totals = self._seen.get((dataset, person), ("", Totals()))
@@ -326,8 +346,12 @@ class Ledger:
                 )
             held = _Held(book)
             yield held, tail, totals
-        if held.after is not None:
+        if held.after is None:
+            return
+        if later is None:
             self._watch.remember(tail.account, held.after)
+        else:
+            later.append((tail.account, held.after))
 
     @_asking_again
     def _record_restored(self, where: Tail, lost: Mapping[str, Any], gone: Mapping[str, Any], note: str) -> None:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gazeveil.errors import InternalError, LedgerError, MissingExtra
+from gazeveil.errors import InternalError, LedgerBusy, LedgerError, MissingExtra
 from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Tail
@@ -118,6 +118,10 @@ class PostgresStore:
                 self._left.clear()
             if book.after is not None:
                 self._left[dataset, person] = (book.after, found == left)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Write one after the other: to hold many accounts at once would be to wait for each other in a ring."""
+        return nullcontext()
 
     @contextmanager
     def _locked(
@@ -254,7 +258,7 @@ class PostgresStore:
         try:
             yield
         except self._psycopg.errors.LockNotAvailable as error:
-            raise LedgerError(
+            raise LedgerBusy(
                 f"the account has been locked by another session for {self.patience_s:g} s in {self.where}",
                 hint="see which program holds it (pg_stat_activity), then try again",
             ) from error

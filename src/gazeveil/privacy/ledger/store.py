@@ -115,6 +115,13 @@ class Store(Protocol):
         """
         ...
 
+    def together(self) -> AbstractContextManager[None]:
+        """Let this thread's books be parts of one transaction, where that is possible: all on disk when it ends.
+
+        What fails within is taken back alone; an error at the end takes everything back.
+        """
+        ...
+
     def reading(self) -> AbstractContextManager[Reader]:
         """Look at everything as it stands at one moment, without getting in the way of writers."""
         ...
