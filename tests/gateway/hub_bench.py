@@ -63,6 +63,9 @@ class Seen:
         self.shown.append(veiled)
         self.when.append(self.bench.now)
 
+    def flush(self, arrived: float) -> None:
+        pass
+
     def silence(self, why: str) -> None:
         self.told.append(why)
 

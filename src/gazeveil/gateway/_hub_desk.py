@@ -71,6 +71,8 @@ class Desk:
             if t is not None:
                 for group in groups:
                     group.take(t, raw.x, raw.y, now)
+        for group in groups:
+            group.flush(now)
 
     def lose(self, why: str) -> None:
         """Tell all apps that the tracker is gone."""
@@ -87,6 +89,7 @@ class Desk:
             self.lose(_STALE)
         for group in self.groups:
             group.tick(now)
+            group.flush(now)
 
     def is_alive(self, now: float) -> bool:
         """Whether samples come."""

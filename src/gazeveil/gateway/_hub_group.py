@@ -99,6 +99,11 @@ class ViewerGroup:
         for seat in self._running:
             seat.give(t, shown_x, shown_y)
 
+    def flush(self, arrived: float) -> None:
+        """Let what was shown leave: what came together leaves together, so who is behind catches up."""
+        for seat in self._running:
+            seat.flush(arrived)
+
     def tick(self, now: float) -> None:
         """Start a new veil, if one failed and the pause is over; ask a spent budget again, when it is time."""
         if self._live is None and now >= self._retry_at:

@@ -27,7 +27,11 @@ class Outlet(Protocol):
     """Where an app's veiled gaze goes: the runtime's side of a seat, which fans out to the app's connections."""
 
     def show(self, veiled: Veiled) -> None:
-        """Show one veiled thing."""
+        """Show one veiled thing; it may wait until `flush`."""
+        ...
+
+    def flush(self, arrived: float) -> None:
+        """Send what was shown; it was made of samples that arrived at a moment."""
         ...
 
     def silence(self, why: str) -> None:
@@ -135,10 +139,15 @@ class Seat:
         try:
             self.feed.give(t, x, y, outlet.show)
         except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
-            self.errors += 1
-            if not self.failing:
-                self._log("app-failed", app=self.setting.name, error=type(error).__name__)
-            self.failing = True
+            self._failed(error)
+
+    def flush(self, arrived: float) -> None:
+        """Let what was shown leave."""
+        if self.outlet is not None:
+            try:
+                self.outlet.flush(arrived)
+            except Exception as error:  # noqa: BLE001  (the same)
+                self._failed(error)
 
     def silence(self, why: str) -> None:
         """Tell the app that there is no gaze at present."""
@@ -165,6 +174,12 @@ class Seat:
             self.ended = ""
             self.why = WAITING
             self._tell()
+
+    def _failed(self, error: Exception) -> None:
+        self.errors += 1
+        if not self.failing:
+            self._log("app-failed", app=self.setting.name, error=type(error).__name__)
+        self.failing = True
 
     def _tell(self) -> None:
         outlet = self.outlet

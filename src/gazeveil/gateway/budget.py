@@ -18,7 +18,15 @@ from datetime import UTC, date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any
 
-from gazeveil.errors import BudgetExceeded, CannotCompose, GazeveilError, InternalError, LedgerError, LedgerRolledBack
+from gazeveil.errors import (
+    BudgetExceeded,
+    CannotCompose,
+    GazeveilError,
+    InternalError,
+    LedgerBusy,
+    LedgerError,
+    LedgerRolledBack,
+)
 from gazeveil.gateway.policy import BudgetSetting
 from gazeveil.privacy.exact import as_text
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
@@ -152,23 +160,20 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A lease in use: since when, on both clocks, and when its day ends."""
+    """A lease in use: since when, and when its day ends."""
 
     lease: Lease
-    t: float
     now: float
     midnight: float
-
-    def is_half_gone(self, t: float, now: float) -> bool:
-        gone = max(t - self.t, now - self.now)
-        return gone >= self.lease.seconds / 2 or now >= self.midnight - self.lease.seconds / 4
 
     def ends_at_midnight(self, now: float) -> bool:
         return now < self.midnight <= self.now + self.lease.seconds
 
 
 class Purse:
-    """The leases of one viewer group: one in use at most, and the next one paid when half of it is gone.
+    """The leases of one viewer group: one in use at most, and one in reserve, which is paid while the first begins.
+
+    So a payment may take as long as a lease lasts before a sample waits for it.
 
     Attributes:
         spent: Why nothing more is paid today; empty while there is budget.
@@ -198,7 +203,8 @@ class Purse:
         self._ready: Lease | None = None
         self._used: _Use | None = None
         self._day: date | None = None
-        self._ask_at, self._pause = -math.inf, FIRST_PAUSE_S
+        self._ask_at = self._good_until = -math.inf
+        self._pause = FIRST_PAUSE_S
         self._spent_on: date | None = None
         self.spent = self.trouble = ""
         self.remaining: Fraction | None = None
@@ -223,24 +229,18 @@ class Purse:
         lease, self._used = self._ready, None
         if lease is None or lease.day != self._today():
             return None
-        self._ready = None
+        self._ready, self._good_until = None, -math.inf
         midnight = now + self._to_midnight()
-        self._used = _Use(lease, t, now, midnight)
+        self._used = _Use(lease, now, midnight)
         return t + lease.seconds, min(now + lease.seconds, midnight)
 
-    def charge(self, t: float | None, now: float) -> Charge | None:
-        """Return what is to be paid now, if anything; it must be `settled` before another one comes.
-
-        Args:
-            t: The stream time of the latest sample; None before the first.
-            now: Monotonic seconds.
-        """
-        if self.budget is None or self._paying is not None:
-            return None
-        if self._used is not None and t is not None and not self._used.is_half_gone(t, now):
+    def charge(self, now: float) -> Charge | None:
+        """Return what is to be paid now, if anything; it must be `settled` before another one comes."""
+        if self.budget is None or self._paying is not None or now < self._good_until:
             return None
         today = self._today()
         if self._ready is not None and self._is_good(self._ready, today):
+            self._good_until = now + min(1.0, self._to_midnight())
             return None
         if self._spent_on is not None and self._spent_on != today:
             self.spent, self._spent_on, self._ask_at = "", None, -math.inf
@@ -277,7 +277,8 @@ class Purse:
             return False
         self._again = charge  # the same id, since it may have been paid all the same
         self._ask_at = now + self._pause
-        self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
+        if not isinstance(outcome, LedgerBusy):  # who waits for others tries again soon, while the lease in use lasts
+            self._pause = min(2 * self._pause, LONGEST_PAUSE_S)
         return False
 
     def _is_good(self, lease: Lease, today: date) -> bool:

@@ -131,7 +131,7 @@ class Hub:
         for desk in self._desks.values():
             for group in desk.groups:
                 if desk.is_alive(now) and group.is_running:
-                    charge = group.purse.charge(desk.clock.last, now)
+                    charge = group.purse.charge(now)
                     if charge is not None:
                         self._paying[charge.id] = group.purse
                         due.append(charge)

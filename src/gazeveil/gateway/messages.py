@@ -8,15 +8,16 @@ import asyncio
 import contextlib
 import ipaddress
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
+from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log
-from gazeveil.gateway.meters import Meters, TrackerMeter
+from gazeveil.gateway.meters import AppMeter, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown
 from gazeveil.gateway.sample import RawSample, Veiled
 from gazeveil.gateway.sockets import FIRST_PAUSE, LONGEST_PAUSE, SILENT_TRACKER_S
@@ -31,21 +32,13 @@ monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
 
-class _Outlet(ABC):
-    """What outlets of messages share: the counts, and that a sink's fault closes this app alone."""
+class _Outlet(CountedOutlet):
+    """What outlets of messages share: everything is sent when it is shown, and a sink's fault closes this app alone."""
 
-    def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
-        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
-        self.meter = meters.apps[shown.name]
+    def __init__(self, protocol: Protocol, shown: Shown, meter: AppMeter, log: Log) -> None:
+        super().__init__(protocol, shown, meter, log)
         self.sink: Any = None
         self._make: Callable[[Shown], Any] = lambda shown: None
-        self._silent = True
-        self.watched: Callable[[bool], None] = lambda by_anybody: None
-
-    @property
-    @abstractmethod
-    def is_watched(self) -> bool:
-        """Whether anybody listens."""
 
     def show(self, veiled: Veiled) -> None:
         """Send one veiled thing to everybody who listens; what goes on after its end begins anew."""
@@ -61,8 +54,7 @@ class _Outlet(ABC):
             self.log("sink failed", app=self.shown.name, why=error)
             return
         self.meter.sent += 1
-        if self.meters.arrived:
-            self.meter.latency.saw(monotonic() - self.meters.arrived)
+        self._fresh += 1
 
     def silence(self, why: str) -> None:
         """Say that there is no gaze at present."""

@@ -2,21 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gateway as a running program: the hub, its doors and links, payments, and the control API.
 
-Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a thread of its own
-pays, and a stream whose lease is not paid falls silent meanwhile.
+Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a process of its own
+pays (`payments`), one lease ahead. A stream whose lease is not paid all the same falls silent.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import ssl
-import sys
 import time
 from collections import deque
 from collections.abc import Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -31,22 +28,20 @@ from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.memory import Memory
-from gazeveil.gateway.meters import Meters
+from gazeveil.gateway.meters import AppMeter, Meters
 from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.payments import Payer, Where
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.sockets import AppOutlet, TrackerLink
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.ledger import Ledger
 
 _TICK_S = 0.02
 _SLICES = 10
-"""In how many ticks every app has had its turn, and payments that are due have begun."""
-_LEDGER_PATIENCE_S = 2.0
-"""How long a payment waits for a ledger that others hold: a gateway that is told to stop waits no longer either."""
-_SWITCH_S = 2e-4
-"""How long the thread that pays may keep a sample waiting; by default it is 5 ms."""
+"""In how many ticks every app has had its turn."""
+_FEW = 8
+"""So many payments go to the ledger at once, or a tenth of those that are due: more would keep samples waiting."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a link that failed is made anew; they double."""
 
@@ -70,9 +65,7 @@ class Gateway:
         self._remember()
         self.outlets: dict[str, Door] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._payer = ThreadPoolExecutor(1, "payments")
-        self._ledger: Ledger | None = None
-        self._create_ledger = create_ledger
+        self._payer = Payer(Where(policy.ledger, create_ledger), lambda what: log("ledger note", why=what))
         self._trouble = ""
         self._control: ControlServer | None = None
 
@@ -84,6 +77,8 @@ class Gateway:
             if where is not None and self.policy.token_file is not None:
                 self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file))
                 self._control.start()
+            if self.policy.budgets:
+                self._tasks["ledger"] = asyncio.create_task(self._open_ledger())
             for tracker in self.policy.trackers:
                 self._follow(tracker)
             self._tasks["ticks"] = asyncio.create_task(self._tick())
@@ -108,9 +103,7 @@ class Gateway:
         if self._control is not None:
             await self._control.close()
         self.hub.close()
-        self._payer.shutdown(wait=True, cancel_futures=True)
-        if self._ledger is not None:
-            self._ledger.close()
+        await self._payer.close()
         self.log("gateway stopped")
 
     # What the control API asks
@@ -198,10 +191,10 @@ class Gateway:
         shown = self._shown(app, self._promises())
         outlet: Door
         if protocol.transport == "tcp":
-            outlet = door = AppOutlet(protocol, shown, self.meters, self.log)
+            outlet = door = AppOutlet(protocol, shown, self.meters.apps[app.name], self.log)
             await door.listen(*_where(app.listen), _tls_of(app))
         else:
-            outlet = await _message_outlet(protocol, shown, self.meters, self.log, app.listen)
+            outlet = await _message_outlet(protocol, shown, self.meters.apps[app.name], self.log, app.listen)
         self.outlets[app.name] = outlet
         outlet.watched = partial(self.hub.watched, app.name)
         outlet.watched(outlet.is_watched)
@@ -269,15 +262,12 @@ class Gateway:
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _push(self, tracker: str, samples: list[RawSample], now: float) -> None:
-        self.meters.arrived = now
         try:
             self.hub.push(tracker, samples, now)
         except Exception as error:  # noqa: BLE001  (fail closed: silence for this tracker, and the others go on)
             self.meters.faults += 1
             self.log("hub failed", tracker=tracker, why=error)
             self.hub.lost(tracker, "an error in the gateway", now)
-        finally:
-            self.meters.arrived = 0.0
 
     def _lost(self, tracker: str, why: str) -> None:
         self.meters.trackers[tracker].connected = False
@@ -287,7 +277,7 @@ class Gateway:
 
     async def _tick(self) -> None:
         """Do what time demands, a little at a time, so that no sample waits for all of it."""
-        paying: set[asyncio.Task[None]] = set()
+        paying: asyncio.Task[None] | None = None
         due: deque[Charge] = deque()
         for turn in count():
             await asyncio.sleep(_TICK_S)
@@ -297,54 +287,41 @@ class Gateway:
                     self.hub.tick(now)
                 elif turn % 4 == 2:
                     due.extend(self.hub.charges())
-                for _ in range(min(len(due), 1 + len(due) // _SLICES)):
-                    task = asyncio.create_task(self._pay(due.popleft()))
-                    paying.add(task)
-                    task.add_done_callback(paying.discard)
+                if due and (paying is None or paying.done()):
+                    together = [due.popleft() for _ in range(min(len(due), max(_FEW, len(due) // _SLICES)))]
+                    paying = self._tasks["payments"] = asyncio.create_task(self._pay(together))
                 for outlet in list(self.outlets.values())[turn % _SLICES :: _SLICES]:
                     outlet.tick(now)
             except Exception as error:  # noqa: BLE001  (without ticks no lease is renewed: that is silence, not a leak)
                 self.meters.faults += 1
                 self.log("tick failed", why=error)
 
-    async def _pay(self, charge: Charge) -> None:
-        loop = asyncio.get_running_loop()
+    async def _pay(self, charges: list[Charge]) -> None:
+        for charge, outcome in zip(charges, await self._payer.pay(charges), strict=True):
+            if isinstance(outcome, GazeveilError):
+                self.meters.payment_errors += 1
+                self._tell_trouble(outcome)
+            else:
+                self.meters.payments += 1
+                self._trouble = ""
+            try:
+                self.hub.settled(charge, outcome, time.monotonic())
+            except Exception as error:  # noqa: BLE001  (one group's trouble, and the others are paid all the same)
+                self.meters.faults += 1
+                self.log("payment lost", group=charge.group, why=error)
+
+    async def _open_ledger(self) -> None:
+        """Open the ledger before the first payment; if that fails, payments will tell."""
         try:
-            outcome: Any = await loop.run_in_executor(self._payer, self._paid, charge)
-            self.meters.payments += 1
-            self._trouble = ""
+            await self._payer.open()
         except GazeveilError as error:
-            self.meters.payment_errors += 1
-            is_trouble = isinstance(error, LedgerError) and not isinstance(error, LedgerRolledBack)  # that one latches
-            if is_trouble and str(error) != self._trouble:
-                self._trouble = str(error)
-                self.log("ledger trouble", why=self._trouble)
-            outcome = error
-        except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
-            self.meters.payment_errors += 1
-            outcome = LedgerError(f"the ledger failed: {type(error).__name__}")
-        self.hub.settled(charge, outcome, time.monotonic())
+            self._tell_trouble(error)
 
-    def _paid(self, charge: Charge) -> Any:
-        """Pay in the thread for payments; the ledger is opened there.
-
-        After an error it is closed and used again, never opened as if for the first time: it knows which file it was,
-        and so notices another one in its place.
-        """
-        if self._ledger is None:
-            self._ledger = Ledger.open(
-                self.policy.ledger,
-                create=self._create_ledger,
-                patience_s=_LEDGER_PATIENCE_S,
-                notice=lambda what: self.log("ledger note", why=what),
-            )
-            self._create_ledger = False
-        try:
-            return charge.pay(self._ledger)
-        except LedgerError:
-            with contextlib.suppress(GazeveilError):
-                self._ledger.close()
-            raise
+    def _tell_trouble(self, error: GazeveilError) -> None:
+        is_trouble = isinstance(error, LedgerError) and not isinstance(error, LedgerRolledBack)  # that one latches
+        if is_trouble and str(error) != self._trouble:
+            self._trouble = str(error)
+            self.log("ledger trouble", why=self._trouble)
 
     async def _change_to(self, policy: Policy) -> None:
         before, self.policy = self.policy, policy
@@ -396,7 +373,6 @@ async def serve(
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
-        sys.setswitchinterval(_SWITCH_S)
         while not stop.is_set():
             waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(again.wait())]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -410,10 +386,10 @@ async def serve(
                     log("policy refused", why=error)
 
 
-async def _message_outlet(protocol: Protocol, shown: Shown, meters: Meters, log: Log, at: Address | None) -> Door:
+async def _message_outlet(protocol: Protocol, shown: Shown, meter: AppMeter, log: Log, at: Address | None) -> Door:
     from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
 
-    outlet = (PupilOutlet if protocol.transport == "zmq" else LslOutlet)(protocol, shown, meters, log)
+    outlet = (PupilOutlet if protocol.transport == "zmq" else LslOutlet)(protocol, shown, meter, log)
     await outlet.listen(*_where(at))
     return outlet
 

@@ -17,8 +17,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, WireError
+from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log
-from gazeveil.gateway.meters import Meters, TrackerMeter
+from gazeveil.gateway.meters import AppMeter, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown, Sink, Source
 from gazeveil.gateway.sample import RawSample, Veiled
 
@@ -38,17 +39,14 @@ monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
 
-class AppOutlet:
+class AppOutlet(CountedOutlet):
     """One app's door: a listening port, and every connection that came through it."""
 
-    def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
-        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
-        self.meter = meters.apps[shown.name]
+    def __init__(self, protocol: Protocol, shown: Shown, meter: AppMeter, log: Log) -> None:
+        super().__init__(protocol, shown, meter, log)
         self._connections: set[_AppConnection] = set()
         self._server: asyncio.Server | None = None
-        self._silent = True
         self._ended = ""
-        self.watched: Callable[[bool], None] = lambda by_anybody: None
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Open the door.
@@ -76,13 +74,16 @@ class AppOutlet:
         return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
 
     def show(self, veiled: Veiled) -> None:
-        """Give one veiled thing to every connection."""
+        """Give one veiled thing to every connection; it leaves with the next `flush`."""
         now = monotonic()
         self._silent, self._ended = False, ""
+        self._fresh += 1
         for connection in tuple(self._connections):
             connection.show(veiled, now)
-        if self._connections and self.meters.arrived:
-            self.meter.latency.saw(monotonic() - self.meters.arrived)
+
+    def _send_fresh(self) -> None:
+        for connection in tuple(self._connections):
+            connection.flush()
 
     def silence(self, why: str) -> None:
         """Tell every connection that there is no gaze at present; an end is taken back."""
@@ -151,6 +152,7 @@ class _AppConnection(asyncio.Protocol):
             raise InputError(f"{outlet.protocol.name} has no tracker side")
         self.sink: Sink = make(outlet.shown)
         self._transport: asyncio.Transport | None = None
+        self._fresh = b""
         self._waiting: deque[bytes] = deque()
         self._paused_since = 0.0
 
@@ -173,7 +175,7 @@ class _AppConnection(asyncio.Protocol):
         self.say(lambda sink: sink.received(data, now))
 
     def show(self, veiled: Veiled, now: float) -> None:
-        """Send one veiled thing, or let it wait, or let the oldest go that waits."""
+        """Take one veiled thing to be sent, or let it wait, or let the oldest go that waits."""
         transport = self._transport
         if transport is None or self.sink.ended:
             return
@@ -186,7 +188,7 @@ class _AppConnection(asyncio.Protocol):
         if not data:
             return
         if not self._paused_since:
-            transport.write(data)
+            self._fresh += data
         else:
             if len(self._waiting) >= MOST_WAITING:
                 self._waiting.popleft()
@@ -194,8 +196,15 @@ class _AppConnection(asyncio.Protocol):
             self._waiting.append(data)
         self.outlet.meter.sent += 1
 
+    def flush(self) -> None:
+        """Send what was shown."""
+        data, self._fresh = self._fresh, b""
+        if data and self._transport is not None:
+            self._transport.write(data)
+
     def say(self, what: Callable[[Sink], None]) -> None:
         """Let the sink do something and send what it answers; hang up if the app broke the rules or all was said."""
+        self.flush()
         transport = self._transport
         if transport is None:
             return

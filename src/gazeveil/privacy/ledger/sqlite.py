@@ -119,7 +119,8 @@ class SqliteStore:
     @contextmanager
     def together(self) -> Iterator[None]:
         """Write everything that this thread does here in one transaction, with one wait for the disk."""
-        with self._whole() as self._together.connection:
+        with self._whole() as connection:
+            self._together.connection = connection
             try:
                 yield
             finally:

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Payments, in a process of their own: neither the ledger's disk nor its arithmetic keeps a sample waiting.
+
+`Payer` is the gateway's end. The other end is this module as a program: it opens the ledger, takes what is to be paid
+from its input, pays it together, and answers with one outcome for each. It ends when its input does, whatever became of
+the gateway. What it had charged until then stays charged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import signal
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import IO, Any
+
+from gazeveil.errors import GazeveilError, LedgerBusy, LedgerError, LedgerRolledBack
+from gazeveil.gateway.budget import Charge
+from gazeveil.privacy.ledger import Ledger, Receipt
+
+Outcome = Receipt | GazeveilError
+
+PATIENCE_S = 2.0
+"""How long a payment waits for a ledger that others hold: a gateway that is told to stop waits little longer."""
+_LENGTH = struct.Struct(">I")
+_ENDED = "the process that pays has ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which ledger pays.
+
+    Attributes:
+        ledger: Its path or address.
+        create: Whether it is made if there is none.
+        identity: Which one it was when it last paid; empty if that is not known.
+    """
+
+    ledger: str
+    create: bool = False
+    identity: str = ""
+
+
+class Payer:
+    """The process that pays, seen from the gateway. One that died is replaced at the next payment."""
+
+    def __init__(self, where: Where, note: Callable[[str], None]) -> None:
+        self._where, self._note = where, note
+        self._process: asyncio.subprocess.Process | None = None
+        self._alone = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Open the ledger, which is made if it is to be.
+
+        Raises:
+            LedgerError: If it cannot be used.
+        """
+        (outcome,) = await self._ask([None])
+        if isinstance(outcome, GazeveilError):
+            raise outcome
+
+    async def pay(self, charges: Sequence[Charge]) -> list[Outcome]:
+        """Pay together, and return what became of each: a receipt once it is on disk, or an error. Never raises one."""
+        return await self._ask(charges)
+
+    async def close(self) -> None:
+        """Let the payment in hand end, and the process with it."""
+        process, self._process = self._process, None
+        if process is None or process.stdin is None:
+            return
+        process.stdin.close()
+        try:
+            async with asyncio.timeout(2 * PATIENCE_S):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+    async def _ask(self, what: Sequence[Charge | None]) -> list[Outcome]:
+        async with self._alone:
+            try:
+                answer, notes = await self._asked(what)
+            except (OSError, EOFError) as error:
+                await self.close()
+                return [LedgerError(f"{_ENDED}: {type(error).__name__}") for _ in what]
+        for note in notes:
+            self._note(note)
+        identity = next((one.ledger for one in answer if isinstance(one, Receipt) and one.ledger), "")
+        self._where = replace(self._where, create=False, identity=identity or self._where.identity)
+        return answer
+
+    async def _asked(self, what: Sequence[Charge | None]) -> tuple[list[Outcome], list[str]]:
+        if self._process is None:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", __name__, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+            )
+        process = self._process
+        if process.stdin is None or process.stdout is None:
+            raise EOFError
+        sent = pickle.dumps((self._where, list(what)))
+        process.stdin.write(_LENGTH.pack(len(sent)) + sent)
+        await process.stdin.drain()
+        (length,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
+        answer: tuple[list[Outcome], list[str]] = pickle.loads(await process.stdout.readexactly(length))  # noqa: S301  (from our own child)
+        return answer
+
+
+class _Till:
+    """The ledger, in the process that pays."""
+
+    def __init__(self) -> None:
+        self._ledger: Ledger | None = None
+        self.notes: list[str] = []
+
+    def pay(self, where: Where, charges: Sequence[Charge | None]) -> list[Outcome]:
+        """Pay together; None opens the ledger and pays nothing.
+
+        After an error the ledger is closed and used again, never opened as if for the first time: it knows which file
+        it was, and so notices another one in its place.
+        """
+        outcomes: list[Outcome] = []
+        try:
+            ledger = self._opened(where)
+            with ledger.together():
+                outcomes = [self._paid(ledger, charge) for charge in charges if charge is not None]
+        except GazeveilError as error:  # none of them counts, or nobody knows
+            outcomes = [error for _ in charges]
+        except Exception as error:  # noqa: BLE001  (the same)
+            outcomes = [_failed(error) for _ in charges]
+        broken = any(isinstance(one, LedgerError) and not isinstance(one, LedgerBusy) for one in outcomes)
+        if broken and self._ledger is not None:
+            with contextlib.suppress(GazeveilError):
+                self._ledger.close()
+        return outcomes
+
+    def _paid(self, ledger: Ledger, charge: Charge) -> Outcome:
+        try:
+            return charge.pay(ledger)
+        except GazeveilError as error:
+            return error
+        except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
+            return _failed(error)
+
+    def _opened(self, where: Where) -> Ledger:
+        if self._ledger is None:
+            ledger = Ledger.open(where.ledger, create=where.create, patience_s=PATIENCE_S, notice=self.notes.append)
+            with ledger.store.reading() as reader:
+                identity = reader.identity()
+            if where.identity and identity != where.identity:
+                raise LedgerRolledBack(
+                    f"{where.ledger} is not the ledger that this gateway paid from", hint="put the right one back"
+                )
+            self._ledger = ledger
+        return self._ledger
+
+
+def _failed(error: Exception) -> LedgerError:
+    return LedgerError(f"the ledger failed: {type(error).__name__}")
+
+
+def _read(file: IO[bytes]) -> Any:
+    """Return the next message; None at the end."""
+    head = file.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    body = file.read(length)
+    return pickle.loads(body) if len(body) == length else None  # noqa: S301  (from the gateway, which started us)
+
+
+def main() -> None:
+    """Pay what the gateway asks for until it hangs up."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # those are for the gateway, which then hangs up
+        signal.signal(number, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may speak where answers go
+    till = _Till()
+    while (asked := _read(sys.stdin.buffer)) is not None:
+        where, charges = asked
+        sent = pickle.dumps((till.pay(where, charges), till.notes))
+        till.notes.clear()
+        answers.write(_LENGTH.pack(len(sent)) + sent)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
