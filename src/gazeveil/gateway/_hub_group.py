@@ -102,7 +102,12 @@ class ViewerGroup:
     def flush(self, arrived: float) -> None:
         """Let what was shown leave: what came together leaves together, so who is behind catches up."""
         for seat in self._running:
-            seat.flush(arrived)
+            outlet = seat.outlet
+            if outlet is not None:
+                try:
+                    outlet.flush(arrived)
+                except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
+                    seat.failed(error)
 
     def tick(self, now: float) -> None:
         """Start a new veil, if one failed and the pause is over; ask a spent budget again, when it is time."""

@@ -139,15 +139,7 @@ class Seat:
         try:
             self.feed.give(t, x, y, outlet.show)
         except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
-            self._failed(error)
-
-    def flush(self, arrived: float) -> None:
-        """Let what was shown leave."""
-        if self.outlet is not None:
-            try:
-                self.outlet.flush(arrived)
-            except Exception as error:  # noqa: BLE001  (the same)
-                self._failed(error)
+            self.failed(error)
 
     def silence(self, why: str) -> None:
         """Tell the app that there is no gaze at present."""
@@ -175,7 +167,8 @@ class Seat:
             self.why = WAITING
             self._tell()
 
-    def _failed(self, error: Exception) -> None:
+    def failed(self, error: Exception) -> None:
+        """Count an error of its outlet; the first one is told."""
         self.errors += 1
         if not self.failing:
             self._log("app-failed", app=self.setting.name, error=type(error).__name__)

@@ -11,16 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gazeveil.errors import UnknownName
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Output
-from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.guarantee import GazeStreamDP
-from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.space import Space, space_of
+
+if TYPE_CHECKING:  # the process that pays reads this file, and needs none of these to begin
+    from gazeveil.gateway.plane import Plane
+    from gazeveil.gateway.protocol import Output
+    from gazeveil.gaze.aoi import AreasOfInterest
+    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.samples.mechanism import SampleMechanism
+    from gazeveil.samples.space import Space
 
 DAY_S = 86_400
 EVERYBODY = "*"
@@ -81,11 +83,15 @@ class TrackerSetting:
     @property
     def plane(self) -> Plane:
         """Where gaze lies, for protocols."""
+        from gazeveil.gateway.plane import Plane  # noqa: PLC0415
+
         return Plane(self.geometry)
 
     @property
     def space(self) -> Space:
         """Where gaze lies, for veils."""
+        from gazeveil.samples.space import space_of  # noqa: PLC0415
+
         return space_of(self.geometry)
 
 

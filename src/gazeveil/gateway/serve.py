@@ -42,6 +42,8 @@ _SLICES = 10
 """In how many ticks every app has had its turn."""
 _FEW = 8
 """So many payments go to the ledger at once, or a tenth of those that are due: more would keep samples waiting."""
+_SLOW_S = 0.1
+"""After a payment that took longer, all that are due go at once."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a link that failed is made anew; they double."""
 
@@ -66,7 +68,7 @@ class Gateway:
         self.outlets: dict[str, Door] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._payer = Payer(Where(policy.ledger, create_ledger), lambda what: log("ledger note", why=what))
-        self._trouble = ""
+        self._trouble, self._slow = "", False
         self._control: ControlServer | None = None
 
     async def __aenter__(self) -> Gateway:
@@ -288,7 +290,8 @@ class Gateway:
                 elif turn % 4 == 2:
                     due.extend(self.hub.charges())
                 if due and (paying is None or paying.done()):
-                    together = [due.popleft() for _ in range(min(len(due), max(_FEW, len(due) // _SLICES)))]
+                    many = len(due) if self._slow else max(_FEW, len(due) // _SLICES)
+                    together = [due.popleft() for _ in range(min(len(due), many))]
                     paying = self._tasks["payments"] = asyncio.create_task(self._pay(together))
                 for outlet in list(self.outlets.values())[turn % _SLICES :: _SLICES]:
                     outlet.tick(now)
@@ -297,7 +300,10 @@ class Gateway:
                 self.log("tick failed", why=error)
 
     async def _pay(self, charges: list[Charge]) -> None:
-        for charge, outcome in zip(charges, await self._payer.pay(charges), strict=True):
+        begun = time.monotonic()
+        outcomes = await self._payer.pay(charges)
+        self._slow = time.monotonic() - begun > _SLOW_S
+        for charge, outcome in zip(charges, outcomes, strict=True):
             if isinstance(outcome, GazeveilError):
                 self.meters.payment_errors += 1
                 self._tell_trouble(outcome)

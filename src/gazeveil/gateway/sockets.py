@@ -34,6 +34,7 @@ SILENT_TRACKER_S: Final = 2.0
 GOOD_BYE_S: Final = 0.2
 """How long an app may take to read the last words when a door is closed."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+_TICK_S: Final = 0.25
 
 monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
@@ -45,6 +46,7 @@ class AppOutlet(CountedOutlet):
     def __init__(self, protocol: Protocol, shown: Shown, meter: AppMeter, log: Log) -> None:
         super().__init__(protocol, shown, meter, log)
         self._connections: set[_AppConnection] = set()
+        self._present: tuple[_AppConnection, ...] = ()  # the same: one may leave while all are shown something
         self._server: asyncio.Server | None = None
         self._ended = ""
 
@@ -78,11 +80,11 @@ class AppOutlet(CountedOutlet):
         now = monotonic()
         self._silent, self._ended = False, ""
         self._fresh += 1
-        for connection in tuple(self._connections):
+        for connection in self._present:
             connection.show(veiled, now)
 
     def _send_fresh(self) -> None:
-        for connection in tuple(self._connections):
+        for connection in self._present:
             connection.flush()
 
     def silence(self, why: str) -> None:
@@ -120,6 +122,7 @@ class AppOutlet(CountedOutlet):
             connection.cut_off()
         await asyncio.sleep(0)
         self._connections.clear()
+        self._present = ()
         self.meter.connections = 0
 
     def _enter(self, connection: _AppConnection) -> bool:
@@ -137,6 +140,7 @@ class AppOutlet(CountedOutlet):
             self._counted()
 
     def _counted(self) -> None:
+        self._present = tuple(self._connections)
         before, self.meter.connections = self.meter.connections, len(self._connections)
         if bool(before) != self.is_watched:
             self.watched(self.is_watched)
@@ -351,18 +355,24 @@ class _TrackerConnection(asyncio.Protocol):
 
     async def over(self) -> str:
         """Wait until the connection is over, and say why; meanwhile keep it alive."""
-        while not self._over.done():
-            await asyncio.wait([self._over], timeout=0.25)
-            now = monotonic()
-            if now - self._heard > SILENT_TRACKER_S:
-                self._end("the tracker is silent")
-            elif not self._over.done():
-                try:
-                    self._source.tick(now)
-                except GazeveilError as error:
-                    self._end(error.message)
-                self._flush()
-        return self._over.result()
+        self._tick()
+        return await self._over
+
+    def _tick(self) -> None:
+        """Do what time demands, four times a second. A task that wakes up for it would cost a hundred trackers dear."""
+        if self._over.done():
+            return
+        now = monotonic()
+        if now - self._heard > SILENT_TRACKER_S:
+            self._end("the tracker is silent")
+            return
+        try:
+            self._source.tick(now)
+            self._flush()
+        except GazeveilError as error:
+            self._end(error.message)
+            return
+        asyncio.get_running_loop().call_later(_TICK_S, self._tick)
 
     def close(self) -> None:
         """Hang up."""
