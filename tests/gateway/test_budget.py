@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gazeveil.errors import BudgetExceeded, GazeveilError, InternalError, LedgerError
-from gazeveil.gateway.budget import SPENT, Charge, Purse, dataset_of
+from gazeveil.errors import BudgetExceeded, GazeveilError, InternalError, LedgerBusy, LedgerError
+from gazeveil.gateway.budget import FIRST_PAUSE_S, SPENT, Charge, Purse, dataset_of
 from gazeveil.gateway.policy import BudgetSetting, Policy
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
@@ -167,8 +167,8 @@ class Hand:
     def wall(self) -> datetime:
         return datetime.fromtimestamp(self.start.timestamp() + self.now, UTC)
 
-    def pay(self, ledger: Ledger, t: float = 0.0) -> Charge | None:
-        due = self.purse.charge(t, self.now)
+    def pay(self, ledger: Ledger) -> Charge | None:
+        due = self.purse.charge(self.now)
         if due is not None:
             self.purse.settled(due, due.pay(ledger), self.now)
         return due
@@ -176,31 +176,31 @@ class Hand:
 
 def test_without_a_budget_nothing_is_charged_and_everything_flows() -> None:
     hand = Hand(None)
-    assert hand.purse.charge(0.0, 0.0) is None
+    assert hand.purse.charge(0.0) is None
     assert hand.purse.begin(0.0, 0.0) == (float("inf"), float("inf"))
 
 
-def test_a_lease_is_whole_windows_and_the_next_is_asked_for_at_half_of_it(ledger: Ledger) -> None:
+def test_a_lease_is_whole_windows_and_the_next_is_asked_for_when_it_begins(ledger: Ledger) -> None:
     hand = Hand(budget(100))
     assert hand.purse.begin(5.0, 0.0) is None
     due = hand.pay(ledger)
     assert due is not None
     assert (due.windows, due.seconds, due.day) == (6, Fraction(9), DAY)
-    assert hand.purse.charge(5.0, 0.0) is None
+    assert hand.purse.charge(0.0) is None  # one in reserve is enough
     assert hand.purse.begin(5.0, 0.0) == (14.0, 9.0)
-    assert hand.purse.charge(9.4, 4.4) is None
-    hand.now = 4.6
-    assert hand.purse.charge(9.6, 4.6) is not None
-    assert hand.purse.charge(9.6, 4.6) is None  # one at a time
+    reserve = hand.purse.charge(0.1)
+    assert reserve is not None
+    assert hand.purse.charge(0.1) is None  # one at a time
+    hand.purse.settled(reserve, reserve.pay(ledger), 8.9)  # as long as the first lasts
+    assert hand.purse.begin(14.0, 9.0) == (23.0, 18.0)
 
 
-@pytest.mark.parametrize(("t", "now"), [(9.6, 1.0), (6.0, 4.6)])
-def test_a_lease_is_used_up_by_whichever_clock_runs_faster(ledger: Ledger, t: float, now: float) -> None:
+def test_what_is_paid_ahead_and_never_used_is_charged_all_the_same(ledger: Ledger) -> None:
     hand = Hand(budget(100))
     hand.pay(ledger)
-    hand.purse.begin(5.0, 0.0)
-    hand.now = now
-    assert hand.purse.charge(t, now) is not None
+    hand.purse.begin(0.0, 0.0)
+    hand.pay(ledger)
+    assert account(ledger).spent == {"epsilon": Fraction(18)}
 
 
 def test_a_lease_ends_at_midnight_and_the_next_day_pays_for_itself(ledger: Ledger) -> None:
@@ -208,7 +208,7 @@ def test_a_lease_ends_at_midnight_and_the_next_day_pays_for_itself(ledger: Ledge
     hand.pay(ledger)
     assert hand.purse.begin(0.0, 0.0) == (9.0, 3.0)
     hand.now = 2.0
-    due = hand.pay(ledger, t=2.0)
+    due = hand.pay(ledger)
     assert due is not None
     assert due.day == date(2026, 3, 2)
     assert hand.purse.begin(2.5, 2.5) is None  # not before midnight
@@ -241,7 +241,7 @@ def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_tomorrow_is_anoth
     hand = Hand(budget(20))  # thirteen windows of 1.5
     paid = []
     for _ in range(20):
-        due = hand.purse.charge(0.0, hand.now)
+        due = hand.purse.charge(hand.now)
         if due is None:
             break
         try:
@@ -258,7 +258,7 @@ def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_tomorrow_is_anoth
     assert "over budget" in hand.purse.trouble
     assert hand.purse.remaining == Fraction(1, 2)
     hand.now += 61
-    assert hand.purse.charge(0.0, hand.now) is not None  # somebody may have granted more
+    assert hand.purse.charge(hand.now) is not None  # somebody may have granted more
     late = Hand(budget(20), start=datetime(2026, 3, 2, tzinfo=UTC))
     due = late.pay(ledger)
     assert due is not None
@@ -267,7 +267,7 @@ def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_tomorrow_is_anoth
 
 def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge(ledger: Ledger) -> None:
     hand = Hand(budget(100))
-    first = hand.purse.charge(0.0, 0.0)
+    first = hand.purse.charge(0.0)
     assert first is not None
     asked = []
     due: Charge | None = first
@@ -277,11 +277,22 @@ def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge
             assert due is first
             hand.purse.settled(due, LedgerError("the disk is full"), hand.now)
         hand.now += 0.125
-        due = hand.purse.charge(0.0, hand.now)
+        due = hand.purse.charge(hand.now)
     pauses = [after - before for before, after in itertools.pairwise(asked)]
     assert pauses == sorted(pauses)
     assert (pauses[0], pauses[-1]) == (0.25, 4.0)
     assert hand.purse.trouble == "the disk is full"
+
+
+def test_a_ledger_that_others_hold_is_asked_again_soon(ledger: Ledger) -> None:
+    hand = Hand(budget(100))
+    first = hand.purse.charge(0.0)
+    for _ in range(10):
+        assert hand.purse.charge(hand.now) is None
+        assert first is not None
+        hand.purse.settled(first, LedgerBusy("held by others"), hand.now)
+        hand.now += FIRST_PAUSE_S
+        assert hand.purse.charge(hand.now) is first
 
 
 def test_a_payment_that_nobody_asked_for_is_our_fault() -> None:

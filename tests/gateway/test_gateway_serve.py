@@ -191,7 +191,7 @@ def test_a_taken_port_is_told_and_leaves_nothing_open(tmp_path: Path) -> None:
 
 
 async def outlet(meters: Meters, log: io.StringIO) -> AppOutlet:
-    made = AppOutlet(PROTOCOLS["jsonlines"], Shown(SCREEN, name="game"), meters, log_to(log))
+    made = AppOutlet(PROTOCOLS["jsonlines"], Shown(SCREEN, name="game"), meters.apps["game"], log_to(log))
     await made.listen("127.0.0.1", 0)
     return made
 
@@ -211,6 +211,7 @@ def test_a_slow_reader_loses_the_oldest_whole_lines_and_holds_nobody_up(monkeypa
         while meters.apps["game"].dropped < 100:
             number += 1
             door.show(_sample(float(number), 100.0, 100.0))
+            door.flush(sockets.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
             assert number < 500_000
@@ -242,6 +243,7 @@ def test_an_app_that_stands_still_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         while not meters.apps["game"].dropped:
             number += 1
             door.show(_sample(float(number), 100.0, 100.0))
+            door.flush(sockets.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
         door.tick(sockets.monotonic() + sockets.STALLED_S + 1)
@@ -264,6 +266,7 @@ def test_a_rude_app_is_cut_off_and_the_others_go_on() -> None:
         with contextlib.suppress(ConnectionError):
             await rude.read()
         door.show(_sample(1.0, 100.0, 100.0))
+        door.flush(sockets.monotonic())
         async with asyncio.timeout(5):
             while not is_gaze(json.loads(await polite.readline())):
                 pass

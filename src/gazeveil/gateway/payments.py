@@ -16,8 +16,9 @@ import pickle
 import signal
 import struct
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
 from gazeveil.errors import GazeveilError, LedgerBusy, LedgerError, LedgerRolledBack
@@ -28,6 +29,8 @@ Outcome = Receipt | GazeveilError
 
 PATIENCE_S = 2.0
 """How long a payment waits for a ledger that others hold: a gateway that is told to stop waits little longer."""
+_FEW, _PARTS = 8, 10
+_SLOW_S = 0.1
 _LENGTH = struct.Struct(">I")
 _ENDED = "the process that pays has ended"
 
@@ -47,6 +50,52 @@ class Where:
     identity: str = ""
 
 
+@dataclass(slots=True)
+class Answer:
+    """What became of payments.
+
+    Attributes:
+        outcomes: One for each.
+        trouble: Why none of them counts, if that is so.
+        notes: What people should know though it is no error.
+    """
+
+    outcomes: list[Outcome]
+    trouble: GazeveilError | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def failed(cls, charges: Sequence[Charge], why: GazeveilError) -> Answer:
+        """Return the answer if all of them failed for one reason."""
+        return cls([why for _ in charges], why)
+
+
+class Queue:
+    """Payments that are due, and how many of them go at once.
+
+    Many at once are made and taken in one go, and samples would wait for that; few at once wait for the disk often. So
+    they go by the few while the ledger is quick, and all together when it is not.
+    """
+
+    def __init__(self) -> None:
+        self._due: deque[Charge] = deque()
+        self._slow = False
+
+    def add(self, charges: Iterable[Charge]) -> None:
+        """Take payments that are due."""
+        self._due.extend(charges)
+
+    def next(self) -> list[Charge]:
+        """Return what is to be paid together now, which may be nothing."""
+        due = len(self._due)
+        many = due if self._slow else max(_FEW, due // _PARTS)
+        return [self._due.popleft() for _ in range(min(due, many))]
+
+    def took(self, seconds: float) -> None:
+        """Say how long the last payment took."""
+        self._slow = seconds > _SLOW_S
+
+
 class Payer:
     """The process that pays, seen from the gateway. One that died is replaced at the next payment."""
 
@@ -61,13 +110,13 @@ class Payer:
         Raises:
             LedgerError: If it cannot be used.
         """
-        (outcome,) = await self._ask([None])
-        if isinstance(outcome, GazeveilError):
-            raise outcome
+        trouble = (await self._ask([])).trouble
+        if trouble is not None:
+            raise trouble
 
     async def pay(self, charges: Sequence[Charge]) -> list[Outcome]:
         """Pay together, and return what became of each: a receipt once it is on disk, or an error. Never raises one."""
-        return await self._ask(charges)
+        return (await self._ask(charges)).outcomes
 
     async def close(self) -> None:
         """Let the payment in hand end, and the process with it."""
@@ -82,20 +131,24 @@ class Payer:
             process.kill()
             await process.wait()
 
-    async def _ask(self, what: Sequence[Charge | None]) -> list[Outcome]:
+    async def _ask(self, charges: Sequence[Charge]) -> Answer:
         async with self._alone:
             try:
-                answer, notes = await self._asked(what)
+                answer = await self._asked(charges)
             except (OSError, EOFError) as error:
                 await self.close()
-                return [LedgerError(f"{_ENDED}: {type(error).__name__}") for _ in what]
-        for note in notes:
+                return Answer.failed(charges, LedgerError(f"{_ENDED}: {type(error).__name__}"))
+        for note in answer.notes:
             self._note(note)
-        identity = next((one.ledger for one in answer if isinstance(one, Receipt) and one.ledger), "")
-        self._where = replace(self._where, create=False, identity=identity or self._where.identity)
+        identity = next((one.ledger for one in answer.outcomes if isinstance(one, Receipt) and one.ledger), "")
+        self._where = replace(
+            self._where,
+            create=self._where.create and answer.trouble is not None,
+            identity=identity or self._where.identity,
+        )
         return answer
 
-    async def _asked(self, what: Sequence[Charge | None]) -> tuple[list[Outcome], list[str]]:
+    async def _asked(self, charges: Sequence[Charge]) -> Answer:
         if self._process is None:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", __name__, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
@@ -103,11 +156,11 @@ class Payer:
         process = self._process
         if process.stdin is None or process.stdout is None:
             raise EOFError
-        sent = pickle.dumps((self._where, list(what)))
+        sent = pickle.dumps((self._where, list(charges)))
         process.stdin.write(_LENGTH.pack(len(sent)) + sent)
         await process.stdin.drain()
         (length,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
-        answer: tuple[list[Outcome], list[str]] = pickle.loads(await process.stdout.readexactly(length))  # noqa: S301  (from our own child)
+        answer: Answer = pickle.loads(await process.stdout.readexactly(length))  # noqa: S301  (from our own child)
         return answer
 
 
@@ -116,40 +169,29 @@ class _Till:
 
     def __init__(self) -> None:
         self._ledger: Ledger | None = None
-        self.notes: list[str] = []
+        self._notes: list[str] = []
 
-    def pay(self, where: Where, charges: Sequence[Charge | None]) -> list[Outcome]:
-        """Pay together; None opens the ledger and pays nothing.
+    def answer(self, where: Where, charges: Sequence[Charge]) -> Answer:
+        """Open the ledger if it is not open, and pay together.
 
         After an error the ledger is closed and used again, never opened as if for the first time: it knows which file
         it was, and so notices another one in its place.
         """
-        outcomes: list[Outcome] = []
         try:
             ledger = self._opened(where)
             with ledger.together():
-                outcomes = [self._paid(ledger, charge) for charge in charges if charge is not None]
-        except GazeveilError as error:  # none of them counts, or nobody knows
-            outcomes = [error for _ in charges]
-        except Exception as error:  # noqa: BLE001  (the same)
-            outcomes = [_failed(error) for _ in charges]
-        broken = any(isinstance(one, LedgerError) and not isinstance(one, LedgerBusy) for one in outcomes)
-        if broken and self._ledger is not None:
+                answer = Answer([_paid(ledger, charge) for charge in charges])
+        except Exception as error:  # noqa: BLE001  (whatever it is: none of them counts, or nobody knows)
+            answer = Answer.failed(charges, _as_ours(error))
+        if self._ledger is not None and any(_is_broken(one) for one in (answer.trouble, *answer.outcomes)):
             with contextlib.suppress(GazeveilError):
                 self._ledger.close()
-        return outcomes
-
-    def _paid(self, ledger: Ledger, charge: Charge) -> Outcome:
-        try:
-            return charge.pay(ledger)
-        except GazeveilError as error:
-            return error
-        except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
-            return _failed(error)
+        answer.notes, self._notes[:] = [*self._notes], []
+        return answer
 
     def _opened(self, where: Where) -> Ledger:
         if self._ledger is None:
-            ledger = Ledger.open(where.ledger, create=where.create, patience_s=PATIENCE_S, notice=self.notes.append)
+            ledger = Ledger.open(where.ledger, create=where.create, patience_s=PATIENCE_S, notice=self._notes.append)
             with ledger.store.reading() as reader:
                 identity = reader.identity()
             if where.identity and identity != where.identity:
@@ -160,8 +202,19 @@ class _Till:
         return self._ledger
 
 
-def _failed(error: Exception) -> LedgerError:
-    return LedgerError(f"the ledger failed: {type(error).__name__}")
+def _paid(ledger: Ledger, charge: Charge) -> Outcome:
+    try:
+        return charge.pay(ledger)
+    except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
+        return _as_ours(error)
+
+
+def _as_ours(error: Exception) -> GazeveilError:
+    return error if isinstance(error, GazeveilError) else LedgerError(f"the ledger failed: {type(error).__name__}")
+
+
+def _is_broken(outcome: Outcome | None) -> bool:
+    return isinstance(outcome, LedgerError) and not isinstance(outcome, LedgerBusy)
 
 
 def _read(file: IO[bytes]) -> Any:
@@ -180,11 +233,11 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak where answers go
-    till = _Till()
+    from gazeveil.gateway.payments import _Till as Till  # noqa: PLC0415  (by the name that both ends know)
+
+    till = Till()
     while (asked := _read(sys.stdin.buffer)) is not None:
-        where, charges = asked
-        sent = pickle.dumps((till.pay(where, charges), till.notes))
-        till.notes.clear()
+        sent = pickle.dumps(till.answer(*asked))
         answers.write(_LENGTH.pack(len(sent)) + sent)
         answers.flush()
 

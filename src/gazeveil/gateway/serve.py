@@ -12,7 +12,6 @@ import asyncio
 import gc
 import ssl
 import time
-from collections import deque
 from collections.abc import Coroutine, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -30,7 +29,7 @@ from gazeveil.gateway.logs import Log
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import AppMeter, Meters
 from gazeveil.gateway.metrics import exposition
-from gazeveil.gateway.payments import Payer, Where
+from gazeveil.gateway.payments import Payer, Queue, Where
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
 from gazeveil.gateway.sample import RawSample
@@ -40,10 +39,6 @@ from gazeveil.noise import NoiseSource
 _TICK_S = 0.02
 _SLICES = 10
 """In how many ticks every app has had its turn."""
-_FEW = 8
-"""So many payments go to the ledger at once, or a tenth of those that are due: more would keep samples waiting."""
-_SLOW_S = 0.1
-"""After a payment that took longer, all that are due go at once."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a link that failed is made anew; they double."""
 
@@ -68,7 +63,7 @@ class Gateway:
         self.outlets: dict[str, Door] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._payer = Payer(Where(policy.ledger, create_ledger), lambda what: log("ledger note", why=what))
-        self._trouble, self._slow = "", False
+        self._trouble = ""
         self._control: ControlServer | None = None
 
     async def __aenter__(self) -> Gateway:
@@ -280,7 +275,7 @@ class Gateway:
     async def _tick(self) -> None:
         """Do what time demands, a little at a time, so that no sample waits for all of it."""
         paying: asyncio.Task[None] | None = None
-        due: deque[Charge] = deque()
+        due = Queue()
         for turn in count():
             await asyncio.sleep(_TICK_S)
             now = time.monotonic()
@@ -288,21 +283,19 @@ class Gateway:
                 if turn % 4 == 0:
                     self.hub.tick(now)
                 elif turn % 4 == 2:
-                    due.extend(self.hub.charges())
-                if due and (paying is None or paying.done()):
-                    many = len(due) if self._slow else max(_FEW, len(due) // _SLICES)
-                    together = [due.popleft() for _ in range(min(len(due), many))]
-                    paying = self._tasks["payments"] = asyncio.create_task(self._pay(together))
+                    due.add(self.hub.charges())
+                if (paying is None or paying.done()) and (together := due.next()):
+                    paying = self._tasks["payments"] = asyncio.create_task(self._pay(together, due))
                 for outlet in list(self.outlets.values())[turn % _SLICES :: _SLICES]:
                     outlet.tick(now)
             except Exception as error:  # noqa: BLE001  (without ticks no lease is renewed: that is silence, not a leak)
                 self.meters.faults += 1
                 self.log("tick failed", why=error)
 
-    async def _pay(self, charges: list[Charge]) -> None:
+    async def _pay(self, charges: list[Charge], queue: Queue) -> None:
         begun = time.monotonic()
         outcomes = await self._payer.pay(charges)
-        self._slow = time.monotonic() - begun > _SLOW_S
+        queue.took(time.monotonic() - begun)
         for charge, outcome in zip(charges, outcomes, strict=True):
             if isinstance(outcome, GazeveilError):
                 self.meters.payment_errors += 1
