@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gateway import feeds, serve
+from gazeveil.gateway import feeds, serve, sockets
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
@@ -129,7 +129,7 @@ def test_a_gateway_stops_though_the_ledger_is_locked(tmp_path: Path) -> None:
 
     async def run() -> None:
         async with running(tmp_path, policy_text(port)) as (gateway, _):
-            await comes_back(port)
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
             with (tmp_path / "ledger.sqlite.lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 async with asyncio.timeout(30):
@@ -137,6 +137,7 @@ def test_a_gateway_stops_though_the_ledger_is_locked(tmp_path: Path) -> None:
                         await asyncio.sleep(0.05)
                 async with asyncio.timeout(2 * PATIENCE_S + 10):
                     await gateway.close()
+            writer.close()
 
     asyncio.run(run())
 
@@ -188,6 +189,7 @@ def test_a_closed_door_keeps_no_connection_of_an_app_that_does_not_read() -> Non
             assert transport is not None
             while not transport.get_write_buffer_size():
                 made.show(_sample(1.0, 2.0, 3.0))
+                made.flush(sockets.monotonic())
             await made.close("the policy changed")
             assert connection._transport is None, "it waits for a reader who never comes"
             assert made.meter.connections == 0

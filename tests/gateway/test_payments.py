@@ -171,7 +171,7 @@ def test_charges_are_paid_together_and_each_has_its_own_outcome(path: Path) -> N
         assert [outcome.repeated for outcome in outcomes if isinstance(outcome, Receipt)] == [False, False, True]
 
     paying(path, does)
-    assert (spent(path), spent(path, "bo")) == (18, 0)
+    assert [spent(path), spent(path, "bo")] == [18, 0]
     with Ledger.open(path) as ledger:
         assert ledger.verify().sound
 

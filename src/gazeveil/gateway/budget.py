@@ -123,7 +123,7 @@ class Charge:
             pass  # there is none yet, or the ledger is broken, which granting tells
         try:
             return ledger.grant(dataset, self.budget.promise, person=self.person, note="a day of gaze", first=True)
-        except LedgerRolledBack:
+        except (LedgerRolledBack, LedgerBusy):
             raise
         except LedgerError:
             account = ledger.account(dataset, self.person)  # somebody else was first

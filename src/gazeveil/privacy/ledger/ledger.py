@@ -220,6 +220,8 @@ class Ledger:
         Raises:
             LedgerError: If they could not be written. Whether they were is unknown, so charge again with the same ids.
         """
+        with self.store.reading() as reader:  # without what a connection in use may still have in its memory
+            self._watch.check(reader, None)
         later: list[tuple[int, Account]] = []
         with self.store.together():
             self._here.later = later
