@@ -5,6 +5,7 @@
 # make test    lint, types and tests
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
+# make load    the gateway at 100 x 120 Hz against a bare proxy, alone and with three busy processes beside it (30 minutes)
 # make chaos   200 faults against a running gateway, with a tap on every app
 # make fuzz    a million made-up inputs for every parser of the gateway
 # make taps    six minutes with a tap on every app, for every protocol
@@ -14,7 +15,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit bench usefulness chaos fuzz taps docs clean
+.PHONY: setup demo test lint types unit bench usefulness load chaos fuzz taps docs clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -64,6 +65,9 @@ bench: setup $(VENV)/.bench $(VENV)/.spark $(VENV)/.attacks
 
 usefulness: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.usefulness
+
+load: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.gateway_busy
 
 chaos: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.chaos

@@ -119,10 +119,10 @@ class Contest:
         self.seen: list[list[float]] = [[], []]
         await connect_apps(ports, self.seen[0])
         await connect_apps(proxy_ports, self.seen[1])
-        self.trackers[0].running = True
-        await settle(lambda: len(self.seen[0]) > 5 * self.streams, 30)  # leases are paid, quiet starts are over
-        self.trackers[0].running = False
-        await asyncio.sleep(1)
+        for _ in range(60):  # until all first leases are paid and quiet starts are over
+            _, lost = await self.round(0, 0.5)
+            if not lost:
+                break
 
     async def __aexit__(self, *_: object) -> None:
         for pump in self._pumps:

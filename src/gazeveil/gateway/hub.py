@@ -41,7 +41,7 @@ LATCH_HINT = "nothing leaves until the ledger is back or restored (gazeveil ledg
 
 
 class Hub:
-    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run in another.
+    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run elsewhere.
 
     Attributes:
         policy: What it follows.

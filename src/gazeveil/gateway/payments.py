@@ -229,8 +229,9 @@ def _read(file: IO[bytes]) -> Any:
 
 def main() -> None:
     """Pay what the gateway asks for until it hangs up."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # those are for the gateway, which then hangs up
-        signal.signal(number, signal.SIG_IGN)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # those are for the gateway, which then hangs up
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak where answers go
     from gazeveil.gateway.payments import _Till as Till  # noqa: PLC0415  (by the name that both ends know)
