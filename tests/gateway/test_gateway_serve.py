@@ -192,7 +192,7 @@ def test_a_taken_port_is_told_and_leaves_nothing_open(tmp_path: Path) -> None:
 
 
 async def outlet(meters: Meters, log: io.StringIO) -> AppOutlet:
-    made = AppOutlet(PROTOCOLS["jsonlines"], Shown(SCREEN, name="game"), meters.apps["game"], log_to(log))
+    made = AppOutlet(PROTOCOLS["jsonlines"], Shown(SCREEN, name="game"), meters, log_to(log))
     await made.listen("127.0.0.1", 0)
     return made
 

@@ -27,7 +27,7 @@ from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.memory import Memory
-from gazeveil.gateway.meters import AppMeter, Meters
+from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
 from gazeveil.gateway.payments import Payer, Queue, Where
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
@@ -149,6 +149,8 @@ class Gateway:
         if self.policy.path is None:
             raise InputError("this policy was not read from a file")
         changed = await asyncio.to_thread(read_policy, self.policy.path)
+        if changed.lsl_session != self.policy.lsl_session:
+            raise InputError("another lsl_session takes a restart", hint="liblsl has one session as long as it runs")
         await self._change_to(changed)
         return self.status()
 
@@ -188,14 +190,26 @@ class Gateway:
         shown = self._shown(app, self._promises())
         outlet: Door
         if protocol.transport == "tcp":
-            outlet = door = AppOutlet(protocol, shown, self.meters.apps[app.name], self.log)
+            outlet = door = AppOutlet(protocol, shown, self.meters, self.log)
             await door.listen(*_where(app.listen), _tls_of(app))
         else:
-            outlet = await _message_outlet(protocol, shown, self.meters.apps[app.name], self.log, app.listen)
+            outlet = await self._message_outlet(protocol, shown, app.listen)
         self.outlets[app.name] = outlet
         outlet.watched = partial(self.hub.watched, app.name)
         outlet.watched(outlet.is_watched)
         self.hub.attach(app.name, outlet)
+
+    async def _message_outlet(self, protocol: Protocol, shown: Shown, at: Address | None) -> Door:
+        from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
+
+        outlet: PupilOutlet | LslOutlet
+        if protocol.transport == "zmq":
+            outlet = PupilOutlet(protocol, shown, self.meters, self.log)
+        else:
+            outlet = LslOutlet(protocol, shown, self.meters, self.log)
+            outlet.session = self.policy.lsl_session
+        await outlet.listen(*_where(at))
+        return outlet
 
     def _promises(self) -> dict[str, str]:
         return {one.name: one.promise for one in self.hub.status().apps}
@@ -231,6 +245,7 @@ class Gateway:
 
         if protocol.transport == "zmq":
             return PupilLink(make, host, port, **given).run()
+        given |= {"session": tracker.session, "own_session": self.policy.lsl_session}
         return LslLink(make, host, tracker.stream, **given).run()
 
     async def _play(self, tracker: TrackerSetting) -> None:
@@ -383,14 +398,6 @@ async def serve(
                     await gateway.reload()
                 except GazeveilError as error:
                     log("policy refused", why=error)
-
-
-async def _message_outlet(protocol: Protocol, shown: Shown, meter: AppMeter, log: Log, at: Address | None) -> Door:
-    from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
-
-    outlet = (PupilOutlet if protocol.transport == "zmq" else LslOutlet)(protocol, shown, meter, log)
-    await outlet.listen(*_where(at))
-    return outlet
 
 
 def _where(address: Address | None) -> tuple[str, int]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from gazeveil.errors import GazeveilError, InputError, WireError
 from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log
-from gazeveil.gateway.meters import AppMeter, TrackerMeter
+from gazeveil.gateway.meters import Meters, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown, Sink, Source
 from gazeveil.gateway.sample import RawSample, Veiled
 
@@ -43,8 +43,8 @@ Push = Callable[[list[RawSample], float], None]
 class AppOutlet(CountedOutlet):
     """One app's door: a listening port, and every connection that came through it."""
 
-    def __init__(self, protocol: Protocol, shown: Shown, meter: AppMeter, log: Log) -> None:
-        super().__init__(protocol, shown, meter, log)
+    def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
+        super().__init__(protocol, shown, meters, log)
         self._connections: set[_AppConnection] = set()
         self._present: tuple[_AppConnection, ...] = ()  # the same: one may leave while all are shown something
         self._server: asyncio.Server | None = None
@@ -79,7 +79,7 @@ class AppOutlet(CountedOutlet):
         """Give one veiled thing to every connection; it leaves with the next `flush`."""
         now = monotonic()
         self._silent, self._ended = False, ""
-        self._fresh += 1
+        self._fresh += bool(self._present)
         for connection in self._present:
             connection.show(veiled, now)
 
