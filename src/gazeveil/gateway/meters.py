@@ -31,11 +31,15 @@ class AppMeter:
     """Counts of one app."""
 
     connections: int = 0
+    listeners: int = 0
+    """Connections that have asked for gaze; where a protocol does not tell how many, 1 for any."""
     sent: int = 0
     dropped: int = 0
     """Veiled samples that a slow reader did not get: the oldest go first."""
     refused: int = 0
-    """Connections that were cut: too many, garbage, or stalled."""
+    """Connections that were cut: too many, garbage, mute, or stalled."""
+    refused_origins: int = 0
+    """Web pages that were turned away."""
     latency: Latency = field(default_factory=Latency)
 
 
@@ -55,6 +59,8 @@ class Meters:
 
     apps: dict[str, AppMeter] = field(default_factory=lambda: defaultdict(AppMeter))
     trackers: dict[str, TrackerMeter] = field(default_factory=lambda: defaultdict(TrackerMeter))
+    control_refused: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("host", "origin", "token"), 0))
+    """Requests to the control API that were refused: under a foreign host name, from a web page, without the token."""
     payments: int = 0
     payment_errors: int = 0
     faults: int = 0

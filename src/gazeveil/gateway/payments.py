@@ -43,11 +43,13 @@ class Where:
         ledger: Its path or address.
         create: Whether it is made if there is none.
         identity: Which one it was when it last paid; empty if that is not known.
+        kept: The file that remembers that.
     """
 
     ledger: str
     create: bool = False
     identity: str = ""
+    kept: str = ""
 
 
 @dataclass(slots=True)
@@ -103,6 +105,11 @@ class Payer:
         self._where, self._note = where, note
         self._process: asyncio.subprocess.Process | None = None
         self._alone = asyncio.Lock()
+
+    @property
+    def is_to_create(self) -> bool:
+        """Whether a ledger is still to be made."""
+        return self._where.create
 
     async def open(self) -> None:
         """Open the ledger, which is made if it is to be.
@@ -192,12 +199,14 @@ class _Till:
     def _opened(self, where: Where) -> Ledger:
         if self._ledger is None:
             ledger = Ledger.open(where.ledger, create=where.create, patience_s=PATIENCE_S, notice=self._notes.append)
-            with ledger.store.reading() as reader:
-                identity = reader.identity()
-            if where.identity and identity != where.identity:
+            if where.identity and ledger.identity != where.identity:
+                ledger.close()
                 raise LedgerRolledBack(
-                    f"{where.ledger} is not the ledger that this gateway paid from", hint="put the right one back"
+                    f"{ledger.store.where} is not the ledger that this gateway paid from, but another or an empty one",
+                    hint="put the right one back; to go on with this one on purpose, remove its line under "
+                    f'"ledgers" from {where.kept}',
                 )
+            ledger.check()
             self._ledger = ledger
         return self._ledger
 

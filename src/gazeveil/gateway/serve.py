@@ -9,32 +9,42 @@ pays (`payments`), one lease ahead. A stream whose lease is not paid all the sam
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
-import ssl
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import GazeveilError, InputError, InternalError, LedgerError, LedgerRolledBack, UnknownName
+from gazeveil.errors import (
+    GazeveilError,
+    InputError,
+    InternalError,
+    LedgerError,
+    LedgerRolledBack,
+    OutputError,
+    UnknownName,
+)
 from gazeveil.gateway import feeds
+from gazeveil.gateway._doors import host_and_port, opened_door, tls_of
 from gazeveil.gateway._hub_seat import Door
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
-from gazeveil.gateway.logs import Log
+from gazeveil.gateway.logs import Limited, Log, shortened
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
 from gazeveil.gateway.payments import Payer, Queue, Where
-from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
+from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting, read_policy
+from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.sample import RawSample
-from gazeveil.gateway.sockets import AppOutlet, TrackerLink
+from gazeveil.gateway.sockets import TrackerLink
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.ledger import Receipt
 
 _TICK_S = 0.02
 _SLICES = 10
@@ -47,23 +57,32 @@ class Gateway:
     """A policy at work. ``async with`` opens the doors, and closes them."""
 
     def __init__(
-        self, policy: Policy, log: Log, *, noise: NoiseSource | None = None, create_ledger: bool = False
+        self,
+        policy: Policy,
+        log: Log,
+        *,
+        noise: NoiseSource | None = None,
+        create_ledger: bool = False,
+        opened: Callable[[Policy], None] = lambda policy: None,
     ) -> None:
-        self.policy, self.log = policy, log
+        """Begin; ``opened`` is called once all doors are open."""
+        self._opened = opened
+        self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
         self.hub = Hub(
             policy,
             noise=noise or NoiseSource.secure(),
             now=time.monotonic(),
             wall=lambda: datetime.now(UTC),
-            log=log,
+            log=self.log,
         )
-        self.memory = Memory.beside(policy.path)
+        self.memory = Memory.of(policy.path, policy.state_file, steered=policy.control is not None)
         self._remember()
         self.outlets: dict[str, Door] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._payer = Payer(Where(policy.ledger, create_ledger), lambda what: log("ledger note", why=what))
-        self._trouble = ""
+        known = self.memory.ledger_at(policy.ledger)
+        where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
+        self._payer = Payer(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
 
     async def __aenter__(self) -> Gateway:
@@ -72,16 +91,18 @@ class Gateway:
                 await self._open(app)
             where = self.policy.control
             if where is not None and self.policy.token_file is not None:
-                self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file))
+                tls = tls_of("the control API", self.policy.control_tls)
+                self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file), tls)
+            await self._look_at_ledger()
+            if self._control is not None:
                 self._control.start()
-            if self.policy.budgets:
-                self._tasks["ledger"] = asyncio.create_task(self._open_ledger())
             for tracker in self.policy.trackers:
                 self._follow(tracker)
             self._tasks["ticks"] = asyncio.create_task(self._tick())
         except BaseException:
             await self.close()
             raise
+        self._opened(self.policy)
         self.log("gateway started", apps=len(self.policy.apps), trackers=len(self.policy.trackers))
         return self
 
@@ -101,6 +122,7 @@ class Gateway:
             await self._control.close()
         self.hub.close()
         await self._payer.close()
+        self.log.close()
         self.log("gateway stopped")
 
     # What the control API asks
@@ -112,6 +134,8 @@ class Gateway:
             meter = self.meters.apps[app["name"]]
             app |= {
                 "connections": meter.connections,
+                "listeners": meter.listeners,
+                "refused_origins": meter.refused_origins,
                 "sent": meter.sent,
                 "dropped": meter.dropped,
                 "refused": meter.refused,
@@ -119,7 +143,14 @@ class Gateway:
         for tracker in told["trackers"]:
             meter_of = self.meters.trackers[tracker["name"]]
             tracker |= {"connected": meter_of.connected, "samples": meter_of.samples, "connects": meter_of.connects}
+        told["control_refused"] = dict(self.meters.control_refused)
+        told["state_file"] = None if self.memory.path is None else str(self.memory.path)
         return told
+
+    def refused(self, why: str, value: str) -> None:
+        """Count a request to the control API that was refused, and say so in the log."""
+        self.meters.control_refused[why] += 1
+        self.log("control refused", why=why, value=shortened(value))
 
     def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Turn an app's knob."""
@@ -129,19 +160,25 @@ class Gateway:
         wish = {name: value for name, value in given.items() if value is not None}
         self.hub.turn(app, now=time.monotonic(), **wish)
         self._tell_promises()
-        self.memory.turned(app, wish)
+        with self._keeping(f"the knob of {app!r} is turned now"):
+            self.memory.turned(app, wish)
         return self._app(app)
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:
-        """Switch an app on or off."""
+        """Switch an app on or off. Off holds at once; on only if it can be kept."""
+        self.policy.app(app)
+        if not on:
+            self.hub.switch(app, False)
+        with self._keeping(f"{app!r} stays off" if on else f"{app!r} is off now"):
+            self.memory.switched(app, on)
         self.hub.switch(app, on)
-        self.memory.switched(app, on)
         return self._app(app)
 
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         """Say who sits before a tracker now."""
         self.hub.sit_down(tracker, person, now=time.monotonic())
-        self.memory.sat_down(tracker, person)
+        with self._keeping("another participant sits there now"):
+            self.memory.sat_down(tracker, person)
         return next(one for one in self.status()["trackers"] if one["name"] == tracker)
 
     async def reload(self) -> dict[str, Any]:
@@ -153,6 +190,17 @@ class Gateway:
             raise InputError("another lsl_session takes a restart", hint="liblsl has one session as long as it runs")
         await self._change_to(changed)
         return self.status()
+
+    @contextlib.contextmanager
+    def _keeping(self, what: str) -> Iterator[None]:
+        """Say loudly that a decision cannot be kept, so that a restart would undo it."""
+        try:
+            yield
+        except OutputError as error:
+            self.log("decision not kept", what=what, why=error)
+            raise OutputError(
+                f"{what}, but decisions cannot be kept, so a restart undoes them: {error.message}", hint=error.hint
+            ) from error
 
     def _remember(self) -> None:
         """Decide again what people decided before a restart; what the policy does not allow any more is dropped."""
@@ -188,28 +236,12 @@ class Gateway:
     async def _open(self, app: AppSetting) -> None:
         protocol = PROTOCOLS[app.protocol]
         shown = self._shown(app, self._promises())
-        outlet: Door
-        if protocol.transport == "tcp":
-            outlet = door = AppOutlet(protocol, shown, self.meters, self.log)
-            await door.listen(*_where(app.listen), _tls_of(app))
-        else:
-            outlet = await self._message_outlet(protocol, shown, app.listen)
-        self.outlets[app.name] = outlet
+        outlet = self.outlets[app.name] = await opened_door(
+            app, protocol, shown, self.meters, self.log, lsl_session=self.policy.lsl_session
+        )
         outlet.watched = partial(self.hub.watched, app.name)
         outlet.watched(outlet.is_watched)
         self.hub.attach(app.name, outlet)
-
-    async def _message_outlet(self, protocol: Protocol, shown: Shown, at: Address | None) -> Door:
-        from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
-
-        outlet: PupilOutlet | LslOutlet
-        if protocol.transport == "zmq":
-            outlet = PupilOutlet(protocol, shown, self.meters, self.log)
-        else:
-            outlet = LslOutlet(protocol, shown, self.meters, self.log)
-            outlet.session = self.policy.lsl_session
-        await outlet.listen(*_where(at))
-        return outlet
 
     def _promises(self) -> dict[str, str]:
         return {one.name: one.promise for one in self.hub.status().apps}
@@ -231,7 +263,7 @@ class Gateway:
         protocol = PROTOCOLS[tracker.protocol]
         if protocol.source is None:
             raise InternalError(f"{protocol.name} has no client side")
-        make, (host, port) = partial(protocol.source, tracker.plane), _where(tracker.address)
+        make, (host, port) = partial(protocol.source, tracker.plane), host_and_port(tracker.address)
         given: dict[str, Any] = {
             "name": tracker.name,
             "push": push,
@@ -297,6 +329,7 @@ class Gateway:
             try:
                 if turn % 4 == 0:
                     self.hub.tick(now)
+                    self.log.tick()
                 elif turn % 4 == 2:
                     due.add(self.hub.charges())
                 if (paying is None or paying.done()) and (together := due.next()):
@@ -312,30 +345,36 @@ class Gateway:
         outcomes = await self._payer.pay(charges)
         queue.took(time.monotonic() - begun)
         for charge, outcome in zip(charges, outcomes, strict=True):
-            if isinstance(outcome, GazeveilError):
-                self.meters.payment_errors += 1
-                self._tell_trouble(outcome)
-            else:
+            if isinstance(outcome, Receipt):
                 self.meters.payments += 1
-                self._trouble = ""
+                with contextlib.suppress(OutputError), self._keeping("this ledger is paid from now"):
+                    self.memory.paid_from(self.policy.ledger, outcome.ledger)
+            else:
+                self.meters.payment_errors += 1
+                if isinstance(outcome, LedgerError) and not isinstance(outcome, LedgerRolledBack):  # that one latches
+                    self.log("ledger trouble", why=str(outcome))
             try:
                 self.hub.settled(charge, outcome, time.monotonic())
             except Exception as error:  # noqa: BLE001  (one group's trouble, and the others are paid all the same)
                 self.meters.faults += 1
                 self.log("payment lost", group=charge.group, why=error)
 
-    async def _open_ledger(self) -> None:
-        """Open the ledger before the first payment; if that fails, payments will tell."""
+    async def _look_at_ledger(self) -> None:
+        """Open the ledger before anybody asks for gaze: a new one is made now, and an old copy is noticed now.
+
+        Raises:
+            GazeveilError: If there is to be a new one, and it cannot be made.
+        """
+        if not self.policy.budgets:
+            return
         try:
             await self._payer.open()
+        except LedgerRolledBack as error:
+            self.hub.latch(error)
         except GazeveilError as error:
-            self._tell_trouble(error)
-
-    def _tell_trouble(self, error: GazeveilError) -> None:
-        is_trouble = isinstance(error, LedgerError) and not isinstance(error, LedgerRolledBack)  # that one latches
-        if is_trouble and str(error) != self._trouble:
-            self._trouble = str(error)
-            self.log("ledger trouble", why=self._trouble)
+            if self._payer.is_to_create:
+                raise
+            self.log("ledger trouble", why=str(error), hint=error.hint)
 
     async def _change_to(self, policy: Policy) -> None:
         before, self.policy = self.policy, policy
@@ -381,9 +420,10 @@ async def serve(
     *,
     again: asyncio.Event | None = None,
     create_ledger: bool = False,
+    opened: Callable[[Policy], None] = lambda policy: None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again."""
-    async with Gateway(read_policy(policy), log, create_ledger=create_ledger) as gateway:
+    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for ``opened``."""
+    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened) as gateway:
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
@@ -398,22 +438,3 @@ async def serve(
                     await gateway.reload()
                 except GazeveilError as error:
                     log("policy refused", why=error)
-
-
-def _where(address: Address | None) -> tuple[str, int]:
-    return (LOOPBACK, 0) if address is None else (address.host, address.port)
-
-
-def _tls_of(app: AppSetting) -> ssl.SSLContext | None:
-    if app.tls is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(app.tls.certificate, app.tls.key)
-    except OSError as error:
-        raise InputError(
-            f"app {app.name!r} cannot use the certificate {app.tls.certificate} with the key {app.tls.key}",
-            hint="both are PEM files, and the key belongs to the certificate",
-        ) from error
-    return context

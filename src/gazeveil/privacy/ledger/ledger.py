@@ -183,7 +183,8 @@ class Ledger:
                 conversion=None if terms is None else terms.to_dict(),
             )
             account = self._append(held, event, after)
-        return Receipt(event.id, account.head, event.time, guarantee, account, ledger=self._watch.identity)
+            identity = self._watch.identity or held.book.reader.identity()
+        return Receipt(event.id, account.head, event.time, guarantee, account, ledger=identity)
 
     @_asking_again
     def record_unproven(
@@ -220,8 +221,7 @@ class Ledger:
         Raises:
             LedgerError: If they could not be written. Whether they were is unknown, so charge again with the same ids.
         """
-        with self.store.reading() as reader:  # without what a connection in use may still have in its memory
-            self._watch.check(reader, None)
+        self.check()  # on a fresh reading, without what a connection in use may still have in its memory
         later: list[tuple[int, Account]] = []
         with self.store.together():
             self._here.later = later
@@ -272,6 +272,24 @@ class Ledger:
             found = verify(reader, anchors)
             lost = (f"{line} (by the anchor on this machine)" for line in self._watch.loss(reader).in_words())
             return replace(found, faults=(*found.faults, *lost))
+
+    @property
+    def identity(self) -> str:
+        """The digest of its first event, which no other ledger has; empty while it has none."""
+        if not self._watch.identity:
+            with self.store.reading() as reader:
+                return reader.identity()
+        return self._watch.identity
+
+    def check(self) -> None:
+        """Make sure that it holds everything that its anchor on this machine names.
+
+        Raises:
+            LedgerRolledBack: If it does not.
+            LedgerError: If it cannot be read, or the anchor cannot.
+        """
+        with self.store.reading() as reader:
+            self._watch.check(reader, None)
 
     def lost(self) -> Loss:
         """Return what the anchor on this machine names and the ledger does not hold: false if it holds everything."""
