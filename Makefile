@@ -5,7 +5,7 @@
 # make test    lint, types and tests
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
-# make load    the gateway at 100 x 120 Hz against a bare proxy, alone and with three busy processes beside it (30 minutes)
+# make load    the gateway at 100 x 120 Hz against a bare proxy, alone and with three busy processes beside it (25 minutes)
 # make chaos   200 faults against a running gateway, with a tap on every app
 # make fuzz    a million made-up inputs for every parser of the gateway
 # make taps    six minutes with a tap on every app, for every protocol

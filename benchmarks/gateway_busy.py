@@ -6,7 +6,7 @@
 
 Each run is one race of `bench_gateway`: 100 x 120 Hz for a minute, in turns with a bare proxy. The busy processes spin
 in plain Python at the usual priority from before the gateway starts to the end of the run. Rows go to
-results/gateway_busy.json and so into docs/performance.md. A run takes two and a half minutes.
+results/gateway_busy.json and so into docs/performance.md. A run takes a little over two minutes.
 """
 
 from __future__ import annotations
