@@ -162,7 +162,7 @@ def test_the_guarantee_says_what_a_radius_comes_to_on_the_screen(
     assert run(arguments) == 0
     assert f"up to {radius} px away" in capsys.readouterr().out
     record = json.loads((tmp_path / "v" / "release.json").read_text())
-    assert record["guarantee"]["radius"] == radius
+    assert record["guarantee"]["unit"]["radius"] == radius
     assert record["recipe"]["screens"][0]["mechanism"]["radius"] == f"{radius}px"
 
 
