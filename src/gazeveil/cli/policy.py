@@ -51,7 +51,7 @@ veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know n
 [[budget]]
 person = "anna"
 epsilon_per_day = 20000
-radius = 90
+radius = "90px"
 """
 
 
