@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The time that budgets come back by: it never runs back, and within a process it passes as the steady clock does.
+
+Whoever sets the machine's clock must not earn a budget by it. So the wall clock is read once, when the process begins;
+from then on only the steady clock counts. And every account has the time of its newest event as its least: a clock that
+was set back across a restart does not turn it back, and time goes on from there. What is left is a clock that is set
+forward while no process runs. That cannot be told from a pause, so it is accepted, and logged where budget came back.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from fractions import Fraction
+
+from gazeveil.privacy.ledger.account import in_letters, named
+from gazeveil.privacy.ledger.rolling import SLACK_S
+from gazeveil.privacy.ledger.spending import Totals
+
+_REMEMBERED_ACCOUNTS = 1024
+
+
+class Clock:
+    """Seconds since 1970 (UTC): the wall clock as it was at the beginning, and the steady clock since then.
+
+    Attributes:
+        began: What the wall clock showed at the beginning.
+    """
+
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
+        self.began, self._zero = wall(), steady()
+        self._steady = steady
+
+    def now(self) -> float:
+        """Return the time."""
+        return self.began + (self._steady() - self._zero)
+
+
+THIS_PROCESS = Clock()
+"""One for all ledgers that a process opens: to open one again is no way to another time."""
+
+
+class LedgerTime:
+    """The time of each account of a ledger, in whole seconds."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or THIS_PROCESS
+        # By how much an account is ahead of this process's clock, because another clock was.
+        self._ahead: dict[tuple[str, str], float] = {}
+        self._noted: set[tuple[str, str]] = set()
+
+    def now(self, account: tuple[str, str], last: int) -> int:
+        """Return the time of an account whose newest event is of ``last``."""
+        own = self._clock.now() + self._ahead.get(account, 0.0)
+        if last > own:
+            if len(self._ahead) >= _REMEMBERED_ACCOUNTS:
+                self._ahead.clear()  # an account then waits until the clock has caught up, which is never too early
+            self._ahead[account] = last - self._clock.now()
+            return last
+        return math.floor(own)
+
+    def note(self, account: tuple[str, str], totals: Totals) -> str:
+        """Say, once for an account, if budget came back across a restart, or if the clock was set back across one."""
+        began, last = math.floor(self._clock.began), 0 if totals.rolling is None else totals.rolling.at
+        back = totals.epsilon - totals.rolled(began).epsilon if last < began else Fraction(0)
+        if account in self._noted or not (back or last - self._clock.now() > SLACK_S):
+            return ""
+        self._noted.add(account)
+        if not back:
+            return (
+                f"the machine's clock is behind the newest charge of {named(*account)}: time goes on from that charge, "
+                "and budget comes back later than the clock would have it"
+            )
+        return (
+            f"{timedelta(seconds=began - last)} passed for {named(*account)} before this program began, and "
+            f"{in_letters({'epsilon': back}, up=False)} came back; if the machine's clock was set forward meanwhile, "
+            "that was too early"
+        )
