@@ -83,7 +83,7 @@ class Charge:
             LedgerRolledBack: If the ledger was replaced, is gone, or is an old copy; nothing may leave any more.
             LedgerError: If the ledger cannot be used; whether something was spent is unknown, so pay the same again.
         """
-        account = self._account(ledger)
+        account = ledger.allow(DATASET, self.budget.promise, person=self.person, note="any 24 hours of gaze")
         note = f"{self.windows} windows of {self.group}"[:_MOST_NOTE]
         if isinstance(self.promise, Unproven):
             if not set(self.promise.reasons) <= set(account.totals.unproven):
@@ -92,9 +92,8 @@ class Charge:
                 )
             return Receipt(self.id, account.head, "", self.promise, account)
         if account.totals.closed:
-            raise self._refused(account, None, "the account is closed")
+            raise self._refused(account, "the account is closed")
         price = self.price(account)
-        self._check_policy(account, price)
         return ledger.charge(
             account.dataset,
             price,
@@ -103,6 +102,7 @@ class Charge:
             note=note,
             charge_id=self.id,
             lasts_s=self.lasts_s,
+            within=self.budget.epsilon_per_day,
         )
 
     def price(self, account: Account) -> GazeStreamDP:
@@ -117,31 +117,14 @@ class Charge:
         try:
             lease = self.promise.restated(unit=WindowOfGaze(self.seconds, day.radius, day.radius_unit))
         except CannotCompose as error:
-            raise self._refused(account, None, error.message) from None
+            raise self._refused(account, error.message) from None
         return GazeStreamDP(lease.numbers()["epsilon"], day.window, day.radius, day.radius_unit)
 
-    def _account(self, ledger: Ledger) -> Account:
-        """Return the person's account, with what the policy wishes for as far as it can be had now."""
-        wish = self.budget.promise
-        try:
-            account = ledger.account(DATASET, self.person)
-        except LedgerError:
-            pass  # there is none yet, or the ledger is broken, which allowing tells
-        else:
-            if account.totals.closed or account.totals.allowed(wish) == account.budget:
-                return account
-        return ledger.allow(DATASET, wish, person=self.person, note="any 24 hours of gaze")
-
-    def _check_policy(self, account: Account, price: GazeStreamDP) -> None:
-        """Refuse what a policy that was made stricter does not allow any more."""
-        if account.spent["epsilon"] + price.epsilon > self.budget.epsilon_per_day:
-            raise self._refused(account, price, "the policy's budget for 24 hours is spent")
-
-    def _refused(self, account: Account, price: GazeStreamDP | None, why: str) -> BudgetExceeded:
+    def _refused(self, account: Account, why: str) -> BudgetExceeded:
         return BudgetExceeded(
             f"over budget for {self.person!r}: {why}",
             account=f"{account.dataset}/{account.person}",
-            requested={} if price is None else {"epsilon": as_text(price.epsilon)},
+            requested={},
             remaining={name: as_text(value) for name, value in account.remaining.items()},
             difference=None,
             hint=f"back next: {when_back(account) or 'nothing'}",

@@ -208,7 +208,7 @@ def _when(back: tuple[int, Fraction] | None, now: datetime | None = None) -> str
     if back is None:
         return ""
     seconds, epsilon = back
-    now = now or datetime.now(UTC)
+    now = (now or datetime.now(UTC)).astimezone(UTC)
     moment = now + timedelta(seconds=seconds)
     day = "" if moment.date() == now.date() else f"{moment:%Y-%m-%d} "
     return f"{in_letters({'epsilon': epsilon}, up=False)} at {day}{moment:%H:%M} UTC"
@@ -261,8 +261,7 @@ def _refusal(
         requested=requested_plain,
         remaining=_plain(remaining),
         difference=difference,
-        hint=f"{way}, or see what was spent with "
-        f"`gazeveil ledger history {as_arguments(tail.dataset, tail.person)}`",
+        hint=f"{way}, or see what was spent with `gazeveil ledger history {as_arguments(tail.dataset, tail.person)}`",
     )
 
 

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from gazeveil.errors import LedgerError, OptionError
+from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger._anchor_file import Known
 from gazeveil.privacy.ledger.account import Account, Receipt, in_letters, named, no_account, no_price, over_budget
@@ -146,7 +147,6 @@ class Ledger:
             event = BudgetGranted(**_common(tail, budget, note=note))
             return self._append(held, event, totals.after_grant(budget))
 
-    @_asking_again
     def allow(self, dataset: str, allowance: GazeStreamDP, *, person: str = "", note: str = "") -> Account:
         """Allow so much within any window of gaze: a budget that comes back. Allowing the same again changes nothing.
 
@@ -163,8 +163,20 @@ class Ledger:
             LedgerError: If the account is closed, or holds a budget that does not come back.
         """
         _written(allowance)
-        with self._account(dataset, person, opening=True) as (held, tail, totals):
-            totals, at = self._rolled(tail, totals)
+        try:
+            account = self.account(dataset, person)
+        except LedgerError:
+            pass  # there is none yet, or the ledger is broken, which writing tells
+        else:
+            totals = account.totals
+            if totals.rolling is not None and (totals.closed or totals.allowed(allowance) == totals.budget):
+                return account
+        return self._allow(dataset, allowance, person, note)
+
+    @_asking_again
+    def _allow(self, dataset: str, allowance: GazeStreamDP, person: str, note: str) -> Account:
+        with self._account(dataset, person, opening=True) as (held, tail, before):
+            totals, at = self._rolled(tail, before)
             new = totals.rolling is None
             budget = totals.allowed(allowance)
             if budget == totals.budget and not new:
@@ -185,6 +197,7 @@ class Ledger:
         note: str = "",
         charge_id: str = "",
         lasts_s: float | None = None,
+        within: Number | None = None,
     ) -> Receipt:
         """Pay for one release. Returns once the charge cannot be lost any more; only then may the release leave.
 
@@ -198,6 +211,7 @@ class Ledger:
                 broke or a process died, charge again with the same id: it is paid once.
             lasts_s: For an account whose budget comes back: for how long from now on gaze is paid for. The charge
                 counts until the budget's window has passed since then.
+            within: For such an account: how much ε may count at most with this charge, if that is less than allowed.
 
         Raises:
             BudgetExceeded: If it does not fit. Nothing was spent.
@@ -205,18 +219,18 @@ class Ledger:
         """
         _written(guarantee)
         digest = "" if recipe is None else digest_of(recipe)
-        with self._account(dataset, person) as (held, tail, totals):
+        with self._account(dataset, person) as (held, tail, before):
             if charge_id and (text := held.book.find(_checked(charge_id, "charge id"))) is not None:
-                held.after = _standing(tail, totals)
+                held.after = _standing(tail, before)
                 return _receipt_again(text, held.after, guarantee, digest, self._watch.identity)
-            totals, at = self._rolled(tail, totals)
+            totals, at = self._rolled(tail, before)
             until = None if lasts_s is None else at + 1 + math.ceil(lasts_s)  # the time is rounded down
             try:
                 after = totals.after_charge(guarantee) if until is None else totals.after_lease(guarantee, at, until)
             except NoPrice as reason:
                 raise no_price(tail, totals, guarantee, reason) from None
-            if after.overspent:
-                raise over_budget(tail, totals, after)
+            if after.limited(within).overspent:
+                raise over_budget(tail, totals.limited(within), after.limited(within))
             common = _common(tail, guarantee, recipe=digest, note=note, event_id=charge_id)
             if until is None:
                 terms = None if after.conversion is totals.conversion else after.conversion

@@ -39,7 +39,7 @@ from typing import Any
 from gazeveil.errors import CannotCompose, LedgerError, OptionError
 from gazeveil.privacy._interval import Interval
 from gazeveil.privacy.convert import pure_zcdp
-from gazeveil.privacy.exact import decimal_up
+from gazeveil.privacy.exact import Number, decimal_up, exact
 from gazeveil.privacy.guarantee import (
     ApproxDP,
     GazeStreamDP,
@@ -262,6 +262,15 @@ class Totals:
         if held.radius > wish.radius and rolling.due:
             return held
         return GazeStreamDP(max(held.epsilon, wish.epsilon), wish.window, wish.radius, wish.radius_unit)
+
+    def limited(self, within: Number | None) -> Totals:
+        """Return the totals as if no more than this were allowed."""
+        held = self.budget
+        if within is None or self.rolling is None or not isinstance(held, GazeStreamDP):
+            return self
+        if held.epsilon <= (most := exact(within, "within")):
+            return self
+        return replace(self, budget=GazeStreamDP(most, held.window, held.radius, held.radius_unit))
 
     def after_allowance(self, allowance: Guarantee, at: int, carried: Mapping[str, Any]) -> Totals:
         """Return the totals with another allowance; what counts is counted in its terms."""
