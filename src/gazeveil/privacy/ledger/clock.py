@@ -3,9 +3,11 @@
 """The time that budgets come back by: it never runs back, and within a process it passes as the steady clock does.
 
 Whoever sets the machine's clock must not earn a budget by it. So the wall clock is read once, when the process begins;
-from then on only the steady clock counts. And every account has the time of its newest event as its least: a clock that
-was set back across a restart does not turn it back, and time goes on from there. What is left is a clock that is set
-forward while no process runs. That cannot be told from a pause, so it is accepted, and logged where budget came back.
+from then on only the steady clock counts. And every account has the time of its newest event as its least: where the
+clock was set back across a restart, no time passes for the account until the clock has caught up. To let it go on from
+the newest event at once would not do: of two programs that share a ledger, one may have learned of that event hours
+before the other. What is left is a clock that is set forward while no process runs. That cannot be told from a pause,
+so it is accepted, and logged where budget came back.
 """
 
 from __future__ import annotations
@@ -19,8 +21,6 @@ from fractions import Fraction
 from gazeveil.privacy.ledger.account import in_letters, named
 from gazeveil.privacy.ledger.rolling import SLACK_S
 from gazeveil.privacy.ledger.spending import Totals
-
-_REMEMBERED_ACCOUNTS = 1024
 
 
 class Clock:
@@ -48,31 +48,25 @@ class LedgerTime:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or THIS_PROCESS
-        # By how much an account is ahead of this process's clock, because another clock was.
-        self._ahead: dict[tuple[str, str], float] = {}
         self._noted: set[tuple[str, str]] = set()
 
-    def now(self, account: tuple[str, str], last: int) -> int:
+    def now(self, last: int) -> int:
         """Return the time of an account whose newest event is of ``last``."""
-        own = self._clock.now() + self._ahead.get(account, 0.0)
-        if last > own:
-            if len(self._ahead) >= _REMEMBERED_ACCOUNTS:
-                self._ahead.clear()  # an account then waits until the clock has caught up, which is never too early
-            self._ahead[account] = last - self._clock.now()
-            return last
-        return math.floor(own)
+        return max(last, math.floor(self._clock.now()))
 
     def note(self, account: tuple[str, str], totals: Totals) -> str:
         """Say, once for an account, if budget came back across a restart, or if the clock was set back across one."""
         began, last = math.floor(self._clock.began), 0 if totals.rolling is None else totals.rolling.at
+        if began <= last <= self._clock.now():
+            return ""
         back = totals.epsilon - totals.rolled(began).epsilon if last < began else Fraction(0)
         if account in self._noted or not (back or last - self._clock.now() > SLACK_S):
             return ""
         self._noted.add(account)
         if not back:
             return (
-                f"the machine's clock is behind the newest charge of {named(*account)}: time goes on from that charge, "
-                "and budget comes back later than the clock would have it"
+                f"the machine's clock is {timedelta(seconds=last - math.floor(self._clock.now()))} behind the newest "
+                f"charge of {named(*account)}: until it has caught up, no budget comes back"
             )
         return (
             f"{timedelta(seconds=began - last)} passed for {named(*account)} before this program began, and "

@@ -12,13 +12,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from gazeveil.errors import LedgerError, OptionError
-from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger._anchor_file import Known
 from gazeveil.privacy.ledger.account import Account, Receipt, in_letters, named, no_account, no_price, over_budget
@@ -197,7 +197,7 @@ class Ledger:
         note: str = "",
         charge_id: str = "",
         lasts_s: float | None = None,
-        within: Number | None = None,
+        within: Fraction | None = None,
     ) -> Receipt:
         """Pay for one release. Returns once the charge cannot be lost any more; only then may the release leave.
 
@@ -392,17 +392,15 @@ class Ledger:
         rolling = account.totals.rolling
         if rolling is None:
             return account
-        now = self._time.now((tail.dataset, tail.person), rolling.at)
-        return replace(account, totals=account.totals.rolled(now))
+        return replace(account, totals=account.totals.rolled(self._time.now(rolling.at)))
 
     def _rolled(self, tail: Tail, totals: Totals) -> tuple[Totals, int]:
         """Return the totals as of now, and the account's time."""
-        account = (tail.dataset, tail.person)
         if totals.rolling is None:
-            return totals, self._time.now(account, 0)
-        if note := self._time.note(account, totals):
+            return totals, self._time.now(0)
+        if note := self._time.note((tail.dataset, tail.person), totals):
             self._notice(note)
-        at = self._time.now(account, totals.rolling.at)
+        at = self._time.now(totals.rolling.at)
         return totals.rolled(at), at
 
     @_asking_again

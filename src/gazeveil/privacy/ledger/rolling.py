@@ -10,6 +10,7 @@ back early. Sums are whole billionths of ε, rounded up. docs/proofs/gateway-bud
 
 from __future__ import annotations
 
+import json
 import math
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -23,6 +24,8 @@ SLACK_S = 60
 """By so much may clocks of machines that share a ledger differ, and wall clocks be wrong when processes begin."""
 _GRAINS = 10**9
 
+_encoded = json.JSONEncoder(separators=(",", ":")).encode
+
 Sums = tuple[tuple[int, int], ...]
 """When it comes back, as a number of steps of the grid, and how much, in billionths of ε; the earliest first."""
 
@@ -34,15 +37,17 @@ class Rolling:
     Attributes:
         at: The account's time: seconds since 1970, as `gazeveil.privacy.ledger.clock` has it.
         due: What still counts, by when it comes back.
+        counted: All of it, in billionths.
     """
 
     at: int
     due: Sums = ()
+    counted: int = 0
 
     @property
     def epsilon(self) -> Fraction:
         """What still counts."""
-        return Fraction(sum(grains for _, grains in self.due), _GRAINS)
+        return Fraction(self.counted, _GRAINS)
 
     @property
     def next_back(self) -> tuple[int, Fraction] | None:
@@ -57,16 +62,16 @@ class Rolling:
         if at <= self.at:
             return self
         gone = bisect_left(self.due, (at // GRID_S + 1, 0))
-        return Rolling(at, self.due[gone:])
+        return Rolling(at, self.due[gone:], self.counted - sum(grains for _, grains in self.due[:gone]))
 
     def charged(self, until: int, window: Fraction, epsilon: Fraction) -> Rolling:
         """Return it with one more charge, for gaze until a moment."""
-        step, grains = _comes_back(until, window), math.ceil(epsilon * _GRAINS)
-        place = bisect_left(self.due, (step, 0))
+        step, grains = _comes_back(until, window), -(-epsilon.numerator * _GRAINS // epsilon.denominator)
+        place = after = bisect_left(self.due, (step, 0))
+        merged = grains
         if place < len(self.due) and self.due[place][0] == step:
-            merged = (step, self.due[place][1] + grains)
-            return Rolling(self.at, (*self.due[:place], merged, *self.due[place + 1 :]))
-        return Rolling(self.at, (*self.due[:place], (step, grains), *self.due[place:]))
+            merged, after = grains + self.due[place][1], place + 1
+        return Rolling(self.at, (*self.due[:place], (step, merged), *self.due[after:]), self.counted + grains)
 
     def times(self, steps: int, most: Fraction) -> Rolling:
         """Return it with all sums so many times as large, of which the latest count, up to a budget."""
@@ -76,17 +81,17 @@ class Rolling:
             left -= counted
             if counted:
                 kept.append((step, counted))
-        return Rolling(self.at, tuple(reversed(kept)))
+        return Rolling(self.at, tuple(reversed(kept)), sum(grains for _, grains in kept))
 
     def to_text(self) -> str:
         """Write it as JSON."""
-        due = ",".join(f"[{step},{grains}]" for step, grains in self.due)
-        return f'{{"at":{self.at},"due":[{due}]}}'
+        return f'{{"at":{self.at},"due":{_encoded(self.due)}}}'
 
     @classmethod
     def from_plain(cls, values: Any) -> Rolling:
         """Return what `to_text` wrote, read as JSON."""
-        return cls(int(values["at"]), _sums(values["due"]))
+        due = _sums(values["due"])
+        return cls(int(values["at"]), due, sum(grains for _, grains in due))
 
 
 def _comes_back(until: int, window: Fraction) -> int:

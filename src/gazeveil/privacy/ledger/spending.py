@@ -39,7 +39,7 @@ from typing import Any
 from gazeveil.errors import CannotCompose, LedgerError, OptionError
 from gazeveil.privacy._interval import Interval
 from gazeveil.privacy.convert import pure_zcdp
-from gazeveil.privacy.exact import Number, decimal_up, exact
+from gazeveil.privacy.exact import decimal_up
 from gazeveil.privacy.guarantee import (
     ApproxDP,
     GazeStreamDP,
@@ -246,8 +246,14 @@ class Totals:
         """Return the totals at a later moment of the account's time: without what came back until then."""
         if self.rolling is None or (rolling := self.rolling.rolled(at)) is self.rolling:
             return self
-        same = rolling.due == self.rolling.due
-        return replace(self, rolling=rolling, epsilon=self.epsilon if same else rolling.epsilon)
+        return Totals(
+            self.budget,
+            rolling.epsilon,
+            charges=self.charges,
+            unproven=self.unproven,
+            closed=self.closed,
+            rolling=rolling,
+        )
 
     def allowed(self, wish: GazeStreamDP) -> GazeStreamDP:
         """Return the allowance after somebody wished for one: more, or for larger movements, at once.
@@ -263,14 +269,12 @@ class Totals:
             return held
         return GazeStreamDP(max(held.epsilon, wish.epsilon), wish.window, wish.radius, wish.radius_unit)
 
-    def limited(self, within: Number | None) -> Totals:
+    def limited(self, within: Fraction | None) -> Totals:
         """Return the totals as if no more than this were allowed."""
         held = self.budget
-        if within is None or self.rolling is None or not isinstance(held, GazeStreamDP):
+        if within is None or self.rolling is None or not isinstance(held, GazeStreamDP) or held.epsilon <= within:
             return self
-        if held.epsilon <= (most := exact(within, "within")):
-            return self
-        return replace(self, budget=GazeStreamDP(most, held.window, held.radius, held.radius_unit))
+        return replace(self, budget=GazeStreamDP(within, held.window, held.radius, held.radius_unit))
 
     def after_allowance(self, allowance: Guarantee, at: int, carried: Mapping[str, Any]) -> Totals:
         """Return the totals with another allowance; what counts is counted in its terms."""
@@ -302,7 +306,14 @@ class Totals:
         if not isinstance(self.budget, GazeStreamDP) or until < at:
             raise LedgerError("a lease pays for gaze until a moment that is not over yet, from an allowance")
         rolling = rolling.charged(until, self.budget.window, _price(self.budget, promise)[0])
-        return replace(self, rolling=rolling, epsilon=rolling.epsilon, charges=self.charges + 1)
+        return Totals(
+            self.budget,
+            rolling.epsilon,
+            charges=self.charges + 1,
+            unproven=self.unproven,
+            closed=self.closed,
+            rolling=rolling,
+        )
 
     def _on_time(self, at: int) -> Rolling:
         if self.rolling is None:
