@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import BudgetExceeded, LedgerError
@@ -296,6 +296,9 @@ STEP = st.one_of(
 
 
 @given(steps=st.lists(STEP, min_size=10, max_size=40))
+@example([("pay", 0, 20, 0), ("jump", 2), ("pay", 0, 20, 0)])  # a jump
+@example([("pay", 0, 20, 4000), ("until", 1, False, 1000), ("pay", 0, 20, 0)])  # the end of the lease counts
+@example([("restart", 0, -30), ("pay", 0, 20, 0), ("until", 1, True, -1), ("pay", 1, 20, 0)])  # unequal clocks
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_24_hours_of_true_time_hold_more_than_the_budget(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple]
