@@ -108,6 +108,8 @@ def in_words(policy: Policy) -> list[str]:
     for tracker in policy.trackers:
         where = f" at {tracker.address}" if tracker.address else ""
         lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, {tracker.person} sits before it")
+        if tracker.protocol == "lsl" and tracker.session == policy.lsl_session:
+            lines.append("  apps that look for any stream of gaze may pick its raw one: give it a session of its own")
     for one in policy.apps:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")

@@ -16,6 +16,7 @@ from gazeveil.cli._control import PolicyFile
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OutputError
+from gazeveil.gateway.bypass import has_ways
 from gazeveil.gateway.logs import Log, log_to
 from gazeveil.gateway.policy import read_policy
 
@@ -40,6 +41,8 @@ def serve(
     if not as_json:
         for line in in_words(setting):
             print(line)
+        if has_ways(setting):
+            print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
     with contextlib.ExitStack() as stack:
         log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
         asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
+from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_checks import check, check_names
 from gazeveil.gateway.policy import (
     LOOPBACK,
@@ -97,8 +98,9 @@ def _gateway(
     control = _address(table, "control", CONTROL_PORT) if "control" in table else None
     token = table.text("token_file", "control.token")
     lease = table.number("lease_s", _SHORTEST_LEASE, _LONGEST_LEASE, 10.0)
+    session = _session(table, "lsl_session")
     table.done()
-    return Policy(trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path)
+    return Policy(trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path, session)
 
 
 def _tracker(table: Table) -> TrackerSetting:
@@ -120,6 +122,7 @@ def _tracker(table: Table) -> TrackerSetting:
             )
         if kind.transport == "lsl":
             own["stream"] = table.text("stream", "")
+            own["session"] = _session(table, "session")
         else:
             own["address"] = _address(table, "address", kind.port, least=1)
     person = table.person("whose gaze it is") if "person" in table else "somebody"
@@ -263,6 +266,13 @@ def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
     setting = BudgetSetting(person, epsilon, radius, unit, table.allowed("unproven"))
     table.done()
     return setting
+
+
+def _session(table: Table, key: str) -> str:
+    name: str = table.text(key, DEFAULT_SESSION, f"an LSL session: {SESSION_NAMES}")
+    if not is_session(name):
+        raise table.wrong(key, f"an LSL session: {SESSION_NAMES}", told(name))
+    return name
 
 
 def _readable(table: Table, key: str) -> Path:

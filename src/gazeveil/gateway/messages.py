@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra
+from gazeveil.gateway import _lsl_search as lsl_search
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.meters import Meters, TrackerMeter
@@ -246,11 +247,13 @@ class LslOutlet(_Outlet):
     """An app that listens on the Lab Streaming Layer: one stream, found by its name."""
 
     port = 0
+    session = lsl_search.DEFAULT_SESSION
+    """Where apps look for it; one for all streams of a process."""
 
     async def listen(self, host: str, port: int) -> None:
         """Open the stream: for this machine alone, unless the policy names another address."""
         pylsl = _pylsl()
-        _keep_to_this_machine(pylsl, host)
+        _keep_to_this_machine(pylsl, host, self.session)
         if self.protocol.sink is None:
             raise InputError(f"{self.protocol.name} has no tracker side")
         self._pylsl = pylsl
@@ -260,6 +263,8 @@ class LslOutlet(_Outlet):
         self._outlet, alone = opened_on_this_machine(make) if _is_this_machine(host) else (make(), True)
         if not alone:
             self.log("stream open to the network", app=self.shown.name, why="liblsl listens on every address here")
+        self._uid = str(self._outlet.get_info().uid())
+        lsl_search.OWN[self._uid] = self.shown.name
         self._was_watched = False
 
     @property
@@ -277,6 +282,7 @@ class LslOutlet(_Outlet):
         """Close the stream."""
         self.end(reason)
         self._outlet = None
+        lsl_search.OWN.pop(self._uid, None)
 
     def _now(self) -> float:
         return float(self._pylsl.local_clock())
@@ -295,6 +301,8 @@ class LslLink:
         host: str,
         stream: str,
         *,
+        session: str = lsl_search.DEFAULT_SESSION,
+        own_session: str = lsl_search.DEFAULT_SESSION,
         name: str,
         push: Push,
         lost: Callable[[str], None],
@@ -302,6 +310,7 @@ class LslLink:
         log: Log,
     ) -> None:
         self._make, self._host, self._stream = make, host, stream
+        self._session, self._own_session = session, own_session
         self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
         self._stopped = False
 
@@ -323,11 +332,14 @@ class LslLink:
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> str:
         pylsl = _pylsl()
-        _keep_to_this_machine(pylsl, self._host)
+        _keep_to_this_machine(pylsl, self._host, self._own_session)
         source = self._make()
-        found = [info for info in pylsl.resolve_bypred(self._query(source.query), 1, 1.0) if self._is_mine(info)]
+        found = pylsl.resolve_bypred(self._query(source.query), 1, 1.0)
+        found = [info for info in found if lsl_search.is_the_trackers(info, self._stream)]
         if not found:
-            return "no such stream of gaze"
+            return (
+                f"no stream of gaze {f'called {self._stream!r} ' if self._stream else ''}in session {self._session!r}"
+            )
         inlet = pylsl.StreamInlet(found[0], 10, recover=False)
         try:
             source.described(_channels(inlet.info(SILENT_TRACKER_S)))
@@ -360,31 +372,14 @@ class LslLink:
         self.push(samples, now)
 
     def _query(self, kind: str) -> str:
-        """Return which stream to look for: liblsl stops at the first one that fits, and it must not be one of ours."""
-        query = f"{kind} and not(starts-with(source_id,'gazeveil:'))"
-        quote = "'" if "'" not in self._stream else '"'
-        return f"{query} and name={quote}{self._stream}{quote}" if self._stream and quote not in self._stream else query
-
-    def _is_mine(self, info: Any) -> bool:
-        """Tell whether a stream is the tracker's, and not one of a gateway's own."""
-        ours = str(info.source_id()).startswith("gazeveil:")
-        return not ours and (not self._stream or info.name() == self._stream)
+        query = lsl_search.predicate(kind, self._stream)
+        return query if self._session == self._own_session else lsl_search.in_session(query, self._session)
 
 
-_ALONE = """[ports]
-IPv6 = disable
-[multicast]
-ResolveScope = machine
-ListenAddress = 127.0.0.1
-[lab]
-KnownPeers = {127.0.0.1}
-"""
-
-
-def _keep_to_this_machine(pylsl: Any, host: str) -> None:
+def _keep_to_this_machine(pylsl: Any, host: str, session: str) -> None:
     """Keep LSL off the network, unless an address beyond this machine is named; it is one setting for the process."""
     if _is_this_machine(host):
-        pylsl.set_config_content(_ALONE)
+        pylsl.set_config_content(lsl_search.settings(session))
 
 
 def _is_this_machine(host: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gazeveil.errors import UnknownName
+from gazeveil.gateway._lsl_search import DEFAULT_SESSION
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Output
 from gazeveil.gaze.aoi import AreasOfInterest
@@ -59,6 +60,7 @@ class TrackerSetting:
         person: Who sits before it, and whose budget pays, until the control API says otherwise.
         address: Where the tracker listens; None for streams that are found by name, for files and for simulated eyes.
         stream: The name of an LSL stream; empty for the first stream of gaze.
+        session: The LSL session that the stream is in.
         file: What is replayed.
         speed: How many times faster than it was recorded.
         loop: Whether a replay starts again at its end.
@@ -72,6 +74,7 @@ class TrackerSetting:
     person: str = "somebody"
     address: Address | None = None
     stream: str = ""
+    session: str = DEFAULT_SESSION
     file: Path | None = None
     speed: float = 1.0
     loop: bool = False
@@ -167,6 +170,7 @@ class Policy:
         token_file: Where its token is kept.
         lease_s: For about how many seconds a viewer group pays ahead.
         path: The file it was read from.
+        lsl_session: The LSL session in which apps look for their streams; one for all of them.
     """
 
     trackers: tuple[TrackerSetting, ...]
@@ -177,6 +181,7 @@ class Policy:
     token_file: Path | None = None
     lease_s: float = 10.0
     path: Path | None = None
+    lsl_session: str = DEFAULT_SESSION
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.

@@ -159,6 +159,8 @@ class Gateway:
         if self.policy.path is None:
             raise InputError("this policy was not read from a file")
         changed = await asyncio.to_thread(read_policy, self.policy.path)
+        if changed.lsl_session != self.policy.lsl_session:
+            raise InputError("another lsl_session takes a restart", hint="liblsl has one session as long as it runs")
         await self._change_to(changed)
         return self.status()
 
@@ -201,11 +203,23 @@ class Gateway:
             outlet = door = AppOutlet(protocol, shown, self.meters, self.log)
             await door.listen(*_where(app.listen), _tls_of(app))
         else:
-            outlet = await _message_outlet(protocol, shown, self.meters, self.log, app.listen)
+            outlet = await self._message_outlet(protocol, shown, app.listen)
         self.outlets[app.name] = outlet
         outlet.watched = partial(self.hub.watched, app.name)
         outlet.watched(outlet.is_watched)
         self.hub.attach(app.name, outlet)
+
+    async def _message_outlet(self, protocol: Protocol, shown: Shown, at: Address | None) -> Door:
+        from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
+
+        outlet: PupilOutlet | LslOutlet
+        if protocol.transport == "zmq":
+            outlet = PupilOutlet(protocol, shown, self.meters, self.log)
+        else:
+            outlet = LslOutlet(protocol, shown, self.meters, self.log)
+            outlet.session = self.policy.lsl_session
+        await outlet.listen(*_where(at))
+        return outlet
 
     def _promises(self) -> dict[str, str]:
         return {one.name: one.promise for one in self.hub.status().apps}
@@ -241,6 +255,7 @@ class Gateway:
 
         if protocol.transport == "zmq":
             return PupilLink(make, host, port, **given).run()
+        given |= {"session": tracker.session, "own_session": self.policy.lsl_session}
         return LslLink(make, host, tracker.stream, **given).run()
 
     async def _play(self, tracker: TrackerSetting) -> None:
@@ -408,14 +423,6 @@ async def serve(
                     await gateway.reload()
                 except GazeveilError as error:
                     log("policy refused", why=error)
-
-
-async def _message_outlet(protocol: Protocol, shown: Shown, meters: Meters, log: Log, at: Address | None) -> Door:
-    from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
-
-    outlet = (PupilOutlet if protocol.transport == "zmq" else LslOutlet)(protocol, shown, meters, log)
-    await outlet.listen(*_where(at))
-    return outlet
 
 
 def _where(address: Address | None) -> tuple[str, int]:
