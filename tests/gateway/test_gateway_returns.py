@@ -39,6 +39,7 @@ async def comes_back(port: int) -> None:
 
 def tomorrow(gateway: Gateway) -> None:
     """Let 25 hours pass for the ledger, and let nobody wait a minute before asking again."""
+    assert gateway._ledger is not None
     clock = gateway._ledger._time._clock
     before = clock._steady
     clock._steady = lambda: before() + 25 * 3600

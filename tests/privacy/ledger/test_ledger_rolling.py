@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -19,79 +18,12 @@ from hypothesis import strategies as st
 
 from gazeveil.errors import BudgetExceeded, LedgerError
 from gazeveil.privacy.guarantee import GazeStreamDP, PureDP, Unproven
-from gazeveil.privacy.ledger import Account, Clock, Ledger, Receipt
+from gazeveil.privacy.ledger import Clock, Leased, Ledger
 from gazeveil.privacy.ledger.account import when_back
 from gazeveil.privacy.ledger.events import from_text, to_text
 from gazeveil.privacy.ledger.rolling import GRID_S, SLACK_S, Rolling
 from gazeveil.privacy.ledger.spending import Totals
-
-DAY_S = 86_400
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-LATEST_BACK = DAY_S + GRID_S + SLACK_S + 2
-"""So long after its last moment a charge has come back at the latest, if clocks are right."""
-
-
-OPEN: list[Ledger] = []
-"""What machines have opened, to be closed after the test."""
-
-
-@pytest.fixture(autouse=True)
-def _closing() -> Iterator[None]:
-    yield
-    while OPEN:
-        OPEN.pop().close()
-
-
-def day(epsilon: float | str, radius: float = 60, unit: str = "px") -> GazeStreamDP:
-    return GazeStreamDP(epsilon, DAY_S, radius, unit)
-
-
-class Machine:
-    """A ledger, and a machine's clocks, which only the test moves."""
-
-    def __init__(self, address: Path | str, start: datetime = NOON) -> None:
-        self.address, self.steady, self.wall = str(address), 0.0, start.timestamp()
-        self.notes: list[str] = []
-        Ledger.open(self.address, create=True).close()
-        self.book = self.start()
-
-    def start(self) -> Ledger:
-        """Start a program anew: what it knows of time is what the clocks show now."""
-        self.book = Ledger.open(
-            self.address, clock=Clock(lambda: self.wall, lambda: self.steady), notice=self.notes.append
-        )
-        OPEN.append(self.book)
-        self.notes.clear()
-        return self.book
-
-    def passes(self, seconds: float) -> None:
-        self.steady += seconds
-        self.wall += seconds
-
-    def allow(self, epsilon: float, radius: float = 60, unit: str = "px") -> Account:
-        return self.book.allow("gateway", day(epsilon, radius, unit), person="anna")
-
-    def pay(self, epsilon: float | str, lasts_s: float = 10.0, name: str = "") -> Receipt:
-        return self.book.charge("gateway", day(epsilon), person="anna", lasts_s=lasts_s, charge_id=name)
-
-    def budgets(self, epsilon: float) -> int:
-        """Spend until nothing is left, and return how many times so much fitted."""
-        for count in itertools.count():
-            try:
-                self.pay(epsilon)
-            except BudgetExceeded:
-                return count
-        raise AssertionError
-
-    @property
-    def spent(self) -> Fraction:
-        return self.book.account("gateway", "anna").spent["epsilon"]
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "ledger.sqlite")
-
+from tests.privacy.ledger.hours import DAY_S, LATEST_BACK, NOON, Machine, day
 
 # What comes back, and when
 
@@ -257,8 +189,10 @@ def test_a_ledger_whose_time_runs_back_is_not_sound(machine: Machine) -> None:
     totals = Totals()
     for event in events:
         totals = totals.after(event)
+    lease = events[-1]
+    assert isinstance(lease, Leased)
     with pytest.raises(LedgerError, match="runs back"):
-        totals.after(replace(events[-1], at=events[-1].at - 1))
+        totals.after(replace(lease, at=lease.at - 1))
 
 
 class Model:
@@ -301,7 +235,7 @@ STEP = st.one_of(
 @example([("restart", 0, -30), ("pay", 0, 20, 0), ("until", 1, True, -1), ("pay", 1, 20, 0)])  # unequal clocks
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_24_hours_of_true_time_hold_more_than_the_budget(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[Any, ...]]
 ) -> None:
     """Two programs share a ledger. Their clocks agree to a minute when they begin, and are set back, but not forward,
     between all of them ending and beginning; while they run, clocks jump as they like."""
@@ -435,101 +369,3 @@ def test_events_and_totals_are_read_as_they_were_written(machine: Machine) -> No
     assert [to_text(from_text(text)) for text in texts] == texts
     totals = machine.book.account("gateway", "anna").totals
     assert Totals.from_text(totals.to_text()) == totals
-
-
-# Ledgers of earlier versions, with an account for each calendar day
-
-
-class Old:
-    """A ledger as the version before wrote it."""
-
-    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.book, self.patch = Ledger.open(path, create=True), monkeypatch
-        self.note = str(path)  # a first event of its own, since that is a ledger's identity
-
-    def spend(self, when: datetime, epsilon: float, on: str = "", budget: GazeStreamDP | None = None) -> None:
-        self.patch.setattr("gazeveil.privacy.ledger.ledger.now", lambda: when.isoformat(timespec="microseconds"))
-        dataset, held = f"gateway {on or when.date().isoformat()}", budget or day(60)
-        try:
-            self.book.account(dataset, "anna")
-        except LedgerError:
-            self.book.grant(dataset, held, person="anna", note=self.note, first=True)
-        if epsilon:
-            self.book.charge(dataset, GazeStreamDP(epsilon, *_terms(held)), person="anna")
-
-
-def _terms(held: GazeStreamDP) -> tuple[Fraction, Fraction, str]:
-    return held.window, held.radius, held.radius_unit
-
-
-@pytest.fixture
-def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Old:
-    return Old(tmp_path / "ledger.sqlite", monkeypatch)
-
-
-def test_what_day_accounts_spent_counts_until_24_hours_after_their_day(old: Old, machine: Machine) -> None:
-    old.spend(NOON - timedelta(days=2), 60)  # over
-    old.spend(NOON - timedelta(days=1), 20)  # counts until midnight
-    old.spend(NOON - timedelta(hours=1), 30)  # counts until the midnight after
-    assert machine.allow(60).spent == {"epsilon": Fraction(50)}
-    assert machine.budgets(10) == 1
-    machine.passes(12 * 3600 + GRID_S + SLACK_S)
-    assert machine.spent == 40
-    machine.passes(DAY_S)
-    assert machine.spent == 0
-    assert machine.book.verify().sound
-
-
-def test_two_full_days_count_as_one_full_budget_that_comes_back_in_turn(old: Old, machine: Machine) -> None:
-    old.spend(NOON - timedelta(days=1), 60)
-    old.spend(NOON, 45)
-    assert machine.allow(60).spent == {"epsilon": Fraction(60)}
-    machine.passes(12 * 3600 + GRID_S + SLACK_S)
-    assert machine.spent == 45
-
-
-@pytest.mark.parametrize("days", [1, 2, 300])
-def test_day_accounts_of_a_clock_that_was_ahead_count_all_the_same(old: Old, machine: Machine, days: int) -> None:
-    old.spend(NOON + timedelta(days=days), 60)
-    machine.allow(60)
-    assert machine.budgets(1) == 0
-
-
-def test_day_accounts_named_after_a_devices_clock_count_by_when_they_were_written(old: Old, machine: Machine) -> None:
-    old.spend(NOON - timedelta(hours=1), 60, on="1970-01-02")
-    assert machine.allow(60).spent == {"epsilon": Fraction(60)}
-
-
-def test_day_accounts_in_other_terms_are_restated_or_count_as_spent(old: Old, machine: Machine) -> None:
-    old.spend(NOON - timedelta(hours=1), 10, budget=day(60, radius=30))
-    assert machine.allow(60).spent == {"epsilon": Fraction(20)}
-    machine.start().close()
-
-
-@pytest.mark.parametrize("how", ["unit", "closed"])
-def test_day_accounts_that_cannot_be_counted_count_as_spent(old: Old, machine: Machine, how: str) -> None:
-    old.spend(NOON, 0, budget=day(60, 2, "deg") if how == "unit" else None)
-    if how == "closed":
-        old.book.close_account("gateway 2026-03-01", person="anna")
-    assert machine.allow(60).spent == {"epsilon": Fraction(60)}
-
-
-def test_an_unproven_day_and_other_people_and_other_names_are_told_apart(old: Old, machine: Machine) -> None:
-    old.spend(NOON, 5)
-    old.book.record_unproven("gateway 2026-03-01", Unproven("the veil was off"), person="anna")
-    old.book.grant("gateway 2026-03-01", day(60), person="bo")
-    old.book.charge("gateway 2026-03-01", day(60), person="bo")
-    old.book.grant("gateway plans", day(60), person="anna")
-    account = machine.allow(60)
-    assert account.spent == {"epsilon": Fraction(5)}
-    assert account.totals.unproven == ("the veil was off",)
-    assert machine.book.verify().sound
-
-
-def test_old_accounts_are_still_read_and_still_add_up(old: Old, machine: Machine) -> None:
-    old.spend(NOON, 15)
-    account = machine.book.account("gateway 2026-03-01", "anna")
-    assert account.spent == {"epsilon": Fraction(15)}
-    assert "next_back" not in account.to_dict()
-    machine.passes(40 * DAY_S)
-    assert machine.book.account("gateway 2026-03-01", "anna").spent == {"epsilon": Fraction(15)}
