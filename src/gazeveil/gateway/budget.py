@@ -35,7 +35,7 @@ SPENT = "the privacy budget of the last 24 hours is spent; it comes back bit by 
 ASK_AGAIN_S = 60.0
 """How often a spent budget is asked whether something came back."""
 WAIT_S = 300.0
-"""How long a lease may wait for gaze after it was asked for; after that it is lost."""
+"""How long a lease may wait for gaze, beyond the lease before it; after that it is lost."""
 DATASET = "gateway"
 """Under which data set people's accounts are kept."""
 
@@ -54,6 +54,7 @@ class Charge:
         seconds: How long that is.
         budget: What the policy allows in any 24 hours.
         recipe: The veil, of which the ledger keeps the digest.
+        waits_s: For how long after it was asked for it may begin.
     """
 
     id: str
@@ -65,15 +66,16 @@ class Charge:
     seconds: Fraction
     budget: BudgetSetting
     recipe: Mapping[str, Any]
+    waits_s: float = WAIT_S
 
     @property
     def lasts_s(self) -> float:
         """For how long it is paid for, from the moment when it was asked for: it may wait, and then be used."""
-        return float(self.seconds) + WAIT_S
+        return float(self.seconds) + self.waits_s
 
     def may_begin(self, now: float) -> bool:
         """Whether there is time left to use all of it."""
-        return now <= self.asked + WAIT_S
+        return now <= self.asked + self.waits_s
 
     def pay(self, ledger: Ledger) -> Receipt:
         """Charge the person's account, opening it first if need be. Blocks, and returns once the charge is on disk.
@@ -264,4 +266,5 @@ class Purse:
             self._windows * self._window,
             self.budget,
             self._recipe,
+            float(self._most * self._window) + WAIT_S,
         )

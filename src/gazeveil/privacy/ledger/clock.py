@@ -15,10 +15,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 
-from gazeveil.privacy.ledger.account import in_letters, named
+from gazeveil.privacy.ledger.account import Account, in_letters, named
+from gazeveil.privacy.ledger.anchor import Notice
 from gazeveil.privacy.ledger.rolling import SLACK_S
 from gazeveil.privacy.ledger.spending import Totals
 
@@ -46,15 +48,29 @@ THIS_PROCESS = Clock()
 class LedgerTime:
     """The time of each account of a ledger, in whole seconds."""
 
-    def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or THIS_PROCESS
+    def __init__(self, clock: Clock | None, tell: Notice) -> None:
+        self._clock, self._tell = clock or THIS_PROCESS, tell
         self._noted: set[tuple[str, str]] = set()
 
-    def now(self, last: int) -> int:
+    def standing(self, account: Account) -> Account:
+        """Return where an account stands now."""
+        rolling = account.totals.rolling
+        return account if rolling is None else replace(account, totals=account.totals.rolled(self._now(rolling.at)))
+
+    def rolled(self, account: tuple[str, str], totals: Totals) -> tuple[Totals, int]:
+        """Return the totals of an account as of now, and its time; tell people if clocks were set across a restart."""
+        if totals.rolling is None:
+            return totals, self._now(0)
+        if note := self._note(account, totals):
+            self._tell(note)
+        at = self._now(totals.rolling.at)
+        return totals.rolled(at), at
+
+    def _now(self, last: int) -> int:
         """Return the time of an account whose newest event is of ``last``."""
         return max(last, math.floor(self._clock.now()))
 
-    def note(self, account: tuple[str, str], totals: Totals) -> str:
+    def _note(self, account: tuple[str, str], totals: Totals) -> str:
         """Say, once for an account, if budget came back across a restart, or if the clock was set back across one."""
         began, last = math.floor(self._clock.began), 0 if totals.rolling is None else totals.rolling.at
         if began <= last <= self._clock.now():

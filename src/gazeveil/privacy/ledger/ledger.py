@@ -74,7 +74,7 @@ class Ledger:
 
     def __init__(self, store: Store, notice: Notice | None = None, clock: Clock | None = None) -> None:
         self.store = store
-        self._notice, self._time = notice or default_notice, LedgerTime(clock)
+        self._time = LedgerTime(clock, notice or default_notice)
         self._watch = Watch(store.where, notice)
         # Totals by account, with the stored text that they were read from: who charges often need not read it again.
         self._seen: dict[tuple[str, str], tuple[str, Totals]] = {}
@@ -176,7 +176,7 @@ class Ledger:
     @_asking_again
     def _allow(self, dataset: str, allowance: GazeStreamDP, person: str, note: str) -> Account:
         with self._account(dataset, person, opening=True) as (held, tail, before):
-            totals, at = self._rolled(tail, before)
+            totals, at = self._time.rolled((dataset, person), before)
             new = totals.rolling is None
             budget = totals.allowed(allowance)
             if budget == totals.budget and not new:
@@ -223,7 +223,7 @@ class Ledger:
             if charge_id and (text := held.book.find(_checked(charge_id, "charge id"))) is not None:
                 held.after = _standing(tail, before)
                 return _receipt_again(text, held.after, guarantee, digest, self._watch.identity)
-            totals, at = self._rolled(tail, before)
+            totals, at = self._time.rolled((dataset, person), before)
             until = None if lasts_s is None else at + 1 + math.ceil(lasts_s)  # the time is rounded down
             try:
                 after = totals.after_charge(guarantee) if until is None else totals.after_lease(guarantee, at, until)
@@ -280,12 +280,12 @@ class Ledger:
             tail = reader.tail(dataset, person)
         if tail is None:
             raise no_account(dataset, person)
-        return self._at(tail)
+        return self._time.standing(Account.at(tail))
 
     def accounts(self) -> list[Account]:
         """Return where every account stands, sorted by data set and person."""
         with self.store.reading() as reader:
-            return [self._at(tail) for tail in reader.tails()]
+            return [self._time.standing(Account.at(tail)) for tail in reader.tails()]
 
     def history(self, dataset: str | None = None, person: str | None = None) -> Iterator[Event]:
         """Go through the events of all accounts, or of those of a data set or person, each from its first."""
@@ -385,23 +385,6 @@ class Ledger:
             yield held, tail, totals
         if held.after is not None:
             self._watch.remember(tail.account, held.after)
-
-    def _at(self, tail: Tail) -> Account:
-        """Return where an account stands now."""
-        account = Account.at(tail)
-        rolling = account.totals.rolling
-        if rolling is None:
-            return account
-        return replace(account, totals=account.totals.rolled(self._time.now(rolling.at)))
-
-    def _rolled(self, tail: Tail, totals: Totals) -> tuple[Totals, int]:
-        """Return the totals as of now, and the account's time."""
-        if totals.rolling is None:
-            return totals, self._time.now(0)
-        if note := self._time.note((tail.dataset, tail.person), totals):
-            self._notice(note)
-        at = self._time.now(totals.rolling.at)
-        return totals.rolled(at), at
 
     @_asking_again
     def _record_restored(self, where: Tail, lost: Mapping[str, Any], gone: Mapping[str, Any], note: str) -> None:
