@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -124,6 +125,13 @@ def test_a_clock_that_jumps_while_a_program_runs_brings_nothing(machine: Machine
         paid += machine.budgets(20)
     assert paid == 3
     assert machine.notes == []
+
+
+def test_a_clock_goes_along_to_a_process_that_pays_for_another() -> None:
+    mine = Clock()
+    theirs: Clock = pickle.loads(pickle.dumps(mine))
+    assert theirs.began == mine.began
+    assert abs(theirs.now() - mine.now()) < 60
 
 
 def test_a_forward_jump_across_a_restart_is_accepted_and_logged(machine: Machine) -> None:

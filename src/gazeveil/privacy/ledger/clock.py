@@ -28,6 +28,8 @@ from gazeveil.privacy.ledger.spending import Totals
 class Clock:
     """Seconds since 1970 (UTC): the wall clock as it was at the beginning, and the steady clock since then.
 
+    It can be pickled: a process that pays for another one goes by the other's clock.
+
     Attributes:
         began: What the wall clock showed at the beginning.
     """
