@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
@@ -92,10 +92,10 @@ def example(
 
 
 @app.command(epilog="Example: `gazeveil policy reload policy.toml`")
-def reload(path: PolicyFile, as_json: AsJson = False) -> None:
+def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
-    read = read_policy(path)
-    told = ask(read, "POST", "/v1/policy/reload")
+    read_policy(path)
+    told = ask(path, "POST", "/v1/policy/reload", ca=ca, fingerprint=fingerprint)
     if as_json:
         print_json(told)
     else:
@@ -124,6 +124,10 @@ def in_words(policy: Policy) -> list[str]:
     lines += [
         f"budget of {one.person}: {one.promise}; what was spent comes back 24 hours later" for one in policy.budgets
     ]
+    if policy.control is not None and not policy.control.is_local:
+        lines.append(
+            f"control on {policy.control}, encrypted: other machines that have the token can steer this gateway"
+        )
     if not policy.budgets:
         lines.append("no budget: every window of gaze is protected, but not whole hours or days")
     return lines

@@ -25,6 +25,9 @@ from gazeveil.gateway.sockets import FIRST_PAUSE, LONGEST_PAUSE, SILENT_TRACKER_
 MOST_QUEUED: Final = 256
 """Messages that wait for a slow reader; ZeroMQ and LSL drop what is beyond."""
 
+HANDSHAKE_MS: Final = 5000
+"""How long a connection may take for ZeroMQ's own handshake."""
+
 _MOST_SUBSCRIPTIONS: Final = 1000
 """Subscriptions that are looked at in one tick."""
 
@@ -95,13 +98,14 @@ class PupilOutlet(_Outlet):
         self._requests = self._context.socket(zmq.REP)
         self._plain = zmq.Context()
         self._data = self._plain.socket(zmq.XPUB)  # as PUB, but it tells who subscribes
-        self._topics = 0
+        self._topics: set[bytes] = set()
         self._ignored = self._plain.socket(zmq.SUB)
         for one in (self._requests, self._data, self._ignored):
             one.setsockopt(zmq.LINGER, 100)
             one.setsockopt(zmq.SNDHWM, MOST_QUEUED)
             one.setsockopt(zmq.RCVHWM, MOST_QUEUED)
             one.setsockopt(zmq.MAXMSGSIZE, 1 << 20)
+            one.setsockopt(zmq.HANDSHAKE_IVL, HANDSHAKE_MS)
         try:
             self._requests.bind(f"tcp://{host}:{port}")
         except zmq.ZMQError as error:
@@ -124,8 +128,8 @@ class PupilOutlet(_Outlet):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody has subscribed to anything."""
-        return self._topics > 0
+        """Whether anybody has subscribed to gaze; who waits for notices alone does not count."""
+        return bool(self._topics)
 
     def tick(self, now: float) -> None:
         """See who has subscribed, and who has left: a byte 1 or 0 and the topic, once for each topic."""
@@ -135,9 +139,14 @@ class PupilOutlet(_Outlet):
                 frames = self._data.recv_multipart(flags=self._noblock)
             except self._again:
                 break
-            if len(frames) == 1:  # more would be somebody's own words
-                self._topics += (frames[0][:1] == b"\x01") - (frames[0][:1] == b"\x00")
+            topic = frames[0][1:]
+            if len(frames) == 1 and self.sink.carries(topic):  # more frames would be somebody's own words
+                if frames[0][:1] == b"\x01":
+                    self._topics.add(topic)
+                elif frames[0][:1] == b"\x00":
+                    self._topics.discard(topic)
         if self.is_watched != was_watched:
+            self.meter.listeners = int(self.is_watched)
             self.watched(self.is_watched)
 
     async def close(self, reason: str) -> None:
@@ -276,6 +285,7 @@ class LslOutlet(_Outlet):
         """See whether anybody listens."""
         if self.is_watched != self._was_watched:
             self._was_watched = self.is_watched
+            self.meter.listeners = int(self._was_watched)
             self.watched(self._was_watched)
 
     async def close(self, reason: str) -> None:
