@@ -20,7 +20,7 @@ from gazeveil.files import replacing
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
 from gazeveil.privacy.ledger import DEFAULT, Account, Event, Ledger
-from gazeveil.privacy.ledger.account import in_letters, named
+from gazeveil.privacy.ledger.account import in_letters, named, when_back
 from gazeveil.privacy.ledger.store import Line
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
 from gazeveil.samples.length import Length
@@ -154,7 +154,7 @@ def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DE
     if as_json:
         print_json({"ledger": book.store.where, "accounts": [account.to_dict() for account in accounts]})
         return
-    columns = ("data set", "person", "budget", "spent", "left", "charges", "state")
+    columns = ("data set", "person", "budget", "spent", "left", "comes back next", "charges", "state")
     _print(f"accounts in {book.store.where}", columns, [_row(account) for account in accounts])
 
 
@@ -328,6 +328,8 @@ def _tell(account: Account, done: str, *, as_json: bool) -> None:
     print(done)
     print(f"  spent  {in_letters(account.spent)}")
     print(f"  left   {in_letters(account.remaining, up=False)}")
+    if back := when_back(account):
+        print(f"  back   {back}")
 
 
 def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -348,6 +350,7 @@ def _row(account: Account) -> tuple[object, ...]:
         budget,
         in_letters(account.spent),
         left,
+        when_back(account) or "–",
         account.totals.charges,
         state,
     )

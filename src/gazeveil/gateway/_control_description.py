@@ -78,7 +78,12 @@ OPENAPI: Final[dict[str, Any]] = {
                 "responses": _answer("The tracker as it is now."),
             }
         },
-        "/v1/budget": {"get": {"summary": "Today's budgets", "responses": _answer("The budgets.")}},
+        "/v1/budget": {
+            "get": {
+                "summary": "Budgets of the last 24 hours, and what comes back when",
+                "responses": _answer("The budgets."),
+            }
+        },
         "/v1/policy/reload": {"post": {"summary": "Read the policy file again", "responses": _answer("What changed.")}},
     },
     "components": {
