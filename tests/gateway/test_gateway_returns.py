@@ -8,8 +8,9 @@ import asyncio
 import fcntl
 import io
 import socket
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.serve import Gateway
+from gazeveil.privacy.ledger.clock import Clock
 from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, outlet, policy_text, running
 
 SHORT = 12.5
@@ -39,11 +41,14 @@ async def comes_back(port: int) -> None:
 
 
 def tomorrow(gateway: Gateway) -> None:
-    later = datetime.now(UTC) + timedelta(days=1)
+    """Let 25 hours pass for the ledger, and let nobody wait a minute before asking again."""
+    payer = gateway._payer
+    payer._where = replace(payer._where, clock=Clock(wall=lambda: time.time() + 25 * 3600))
+    assert payer._process is not None
+    payer._process.kill()  # its successor goes by that clock
     for desk in gateway.hub._desks.values():
-        desk._wall = lambda: later
         for group in desk.groups:
-            group.purse._wall = lambda: later
+            group.purse._ask_at = 0.0
 
 
 def another_person(gateway: Gateway) -> None:

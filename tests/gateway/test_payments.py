@@ -7,8 +7,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import date
 from fractions import Fraction
 from itertools import chain, repeat
 from pathlib import Path
@@ -16,14 +16,13 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import BudgetExceeded, GazeveilError, LedgerBusy, LedgerError, LedgerRolledBack
-from gazeveil.gateway.budget import Charge, dataset_of
+from gazeveil.gateway.budget import DATASET, Charge
 from gazeveil.gateway.payments import Payer, Queue, Where
 from gazeveil.gateway.sample import RawSample
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
 from tests.gateway.hub_bench import Bench, app, budget, policy, tracker
 
-DAY = date(2026, 3, 1)
 STREAM = GazeStreamDP("1.5", "1.5", 60)
 APPS, RATE_HZ = 100, 10.0
 
@@ -136,7 +135,9 @@ def test_a_ledger_that_stays_away_means_silence_and_nothing_unpaid_leaves(path: 
 
 
 def charge(name: str, person: str = "anna", epsilon: float = 100) -> Charge:
-    return Charge(name, "desk/1", person, DAY, STREAM, 6, Fraction(9), budget(epsilon, person), {"mechanism": "x"})
+    return Charge(
+        name, "desk/1", person, time.monotonic(), STREAM, 6, Fraction(9), budget(epsilon, person), {"mechanism": "x"}
+    )
 
 
 def paying(path: Path, does: Callable[[Payer], Awaitable[None]], *, create: bool = False) -> list[str]:
@@ -161,7 +162,7 @@ def pid_of(payer: Payer) -> int:
 
 def spent(path: Path, person: str = "anna") -> Fraction:
     with Ledger.open(path) as ledger:
-        return ledger.account(dataset_of(DAY), person).spent["epsilon"]
+        return ledger.account(DATASET, person).spent["epsilon"]
 
 
 def test_charges_are_paid_together_and_each_has_its_own_outcome(path: Path) -> None:

@@ -24,6 +24,7 @@ from typing import IO, Any
 from gazeveil.errors import GazeveilError, LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.gateway.budget import Charge
 from gazeveil.privacy.ledger import Ledger, Receipt
+from gazeveil.privacy.ledger.clock import THIS_PROCESS, Clock
 
 Outcome = Receipt | GazeveilError
 
@@ -44,12 +45,14 @@ class Where:
         create: Whether it is made if there is none.
         identity: Which one it was when it last paid; empty if that is not known.
         kept: The file that remembers that.
+        clock: The time that budgets come back by: the gateway's own, so that a successor has no other.
     """
 
     ledger: str
     create: bool = False
     identity: str = ""
     kept: str = ""
+    clock: Clock = field(default_factory=lambda: THIS_PROCESS)
 
 
 @dataclass(slots=True)
@@ -198,7 +201,13 @@ class _Till:
 
     def _opened(self, where: Where) -> Ledger:
         if self._ledger is None:
-            ledger = Ledger.open(where.ledger, create=where.create, patience_s=PATIENCE_S, notice=self._notes.append)
+            ledger = Ledger.open(
+                where.ledger,
+                create=where.create,
+                patience_s=PATIENCE_S,
+                notice=self._notes.append,
+                clock=where.clock,
+            )
             if where.identity and ledger.identity != where.identity:
                 ledger.close()
                 raise LedgerRolledBack(
