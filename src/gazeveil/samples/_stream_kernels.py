@@ -44,8 +44,8 @@ CLOCK_WIDTH = 29
 NEVER = -(1 << 62)
 
 FILTER, LAG, SPACING, LOSS, PERIOD = range(gaze.MODEL_WIDTH, gaze.MODEL_WIDTH + 5)
-"""The plan follows the gaze model: whether to filter, the lag in microseconds, the lattice step of points, what a release
-costs in loss units, and the least time between two."""
+"""The plan follows the gaze model: whether to filter, the lag in microseconds, the lattice step of points, what a
+release costs in loss units, and the least time between two."""
 GRAIN = gaze.MODEL_WIDTH + 5
 """The lattice step of tested distances, in the unit of gaze."""
 SPHERE = gaze.MODEL_WIDTH + 6

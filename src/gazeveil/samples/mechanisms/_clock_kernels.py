@@ -12,8 +12,8 @@ from gazeveil.samples._stream_kernels import (
     LOSS,
     PERIOD,
     RUN,
-    SPENT,
     STEP,
+    TICK,
     TICKS,
     arrived,
     is_time,
@@ -48,7 +48,7 @@ def step(
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)
     at, loss = paced(clock, now), int(plan[LOSS])
-    ticks = (clock[TICKS] == 0 or at - clock[SPENT] >= plan[PERIOD]) and room(books, at) >= loss
+    ticks = (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD]) and room(books, at) >= loss
     noisy_x = noisy_y = 0.0
     if ticks:
         gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)

@@ -249,13 +249,12 @@ class _Ticking(Veil):
 
     def _due(self) -> float:
         """Return the first moment of the next point: the last but so many must have left the closed window."""
-        due = max(self._recent[0] + self._apart + 1, self._recent[-1] + self._between, self._pause)
-        last = self._recent[-1]
+        free, last = max(self._recent[0] + self._apart + 1, self._pause), self._recent[-1]
         if last == NEVER:
-            return due
-        if self._wall != NEVER and self._wall - self._anchor_wall < due - last:
+            return free
+        if self._wall != NEVER and self._wall - self._anchor_wall < free - last:
             return math.inf  # not yet, by the machine's clock
-        return self._anchor + due - last
+        return self._anchor + max(free - last, self._between)
 
     def _noisy(self, point: tuple[float, ...]) -> tuple[float, ...]:
         """Return one point with noise, as `gazeveil.noise.add_radial` would add it."""
