@@ -138,7 +138,7 @@ class StreamMechanism(SampleMechanism):
 class StreamVeil(Veil):
     """One stream behind a mechanism with Kaleido's promise. A second thread is refused while one is in it."""
 
-    __slots__ = ("_belief", "_books", "_clock", "_past", "_plan", "_run", "_step", "_tests", "_words")
+    __slots__ = ("_belief", "_books", "_clock", "_past", "_plan", "_run", "_step", "_tests", "_walls", "_words")
 
     mechanism: StreamMechanism
     _now: StreamMechanism
@@ -151,7 +151,7 @@ class StreamVeil(Veil):
         kernels = mechanism.kernels()
         self._step: Callable[..., tuple[int, float, float]] = kernels.step
         self._run: Callable[..., tuple[int, int]] = kernels.run
-        self._clock = new_clock()
+        self._clock, self._walls = new_clock(), (k.WALL, k.SPENT_WALL, k.NEVER)
         self._words = np.zeros(_WORDS, np.uint64)
         self._clock[k.WORD] = _WORDS
         plan = mechanism.plan()
@@ -202,15 +202,12 @@ class StreamVeil(Veil):
             raise
         return shown_x, shown_y
 
-    @alone
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows for the samples to come: no window on it holds more than is promised."""
-        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
-
-        clock, wall = self._clock, in_microseconds(now)
-        if clock[k.SPENT_WALL] == k.NEVER:  # of a stream that moved here the clock is not known: take it as just now
-            clock[k.SPENT_WALL] = wall
-        clock[k.WALL] = max(clock[k.WALL], wall)
+        clock, wall, (at, spent_at, never) = self._clock, in_microseconds(now), self._walls
+        if clock[spent_at] == never:  # of a stream that moved here the clock is not known: take it as just now
+            clock[spent_at] = wall
+        clock[at] = max(clock[at], wall)
 
     def _change(self, t: float, changed: StreamMechanism) -> None:
         """Go on with another promise.
