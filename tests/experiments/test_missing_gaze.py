@@ -35,7 +35,9 @@ def test_where_nothing_is_missing_nothing_is_lost() -> None:
 def test_missing_gaze_costs_a_little_and_some_of_it_shows() -> None:
     (row,) = measure(streams(0.3), SETTINGS[:1], repeats=2)
     assert row.missing == pytest.approx(0.3, abs=0.1)
-    assert 1.0 < row.public / row.waiting < 1.5
+    assert (
+        1.0 < row.public / row.waiting < 2.0
+    )  # gaze moves whenever it is lost: a release that waits comes just in time
     assert 0.55 < row.told < 0.95
 
 

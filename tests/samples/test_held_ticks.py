@@ -126,7 +126,7 @@ def test_no_window_costs_more_than_a_promise_that_it_meets_however_the_knob_is_t
                 window, radius = rng.choice(["0.2", "0.5", "1.5"]), int(rng.integers(20, 90))
                 veil.change(t, epsilon=int(rng.integers(1, 5)), window=str(window), radius=radius)
                 changed += 1
-            before, held = veil.promise, veil._held  # type: ignore[attr-defined]
+            before, held = veil.promise, veil._held
             gaze = (math.nan, 0.0, 0.0) if rng.random() < 0.2 else (0.0, 0.0, 2000.0)
             if veil.step3(t, *gaze) != held:
                 points.append((round(t * 1e6), before))

@@ -42,7 +42,7 @@ def gaze(seconds: float = 20.0, lost: float = 0.0, seed: int = 1) -> tuple[Float
 
 
 def when_it_changes(t: FloatArray, x: FloatArray) -> list[float]:
-    return t[1:][np.diff(x) != 0].tolist()
+    return [float(time) for time in t[1:][np.diff(x) != 0]]
 
 
 @pytest.mark.parametrize("name", ON_A_CLOCK)
@@ -91,7 +91,8 @@ def test_a_stream_without_any_gaze_is_charged_like_any_other(name: str) -> None:
     if name == "held-ticks":
         assert len(when_it_changes(gaze()[0], veil_of(name).run(*gaze(lost=1.0))[0])) == 39
         return
-    veil = veil_of(name, **({"l_thresh": 0.0} if name in ("kaleido", "sparse-vector") else {}))
+    near: dict[str, Any] = {"l_thresh": 0.0} if name in ("kaleido", "sparse-vector") else {}
+    veil = veil_of(name, **near)
     veil.run(*gaze(lost=1.0))
     assert len(spends(veil._books)) >= 1
     if name == "clock":
@@ -215,7 +216,7 @@ def test_after_a_stall_no_window_of_the_machines_clock_holds_more_than_a_windows
 
 @pytest.mark.parametrize("name", ["clock", "kaleido", "distribution", "absorption", "sparse-vector"])
 def test_after_a_stall_no_window_of_either_clock_is_charged_more_than_it_may(name: str) -> None:
-    near = {"l_thresh": 0.0} if name in ("kaleido", "sparse-vector") else {}
+    near: dict[str, Any] = {"l_thresh": 0.0} if name in ("kaleido", "sparse-vector") else {}
     veil = veil_of(name, LARGE, filter=False, **near)
     cap = veil.mechanism._rule().cap
     charges: list[tuple[float, float, int]] = []

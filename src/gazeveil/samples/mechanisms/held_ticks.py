@@ -284,7 +284,7 @@ class _Ticking(Veil):
         try:
             t, *gaze = as_samples(*columns)
             now, points = moments(self._numbers, t), np.stack(gaze, axis=1)
-            there = np.isfinite(points).all(axis=1)
+            there = np.asarray(np.isfinite(points).all(axis=1))
             missing = np.isnan(points).any(axis=1)
             self._numbers[_MISSING] += np.count_nonzero(missing)
             self._numbers[_NOT_FINITE] += np.count_nonzero(~there & ~missing)
