@@ -13,7 +13,9 @@ from gazeveil.errors import CannotCompose
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
 
-State = Literal["flowing", "silent", "ended", "off"]
+State = Literal["flowing", "no listener", "silent", "ended", "off"]
+LATCH_HINT = "put the ledger back, or `gazeveil ledger restore` it, then start the gateway again"
+"""What to do when nothing leaves any more."""
 
 
 @dataclass(frozen=True, slots=True)
