@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gazeveil.experiments.kaleido.missing_gaze import SETTINGS, _told, main, measure
+from gazeveil.experiments.kaleido.missing_gaze import SETTINGS, _seen_through, main, measure
 from gazeveil.experiments.stream_data import StreamSet
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
@@ -29,7 +29,7 @@ def test_where_nothing_is_missing_nothing_is_lost() -> None:
     (row,) = measure(streams(0.0), SETTINGS[:1], repeats=1)
     assert row.missing == 0
     assert row.public == row.waiting
-    assert np.isnan(row.told)
+    assert np.isnan(row.shows)
 
 
 def test_missing_gaze_costs_a_little_and_some_of_it_shows() -> None:
@@ -38,12 +38,12 @@ def test_missing_gaze_costs_a_little_and_some_of_it_shows() -> None:
     assert (
         1.0 < row.public / row.waiting < 2.0
     )  # gaze moves whenever it is lost: a release that waits comes just in time
-    assert 0.55 < row.told < 0.95
+    assert 0.55 < row.shows < 0.95
 
 
 def test_who_is_nearer_is_counted_by_pairs() -> None:
-    assert _told(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 1.0
-    assert _told(np.array([3.0]), np.array([3.0])) == 0.5
+    assert _seen_through(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 1.0
+    assert _seen_through(np.array([3.0]), np.array([3.0])) == 0.5
 
 
 def test_the_table_has_a_row_for_every_promise(capsys: pytest.CaptureFixture[str]) -> None:

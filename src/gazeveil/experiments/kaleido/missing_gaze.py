@@ -6,7 +6,7 @@
 error is over samples with gaze. A clock whose releases wait for gaze shows at these samples what it would show if the
 others were not there, so it is measured by leaving them out.
 
-"Told" is how well whoever knows the veil can tell a release without gaze from one with gaze, by how near it is to what
+"Shows" is how well whoever knows the veil can tell a release without gaze from one with gaze, by how near it is to what
 was shown before it: the chance that of one of each the nearer is the one without (area under the ROC curve).
 """
 
@@ -47,7 +47,7 @@ class Cost:
         waiting: Error in pixels of a clock that waits for gaze.
         public: Error in pixels of the public clock.
         se: Standard error of the difference in percent, over recordings.
-        told: How well releases without gaze are told from others; 0.5 is not at all.
+        shows: How well releases without gaze stand out from others; 0.5 is not at all.
     """
 
     streams: str
@@ -56,7 +56,7 @@ class Cost:
     waiting: float
     public: float
     se: float
-    told: float
+    shows: float
 
 
 def measure(streams: StreamSet, settings: Sequence[Setting] = SETTINGS, *, repeats: int = 20) -> Iterator[Cost]:
@@ -84,7 +84,13 @@ def measure(streams: StreamSet, settings: Sequence[Setting] = SETTINGS, *, repea
         change = 100.0 * (each[:, 1] / each[:, 0] - 1.0)
         se = float(change.std(ddof=1) / np.sqrt(len(change))) if len(change) > 1 else np.nan
         yield Cost(
-            streams.place, setting, missing, waiting, public, se, _told(np.concatenate(near), np.concatenate(far))
+            streams.place,
+            setting,
+            missing,
+            waiting,
+            public,
+            se,
+            _seen_through(np.concatenate(near), np.concatenate(far)),
         )
 
 
@@ -101,7 +107,7 @@ def _surprises(clock: Clock, t: FloatArray, shown: FloatArray) -> tuple[NDArray[
     return at, np.hypot(across, down)
 
 
-def _told(near: FloatArray, far: FloatArray) -> float:
+def _seen_through(near: FloatArray, far: FloatArray) -> float:
     if not (len(near) and len(far)):
         return float("nan")
     ordered = np.sort(far)
@@ -111,7 +117,7 @@ def _told(near: FloatArray, far: FloatArray) -> float:
 
 def main(folder: Path | None, *, quick: bool = False) -> None:
     """Print the table."""
-    header = ["streams", "missing", "ε, w, r", "waits for gaze", "public clock", "change", "told"]
+    header = ["streams", "missing", "ε, w, r", "waits for gaze", "public clock", "change", "shows"]
     sys.stdout.write(f"| {' | '.join(header)} |\n|{' --- |' * len(header)}\n")
     for one in stream_sets(folder):
         for row in measure(
@@ -125,7 +131,7 @@ def main(folder: Path | None, *, quick: bool = False) -> None:
                 f"{row.waiting:.1f}",
                 f"{row.public:.1f}",
                 f"{100 * (row.public / row.waiting - 1):+.1f} % ± {row.se:.1f}",
-                f"{row.told:.2f}",
+                f"{row.shows:.2f}",
             ]
             sys.stdout.write(f"| {' | '.join(cells)} |\n")
 
