@@ -83,15 +83,8 @@ def measure(streams: StreamSet, settings: Sequence[Setting] = SETTINGS, *, repea
         each = np.sqrt(squares[count > 0] / count[count > 0, None])
         change = 100.0 * (each[:, 1] / each[:, 0] - 1.0)
         se = float(change.std(ddof=1) / np.sqrt(len(change))) if len(change) > 1 else np.nan
-        yield Cost(
-            streams.place,
-            setting,
-            missing,
-            waiting,
-            public,
-            se,
-            _seen_through(np.concatenate(near), np.concatenate(far)),
-        )
+        shows = _seen_through(np.concatenate(near), np.concatenate(far))
+        yield Cost(streams.place, setting, missing, waiting, public, se, shows)
 
 
 def _clock(streams: StreamSet, setting: Setting) -> Clock:
