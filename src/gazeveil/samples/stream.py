@@ -33,7 +33,6 @@ from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promi
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.state import Arrays
-from gazeveil.samples.timekeeping import in_microseconds
 from gazeveil.types import FloatArray, IntArray
 
 LONGEST_LAG = 0.5
@@ -151,7 +150,7 @@ class StreamVeil(Veil):
         kernels = mechanism.kernels()
         self._step: Callable[..., tuple[int, float, float]] = kernels.step
         self._run: Callable[..., tuple[int, int]] = kernels.run
-        self._clock, self._walls = new_clock(), (k.WALL, k.SPENT_WALL, k.NEVER)
+        self._clock, self._walls = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)
         self._words = np.zeros(_WORDS, np.uint64)
         self._clock[k.WORD] = _WORDS
         plan = mechanism.plan()
@@ -204,10 +203,13 @@ class StreamVeil(Veil):
 
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows for the samples to come: no window on it holds more than is promised."""
-        clock, wall, (at, spent_at, never) = self._clock, in_microseconds(now), self._walls
-        if clock[spent_at] == never:  # of a stream that moved here the clock is not known: take it as just now
-            clock[spent_at] = wall
-        clock[at] = max(clock[at], wall)
+        wall, (latest, at, spent_at, never) = round(now * 1e6), self._walls
+        if wall <= latest:
+            return
+        if latest == never and self._clock[spent_at] == never:  # of a stream that moved here: take it as just now
+            self._clock[spent_at] = wall
+        self._clock[at] = wall
+        self._walls = (wall, at, spent_at, never)
 
     def _change(self, t: float, changed: StreamMechanism) -> None:
         """Go on with another promise.
