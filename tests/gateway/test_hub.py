@@ -346,6 +346,8 @@ def test_numbers_between_presets_may_be_chosen_within_the_policys_bounds() -> No
         ({"epsilon": 2.5}, PrivacyError, "epsilon_at_most = 2"),
         ({"window": 0.5}, PrivacyError, "window_at_least = 1"),
         ({"radius": 1000}, PrivacyError, "does not let 'game' change its radius"),
+        ({"radius": "1000px"}, PrivacyError, "does not let 'game' change its radius"),
+        ({"radius": "10cm"}, OptionError, "radius is 10cm, but gaze is in pixels"),
         ({"epsilon": -1}, OptionError, "epsilon"),
         ({"window": 11}, OptionError, "window"),
         ({}, OptionError, "where to turn"),

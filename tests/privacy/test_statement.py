@@ -227,6 +227,8 @@ def test_a_card_says_at_a_glance_whether_anything_is_proven() -> None:
     assert "Not proven" in parsed(statement(Unproven("why")).card()).text
     assert "Proven, but weak" in parsed(statement(PureDP(5)).card()).text
     assert parsed(statement(PureDP(1)).card()).text.startswith("Proven, strongWhat")
+    assert parsed(statement(GazeStreamDP(1, 2, 60)).card()).text.startswith("Proven, strong for one windowWhat")
+    assert "Proven, but weak for one window" in parsed(statement(GazeStreamDP(5, 2, 60)).card()).text
 
 
 @pytest.mark.parametrize("promise", EVERY_KIND, ids=repr)

@@ -36,7 +36,7 @@ class Outlet(Protocol):
         ...
 
     def end(self, reason: str) -> None:
-        """Say that nothing more comes, and why. Final, until the policy, the budget or the day changes."""
+        """Say that nothing more comes, and why. Final, until the policy changes or budget comes back."""
         ...
 
 
@@ -174,7 +174,7 @@ class Seat:
         self._tell()
 
     def begin_anew(self) -> None:
-        """Take an end back: the policy, the budget, the day or the person changed. Whoever connects may stay again."""
+        """Take an end back: the policy, the budget or the person changed. Whoever connects may stay again."""
         if self.ended and self.is_on and not self.refused:
             self.ended = ""
             self.why = WAITING

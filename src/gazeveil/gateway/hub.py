@@ -69,7 +69,7 @@ class Hub:
             policy: What to do.
             noise: Where the random words come from.
             now: Monotonic seconds of the machine, as in all methods.
-            wall: Tells the date and time, with a time zone; it decides which day's budget pays.
+            wall: Tells the date and time, with a time zone; for words alone, no budget goes by it.
             log: Called with an event's name and plain fields.
         """
         self.policy, self.latched = policy, ""
@@ -329,5 +329,6 @@ class Hub:
                     budget.unit,
                     min(known) if known else None,
                     purse.spent or (before.spent if before else ""),
+                    purse.back or (before.back if before else ""),
                 )
         return tuple(told.values())

@@ -28,7 +28,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, mechanism_from_dict
 from gazeveil.samples.presets import find_preset
-from gazeveil.samples.recipe import from_recipe
+from gazeveil.samples.recipe import from_recipe, with_lengths
 from gazeveil.samples.space import Space, wrapped
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray
@@ -107,7 +107,7 @@ def mechanism_of(values: Mapping[str, Any], space: Space) -> SampleMechanism:
         return NoVeil(space)
     if "preset" in given:
         made = find_preset(given.pop("preset")).mechanism_in(space)
-        return mechanism_from_dict({**made.to_dict(), **given}) if given else made
+        return mechanism_from_dict({**made.to_dict(), **with_lengths(made.name, given, space)}) if given else made
     return from_recipe(given, space)
 
 

@@ -158,7 +158,10 @@ class SampleMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism and its parameters as plain values, as JSON and TOML know them."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"mechanism": self.name} | {name: _plain(value) for name, value in values.items() if value is not None}
+        plain = {name: _plain(value) for name, value in values.items() if value is not None}
+        if isinstance(radius := values.get("radius"), Fraction):  # exact, so in the unit of the space
+            plain["radius"] = as_text(radius) + self.space.unit
+        return {"mechanism": self.name, **plain}
 
     def in_words(self) -> str:
         """Say name and parameters in one line."""

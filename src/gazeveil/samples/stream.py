@@ -30,6 +30,7 @@ from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
+from gazeveil.samples.length import Length
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.state import Arrays
@@ -76,7 +77,7 @@ class StreamMechanism(SampleMechanism):
     Attributes:
         epsilon: The privacy loss that a window may have.
         window: How long a window is, in seconds.
-        radius: How far each point of it may have been, in the unit of the space.
+        radius: How far each point of it may have been, in the unit of the space; or as text with one, ``60px``.
         filter: Whether a Kalman filter makes the output out of the noisy points; if not, the latest one is held.
     """
 
@@ -92,6 +93,7 @@ class StreamMechanism(SampleMechanism):
                 f"{self.name} protects gaze with two coordinates, not three",
                 hint="points in a Room have 'held-ticks'; or give the direction of gaze, in a Sphere",
             )
+        object.__setattr__(self, "radius", Length.of(self.radius).in_space(self.space))
         for name in ("epsilon", "window", "radius"):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
             if not Fraction(1, 10**9) <= getattr(self, name) <= 10**9:

@@ -62,6 +62,7 @@ FROM gazeveil.accounts LEFT JOIN LATERAL (
 ) AS newest ON true
 """
 _TAIL = f"{_TAILS} WHERE dataset = %s AND person = %s"
+_TAILS_OF = f"{_TAILS} WHERE dataset >= %s AND dataset < %s AND person = %s ORDER BY dataset"
 _LOCK = "SELECT 1 FROM gazeveil.accounts WHERE dataset = %s AND person = %s FOR UPDATE"
 _OPEN = "INSERT INTO gazeveil.accounts (dataset, person) VALUES (%s, %s) ON CONFLICT DO NOTHING"
 _APPEND = """
@@ -314,6 +315,11 @@ class _Reader:
         row = self._connection.execute(_TAIL, (GENESIS, dataset, person)).fetchone()
         return None if row is None else Tail(*row)
 
+    def tails_of(self, beginning: str, person: str) -> list[Tail]:
+        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        between = (beginning, beginning[:-1] + "!")  # the letter after a space
+        return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
+
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
         query = "SELECT number, id, digest, event, totals FROM gazeveil.events WHERE account = %s ORDER BY number"
@@ -321,6 +327,12 @@ class _Reader:
             cursor.execute(query, (account,))
             for row in cursor:
                 yield Line(*row)
+
+    def text(self, account: int, number: int) -> str | None:
+        """Return the text of one event."""
+        query = "SELECT event FROM gazeveil.events WHERE account = %s AND number = %s"
+        row = self._connection.execute(query, (account, number)).fetchone()
+        return None if row is None else str(row[0])
 
     def digest(self, account: int, number: int) -> str | None:
         """Return the digest of one event."""

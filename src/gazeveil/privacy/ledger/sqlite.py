@@ -72,6 +72,7 @@ FROM accounts LEFT JOIN events ON events.account = accounts.account
     AND number = (SELECT max(own.number) FROM events AS own WHERE own.account = accounts.account)
 """
 _TAIL = f"{_TAILS} WHERE dataset = ? AND person = ?"
+_TAILS_OF = f"{_TAILS} WHERE dataset >= ? AND dataset < ? AND person = ? ORDER BY dataset"
 
 File = tuple[int, int]
 """A file by its device and number, whatever it is called."""
@@ -365,11 +366,22 @@ class _Reader:
         """Return where one account stands."""
         return _tail(self._connection, dataset, person)
 
+    def tails_of(self, beginning: str, person: str) -> list[Tail]:
+        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        between = (beginning, beginning[:-1] + "!")  # the letter after a space
+        return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
+
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
         query = "SELECT number, id, digest, event, totals FROM events WHERE account = ? ORDER BY number"
         for row in self._connection.execute(query, (account,)):
             yield Line(*row)
+
+    def text(self, account: int, number: int) -> str | None:
+        """Return the text of one event."""
+        query = "SELECT event FROM events WHERE account = ? AND number = ?"
+        row = self._connection.execute(query, (account, number)).fetchone()
+        return None if row is None else str(row[0])
 
     def digest(self, account: int, number: int) -> str | None:
         """Return the digest of one event."""

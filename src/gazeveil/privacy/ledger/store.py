@@ -80,8 +80,16 @@ class Reader(Protocol):
         """Return where one account stands."""
         ...
 
+    def tails_of(self, beginning: str, person: str) -> list[Tail]:
+        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        ...
+
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
+        ...
+
+    def text(self, account: int, number: int) -> str | None:
+        """Return the text of one event; None if there is no such event."""
         ...
 
     def digest(self, account: int, number: int) -> str | None:

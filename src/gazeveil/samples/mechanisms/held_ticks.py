@@ -23,6 +23,7 @@ from gazeveil.privacy.exact import above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
+from gazeveil.samples.length import Length
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays, fit
@@ -46,7 +47,7 @@ class HeldTicks(SampleMechanism):
     Attributes:
         epsilon: The privacy loss that a window may have.
         window: How long a window is, in seconds.
-        radius: How far each point of it may have been, in the unit of the space.
+        radius: How far each point of it may have been, in the unit of the space, or as text: ``20mm``, ``2deg``.
         ticks: How many points share a window's budget.
     """
 
@@ -59,6 +60,7 @@ class HeldTicks(SampleMechanism):
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
+        object.__setattr__(self, "radius", Length.of(self.radius).in_space(self.space))
         for name in ("epsilon", "window", "radius"):
             value = above_zero(getattr(self, name), name)
             if not Fraction(1, 10**9) <= value <= 10**9:
