@@ -59,7 +59,7 @@ def test_a_stream_says_how_long_and_how_far() -> None:
     assert "during any 0.5 seconds" in text
     assert "60" in text
     assert "That is a moderate guarantee for one window." in text
-    assert "missing, as in a blink, is not hidden" in text
+    assert "that it was missing, as in a blink, may show, and a long absence does" in text
     assert "as in a blink" in statement(GazeStreamDP(3, "0.5", 60)).card()
     assert "blink" not in statement(PureDP(1)).paragraph()
 

@@ -22,6 +22,8 @@ from gazeveil.types import FloatArray
 _ROOM = Room((-20000.0,) * 3, (20000.0,) * 3)
 """So large that no noisy point meets its edge."""
 _RATE = 40.0
+_MOST = 3
+"""How many windows a stream is long at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +43,7 @@ class Ticks:
 
     def run(self, data: Points, noise: NoiseSource, trials: int) -> Outputs:
         """Return the released points, one trial a row; a release that another clock has and this one has not is 0."""
-        rows = np.zeros((trials, 3 * self.mechanism.ticks))
+        rows = np.zeros((trials, 3 * _MOST * self.mechanism.ticks))
         samples = list(zip(data.t.tolist(), *data.points.tolist(), strict=True))
         for trial, row in enumerate(rows):  # one by one, as a live app gets them, and all at once by turns
             veil = self.mechanism.start(noise)
@@ -59,7 +61,8 @@ class Ticks:
     def _apart(self, outputs: Outputs, data: Points) -> FloatArray:
         count = len(data.released)
         there = outputs[:, : 3 * count].reshape(len(outputs), count, 3)
-        return np.asarray(np.linalg.norm(there - data.points[:, data.released].T, axis=2).sum(axis=1))
+        # where gaze is missing, noise is added to what was released before, which is the same for both of a pair
+        return np.asarray(np.nansum(np.linalg.norm(there - data.points[:, data.released].T, axis=2), axis=1))
 
 
 @auditable("held-ticks")
@@ -80,11 +83,12 @@ def _pairs(mechanism: HeldTicks) -> tuple[Pair, ...]:
         "on an even clock": even,
         "in a burst at ten times the rate": np.arange(0.0, seconds + 1e-9, 0.1 / _RATE),
         "on a clock that stutters": np.sort(np.concatenate([even, even[::3], even[::5] + 1e-6])),
+        "and then gaze is lost": np.arange(0.0, (_MOST - 0.5) * seconds, 1.0 / _RATE),
     }
     pairs = []
     for words, clock in clocks.items():
-        t = clock[clock <= seconds]
-        there = np.zeros((3, len(t)))
+        t = clock if words.endswith("lost") else clock[clock <= seconds]
+        there = np.where(t <= seconds, 0.0, np.nan) + np.zeros((3, len(t)))
         shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run3(t, *there))
         released = np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=0.0) != 0, axis=0))
         # aside is rounded down, so that three of them make no more than the radius
