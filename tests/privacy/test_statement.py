@@ -59,7 +59,7 @@ def test_a_stream_says_how_long_and_how_far() -> None:
     assert "during any 0.5 seconds" in text
     assert "60" in text
     assert "That is a moderate guarantee for one window." in text
-    assert "missing, as in a blink, is not hidden" in text
+    assert "that it was missing, as in a blink, may show, and a long absence does" in text
     assert "as in a blink" in statement(GazeStreamDP(3, "0.5", 60)).card()
     assert "blink" not in statement(PureDP(1)).paragraph()
 
@@ -227,6 +227,8 @@ def test_a_card_says_at_a_glance_whether_anything_is_proven() -> None:
     assert "Not proven" in parsed(statement(Unproven("why")).card()).text
     assert "Proven, but weak" in parsed(statement(PureDP(5)).card()).text
     assert parsed(statement(PureDP(1)).card()).text.startswith("Proven, strongWhat")
+    assert parsed(statement(GazeStreamDP(1, 2, 60)).card()).text.startswith("Proven, strong for one windowWhat")
+    assert "Proven, but weak for one window" in parsed(statement(GazeStreamDP(5, 2, 60)).card()).text
 
 
 @pytest.mark.parametrize("promise", EVERY_KIND, ids=repr)

@@ -46,7 +46,9 @@ def turn(
     preset: Annotated[str | None, typer.Option("--preset", help="lphu, mpmu, hplu, or off for no privacy.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="How much a window may lose.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
-    radius: Annotated[str | None, typer.Option("--radius", help="How far gaze is hidden, in its own unit.")] = None,
+    radius: Annotated[
+        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
+    ] = None,
     ca: Authority = None,
     fingerprint: Fingerprint = "",
     as_json: AsJson = False,

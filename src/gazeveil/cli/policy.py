@@ -51,7 +51,7 @@ veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know n
 [[budget]]
 person = "anna"
 epsilon_per_day = 20000
-radius = 90
+radius = "90px"
 """
 
 
@@ -121,13 +121,15 @@ def in_words(policy: Policy) -> list[str]:
         shared = [other.name for other in policy.apps if other is not one and _same_noise(other, one)]
         if shared:
             lines.append(f"  shares its noise with {', '.join(shared)}: together they know no more than one")
-    lines += [f"budget of {one.person}: {one.promise}, for every calendar day (UTC)" for one in policy.budgets]
+    lines += [
+        f"budget of {one.person}: {one.promise}; what was spent comes back 24 hours later" for one in policy.budgets
+    ]
     if policy.control is not None and not policy.control.is_local:
         lines.append(
             f"control on {policy.control}, encrypted: other machines that have the token can steer this gateway"
         )
     if not policy.budgets:
-        lines.append("no budget: every window of gaze is protected, but not a whole day")
+        lines.append("no budget: every window of gaze is protected, but not whole hours or days")
     return lines
 
 

@@ -60,7 +60,7 @@ class GroupStatus:
         restarts: How often a new veil had to be started after an error.
         faults: What was odd about its samples.
         lease_s: How long the lease in use is.
-        remaining: What was left of the day's ε after the last payment; None where nothing is charged.
+        remaining: What was left of the ε of 24 hours after the last payment; None where nothing is charged.
         trouble: Why the last payment failed; empty if it did not.
     """
 
@@ -115,7 +115,7 @@ class AppStatus:
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """One person's day, as far as this gateway knows; the ledger knows for certain.
+    """What a person may lose in any 24 hours, as far as this gateway knows; the ledger knows for certain.
 
     Attributes:
         person: Whose.
@@ -123,7 +123,8 @@ class BudgetStatus:
         radius: How far a point may have been.
         unit: What the radius is measured in.
         remaining: What was left after the last payment; None before the first.
-        spent: Why nothing more is paid today; empty while there is budget.
+        spent: Why nothing more is paid at present; empty while there is budget.
+        back: What comes back next, and when; empty before the first payment.
     """
 
     person: str
@@ -132,6 +133,7 @@ class BudgetStatus:
     unit: str
     remaining: float | None
     spent: str
+    back: str = ""
 
 
 @dataclass(frozen=True, slots=True)

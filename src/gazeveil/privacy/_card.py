@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gazeveil.privacy.exact import decimal_up
+from gazeveil.privacy.unit import WindowOfGaze
 
 if TYPE_CHECKING:
     from gazeveil.privacy.statement import Statement
@@ -44,11 +45,11 @@ color:var(--soft)}
 def card(statement: Statement, *, title: str, whole_page: bool) -> str:
     """Return a card, or a page that holds nothing but the card."""
     body = _guarantee(statement) if statement.proven else _no_guarantee(statement)
-    verdict, marked = (
-        (f"Proven, {statement.strength}", "verdict") if statement.proven else ("Not proven", "verdict none")
-    )
+    of_windows = isinstance(statement.guarantee.unit, WindowOfGaze)
+    strength = f"{statement.strength} for one window" if of_windows else str(statement.strength)
+    verdict, marked = (f"Proven, {strength}", "verdict") if statement.proven else ("Not proven", "verdict none")
     if statement.proven and (statement.weak or statement.conditional_on):
-        but = [str(statement.strength)] if statement.weak else []
+        but = [strength] if statement.weak else []
         but += ["conditional"] if statement.conditional_on else []
         verdict, marked = f"Proven, but {' and '.join(but)}", "verdict weak"
     fragment = (

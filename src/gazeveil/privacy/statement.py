@@ -36,7 +36,9 @@ LIMITS = (
     "How long it took to make this release is not protected."
 )
 GAZE_LIMITS = (
-    "When gaze was recorded, and when it was missing, as in a blink, is not hidden. "
+    "When gaze was recorded is not hidden. "
+    "These odds are for gaze that is missing at the same times: that it was missing, as in a blink, may show, "
+    "and a long absence does. "
     "Each recording counts by itself: gaze that goes on in another one is protected there anew. "
     "Who you are is not protected: how you look shows in one window after the other, and you may be recognised by it."
 )

@@ -170,7 +170,9 @@ def _total(total: Guarantee | None) -> str:
 def _stream_channels(release: Release) -> tuple[str, ...]:
     if isinstance(release.measurement.guarantee, GazeStreamDP):
         return (
-            "When gaze was recorded and when it was missing, as in a blink: time stamps are public.",
+            "When gaze was recorded: time stamps are public.",
+            "That gaze was missing, as in a blink: ε is for gaze that is missing at the same times. Where it comes or "
+            "goes, the bound is ε times the diagonal of the space over the radius, and a long absence shows.",
             "Who somebody is: windows add up over time, and how a person looks may be recognised.",
         )
     return ()

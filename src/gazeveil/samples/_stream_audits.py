@@ -9,6 +9,7 @@ clamped. Where the ratio of densities is known, it is the score that events are 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -27,6 +28,7 @@ from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.ledger import LOSS_UNIT
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.types import FloatArray
@@ -55,7 +57,7 @@ class Gaze:
         return self.x, self.y
 
     def points(self) -> FloatArray:
-        """Return gaze at the samples that are looked at."""
+        """Return gaze at the samples that are looked at; NaN where it is missing."""
         return np.column_stack((self.x[self.seen], self.y[self.seen]))
 
 
@@ -118,8 +120,10 @@ class Tested(Stream):
         rows = np.arange(len(outputs))
         left, shares, locked = np.full(len(rows), float(plan.releases.cap)), np.zeros(len(rows)), np.zeros(len(rows))
         total = np.zeros(len(rows))
-        for slot, gaze in enumerate(data.points()):
+        for slot, there in enumerate(data.points()):
             here = outputs[:, 2 * slot : 2 * slot + 2]
+            # a sample without gaze stands for the latest output
+            gaze = outputs[:, 2 * slot - 2 : 2 * slot] if np.isnan(there).any() else there
             loss = np.minimum(left, share * np.minimum(shares + 1, most)) if kind == 1 else np.floor(left / 2)
             free = (locked == 0) & (loss >= max(least, plan.releases.cap / 16))
             if slot:
@@ -218,8 +222,7 @@ class TestsAlone:
 def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Noisy points on a public clock, over windows of gaze that are moved."""
     stream = Ticks(made("clock", epsilon, window, radius, ticks=ticks))
-    found = pairs_of(stream.mechanism)
-    pairs = padded([seen_at(pair, releases_of(stream.mechanism, pair.first)) for pair in found])
+    pairs = padded([*pairs_of(stream.mechanism), *pairs_with_a_gap(stream.mechanism)])
     return Subject(stream.run, stream.mechanism.guarantee, pairs, stream.log_ratio)
 
 
@@ -299,26 +302,56 @@ def made(name: str, epsilon: float, window: float, radius: float, **options: Any
 
 def _tested(mechanism: StreamMechanism, after: float = 0.0) -> Subject:
     stream = Tested(mechanism)
-    return Subject(stream.run, mechanism.guarantee, pairs_of(mechanism, after=after), stream.log_ratio)
+    pairs = padded([*pairs_of(mechanism, after=after), *pairs_with_a_gap(mechanism, after=False)])
+    return Subject(stream.run, mechanism.guarantee, pairs, stream.log_ratio)
 
 
 def pairs_of(mechanism: StreamMechanism, seconds: float = 0.0, after: float = 0.0) -> tuple[Pair, ...]:
     """Return streams as long as a window or shorter, moved by a step or a drift, on every clock."""
     seconds, radius = seconds or float(mechanism.window), float(mechanism.radius)
-    period = mechanism.plan().period_us
+    moves = ("a step", "a slow drift")
+    still = still_gaze(screen(_SIDE, _SIDE), after + seconds + 1 / _RATE, _RATE, places=1)  # both ends of the window
+    found = window_pairs(still, after, seconds, radius)
+    return padded([_pair(pair, _slots(mechanism)) for pair in found if pair.words.startswith(moves)])
+
+
+def pairs_with_a_gap(mechanism: StreamMechanism, *, after: bool = True) -> list[Pair]:
+    """Return windows that are moved by a step, with gaze that is lost within them, or when they are over and for good.
+
+    Whoever held the last gaze that was seen would give it away anew in every window after.
+    """
+    seconds, radius = float(mechanism.window), float(mechanism.radius)
+    lengths = {"gaze lost within it": seconds} | ({"gaze lost after it": 3.0 * seconds} if after else {})
+    pairs = []
+    for words, length in lengths.items():
+        gaze = still_gaze(screen(_SIDE, _SIDE), length, _RATE, places=1)
+        for pair in window_pairs(gaze, 0.0, seconds, radius):
+            if pair.words.startswith("a step"):
+                made = _pair(pair, _slots(mechanism))
+                lost = made.first.t > seconds if length > seconds else abs(made.first.t - seconds / 2) <= seconds / 4
+                sides = [
+                    replace(side, x=np.where(lost, np.nan, side.x), y=np.where(lost, np.nan, side.y))
+                    for side in (made.first, made.second)
+                ]
+                pairs.append(Pair(sides[0], sides[1], f"{pair.words}, {words}"))
+    return pairs
+
+
+def _slots(mechanism: StreamMechanism) -> Callable[[Recording], NDArray[np.int64]]:
+    """Return what finds the samples at which a mechanism may release something: they follow from the clock alone."""
+    plan = mechanism.plan()
+    most = plan.releases.cap // plan.loss if isinstance(mechanism, Clock) else math.inf
 
     def slots(there: Recording) -> NDArray[np.int64]:
         times = np.rint(there.t * 1e6).astype(np.int64)
         chosen = [0]
         for i in range(1, len(times)):
-            if times[i] - times[chosen[-1]] >= period:
+            within = [j for j in chosen if times[i] - times[j] <= plan.releases.window_us]
+            if times[i] - times[chosen[-1]] >= plan.period_us and len(within) < most:
                 chosen.append(i)
         return np.array(chosen)
 
-    moves = ("a step", "a slow drift")
-    still = still_gaze(screen(_SIDE, _SIDE), after + seconds + 1 / _RATE, _RATE, places=1)  # both ends of the window
-    found = window_pairs(still, after, seconds, radius)
-    return padded([_pair(pair, slots) for pair in found if pair.words.startswith(moves)])
+    return slots
 
 
 def _pair(pair: Pair, slots: Any) -> Pair:
@@ -349,9 +382,12 @@ def padded(pairs: list[Pair]) -> tuple[Pair, ...]:
 
 
 def _apart(outputs: Outputs, data: Gaze) -> FloatArray:
-    """Return how far the outputs are from gaze, added up over the samples that are looked at."""
+    """Return how far the outputs are from gaze, added up over the samples that are looked at and have gaze.
+
+    Where there is none, the noise is added to what was released before, which is the same for both of a pair.
+    """
     points = outputs[:, : 2 * len(data.seen)].reshape(len(outputs), -1, 2)
-    return np.asarray(np.linalg.norm(points - data.points(), axis=2).sum(axis=1))
+    return np.asarray(np.nansum(np.linalg.norm(points - data.points(), axis=2), axis=1))
 
 
 def _log_mean(logs: FloatArray) -> FloatArray:

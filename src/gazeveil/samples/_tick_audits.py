@@ -23,6 +23,8 @@ from gazeveil.types import FloatArray
 _ROOM = Room((-20000.0,) * 3, (20000.0,) * 3)
 """So large that no noisy point meets its edge."""
 _RATE = 10.0
+_MOST = 3
+"""How many windows a stream is long at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +55,8 @@ class Ticks(OneStream):
     def _apart(self, outputs: Outputs, data: Points) -> FloatArray:
         count = len(data.seen)
         there = outputs[:, : 3 * count].reshape(len(outputs), count, 3)
-        return np.asarray(np.linalg.norm(there - data.points[:, data.seen].T, axis=2).sum(axis=1))
+        # where gaze is missing, noise is added to what was released before, which is the same for both of a pair
+        return np.asarray(np.nansum(np.linalg.norm(there - data.points[:, data.seen].T, axis=2), axis=1))
 
 
 @auditable("held-ticks")
@@ -62,7 +65,7 @@ def held_ticks(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, 
     mechanism = HeldTicks(
         _ROOM, epsilon=Fraction(epsilon), window=Fraction(window), radius=Fraction(radius), ticks=ticks
     )
-    stream = Ticks(mechanism, 3 * window)
+    stream = Ticks(mechanism, (_MOST + 1) * window)
     return Subject(stream.run, mechanism.guarantee, _pairs(mechanism), stream.log_ratio)
 
 
@@ -74,15 +77,16 @@ def _pairs(mechanism: HeldTicks) -> tuple[Pair, ...]:
         "on an even clock": even,
         "in a burst at ten times the rate": np.arange(0.0, seconds + 1e-9, 0.1 / _RATE),
         "on a clock that stutters": np.sort(np.concatenate([even, even[::3], even[::5] + 1e-6])),
+        "and then gaze is lost": np.arange(0.0, (_MOST - 0.5) * seconds, 1.0 / _RATE),
     }
     pairs = []
     for words, clock in clocks.items():
-        t = clock[clock <= seconds]
-        there = np.zeros((3, len(t)))
+        t = clock if words.endswith("lost") else clock[clock <= seconds]
+        there = np.where(t <= seconds, 0.0, np.nan) + np.zeros((3, len(t)))
         shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run3(t, *there))
         released = np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=0.0) != 0, axis=0))
         # aside is rounded down, so that three of them make no more than the radius
         moved = there + math.nextafter(aside * (1.0 - 1e-15), 0.0)
-        sides = [Points(t, points, released, 3 * mechanism.ticks) for points in (there, moved)]
+        sides = [Points(t, points, released, 3 * _MOST * mechanism.ticks) for points in (there, moved)]
         pairs.append(Pair(sides[0], sides[1], f"a window moved aside, {words}"))
     return tuple(pairs)

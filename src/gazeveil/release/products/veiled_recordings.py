@@ -117,8 +117,7 @@ class VeiledMeasurement(Measurement):
 
     def forecast(self) -> Forecast:
         """Return how far veiled points are expected to lie from gaze, on public gaze that nobody had."""
-        mechanisms = tuple((each, screen) for screen, each in self.on_screens.items())
-        return veil_forecast(mechanisms, self.study.recordings.rate_hz or USUAL_HZ)
+        return veil_forecast(tuple(self.on_screens.values()), self.study.recordings.rate_hz or USUAL_HZ)
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values, for each screen."""
