@@ -35,7 +35,7 @@ def listing(policy: PolicyFile, as_json: AsJson = False) -> None:
     ]
     print_table("Apps", ["app", "state", "why", "guarantee", "connections", "sent", "dropped"], rows)
     for one in told["apps"]:
-        print(f"{one['name']}: {one['promise']}")
+        print(f"{one['name']}: {one['promise']} {one['identification']}")
 
 
 @app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")

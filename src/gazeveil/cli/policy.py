@@ -15,6 +15,7 @@ from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.privacy.guarantee import Unproven
+from gazeveil.samples.identification import table
 
 app = command_app()
 
@@ -112,6 +113,7 @@ def in_words(policy: Policy) -> list[str]:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
         lines.append(f"  veil: {one.mechanism.in_words()}; promise: {_promise(one)}")
+        lines.append(f"  identity: {table().look_up(one.mechanism).in_words()}")
         if one.protocol == "lsl":
             lines.append(
                 "  LSL listens on all networks of this machine: a firewall decides who else can read the veiled stream"
@@ -143,5 +145,6 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
         "output": one.output,
         "mechanism": one.mechanism.to_dict(),
         "guarantee": one.mechanism.guarantee.to_dict(),
+        "identification": table().look_up(one.mechanism).to_dict(),
         "shares_noise_with": [other.name for other in policy.apps if other is not one and _same_noise(other, one)],
     }

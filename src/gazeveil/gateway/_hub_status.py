@@ -12,6 +12,8 @@ from typing import Any, Literal
 from gazeveil.errors import CannotCompose
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.samples.identification import table
+from gazeveil.samples.mechanism import SampleMechanism
 
 State = Literal["flowing", "silent", "ended", "off"]
 
@@ -94,6 +96,7 @@ class AppStatus:
         errors: How often it could not be shown one.
         proven: Whether its veil keeps a promise.
         promise: Which, in words.
+        identification: How often participants were identified behind such a veil, as measured, in words.
         knob: What may be chosen live.
     """
 
@@ -108,6 +111,7 @@ class AppStatus:
     errors: int
     proven: bool
     promise: str
+    identification: str
     knob: tuple[str, ...]
 
 
@@ -151,6 +155,12 @@ class HubStatus:
 def in_words(promise: Guarantee) -> str:
     """Say a promise in words; a hundred streams often share one."""
     return promise.in_words()
+
+
+@functools.lru_cache(maxsize=256)
+def identification(veil: SampleMechanism) -> str:
+    """Say how often participants were identified behind such a veil, as measured."""
+    return table().look_up(veil).in_words()
 
 
 @functools.lru_cache(maxsize=256)

@@ -18,7 +18,15 @@ from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
-from gazeveil.gateway._hub_status import AppStatus, BudgetStatus, GroupStatus, HubStatus, TrackerStatus, in_words
+from gazeveil.gateway._hub_status import (
+    AppStatus,
+    BudgetStatus,
+    GroupStatus,
+    HubStatus,
+    TrackerStatus,
+    identification,
+    in_words,
+)
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy
 from gazeveil.gateway.sample import RawSample
@@ -297,6 +305,7 @@ class Hub:
             seat.errors,
             promise.proven,
             in_words(promise),
+            identification(group.mechanism),
             setting.knob,
         )
 

@@ -74,6 +74,8 @@ class Statement:
         presence: The ε for the odds of whether the unit is in the data at all; None where that is not protected.
         total: What this and all earlier releases from the same budget guarantee together, where it is known.
         facts: The public facts that it rests on, where they are known.
+        identification: How often participants were identified behind it, as measured, in words; empty where that is
+            not a question.
     """
 
     guarantee: Guarantee
@@ -82,6 +84,7 @@ class Statement:
     presence: Fraction | None = None
     total: Guarantee | None = None
     facts: tuple[StatedFact, ...] = ()
+    identification: str = ""
 
     @property
     def strength(self) -> Strength | None:
@@ -250,7 +253,7 @@ class Statement:
     def paragraph(self) -> str:
         """Return the statement as one paragraph."""
         if not self.proven:
-            parts = [self.how_much(), NOTHING_PROVEN, self.rests_on(), self.together()]
+            parts = [self.how_much(), NOTHING_PROVEN, self.identification, self.rests_on(), self.together()]
         else:
             parts = [
                 f"What is protected: {self.protects}.",
@@ -261,6 +264,7 @@ class Statement:
                 self.failure(),
                 self.rests_on(),
                 self.limits(),
+                self.identification,
                 self.together(),
             ]
         return " ".join(part for part in parts if part)
@@ -291,6 +295,7 @@ class Statement:
                 {"difference": name, "windows": windows, "epsilon": as_text(epsilon), "delta": as_text(delta)}
                 for _, name, windows, epsilon, delta in self._spans()
             ],
+            "identification": self.identification,
             "conditional_on": list(self.conditional_on),
             "total": None if self.total is None else self.total.to_dict(),
             "text": self.paragraph(),
@@ -303,6 +308,7 @@ def statement(
     delta: Number = "1e-6",
     total: Guarantee | None = None,
     facts: Iterable[StatedFact] = (),
+    identification: str = "",
 ) -> Statement:
     """Return the privacy statement for a guarantee.
 
@@ -311,13 +317,14 @@ def statement(
         delta: The δ at which a concentrated guarantee is stated; others have their own.
         total: What this and all earlier releases from the same data guarantee together, if it is known.
         facts: The public facts that the release rests on, if they are known.
+        identification: How often participants were identified behind it, as measured, in words.
     """
-    known = tuple(facts)
+    more: dict[str, Any] = {"total": total, "facts": tuple(facts), "identification": identification}
     if isinstance(guarantee, Unproven):
-        return Statement(guarantee, None, None, total=total, facts=known)
+        return Statement(guarantee, None, None, **more)
     stated = _in_epsilon(guarantee.restated(neighbours=Neighbours.REPLACE_ONE), delta)
     presence = _in_epsilon(guarantee, delta)[0] if guarantee.neighbours is Neighbours.ADD_REMOVE else None
-    return Statement(guarantee, *stated, presence=presence, total=total, facts=known)
+    return Statement(guarantee, *stated, presence=presence, **more)
 
 
 def neighbours_in_words(guarantee: Guarantee) -> str:
