@@ -150,7 +150,7 @@ class Door:
         print_line("guarantee", str(release.guarantee))
         print_line("meaning", statement.how_much())
         if statement.identification:
-            print_line("identity", statement.identification)
+            print_line("identity", f"Who you are is not protected. {statement.identification}")
         if condition := statement.condition():
             print_line("condition", condition)
         if statement.total is not None:

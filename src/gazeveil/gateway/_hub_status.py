@@ -160,7 +160,7 @@ def in_words(promise: Guarantee) -> str:
 @functools.lru_cache(maxsize=256)
 def identification(veil: SampleMechanism) -> str:
     """Say how often participants were identified behind such a veil, as measured."""
-    return table().look_up(veil).in_words()
+    return table().look_up(veil).warning()
 
 
 @functools.lru_cache(maxsize=256)

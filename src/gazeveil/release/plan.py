@@ -390,7 +390,7 @@ class Plan:
             for fact in self.facts
         ]
         if (found := self.measurement.identification()) is not None:
-            rows.append(("Who you are", found.in_words()))
+            rows.append(("Who you are", found.warning()))
         rows += [("Mind", warning) for warning in self.measurement.warnings()]
         return html_table(f"Plan: {self.measurement.product}", rows)
 

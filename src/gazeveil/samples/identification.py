@@ -123,6 +123,10 @@ class Identification:
     bare: Measured | None
     version: int
 
+    def warning(self) -> str:
+        """Say it where no statement says what is not protected."""
+        return f"Who you are is not protected. {self.in_words()}"
+
     def in_words(self) -> str:
         """Say it in plain words, for a participant."""
         if self.relation == "no veil":
