@@ -113,7 +113,7 @@ def test_the_strongest_attacker_at_the_level_speaks() -> None:
     [{"epsilon": "1.5"}, {"window": 2}, {"radius": 5}, {"epsilon": 1, "radius": 3}],
     ids=str,
 )
-def test_a_level_that_was_not_measured_gets_the_nearest_that_protects_no_more(wanted: dict[str, Any]) -> None:
+def test_a_level_that_was_not_measured_gets_the_nearest_that_is_no_stronger(wanted: dict[str, Any]) -> None:
     found = LEVELS.look_up(clock(**wanted))
     stronger = wanted.get("radius") == 3
     assert found.relation == ("no veil" if stronger else "nearest")
@@ -121,13 +121,13 @@ def test_a_level_that_was_not_measured_gets_the_nearest_that_protects_no_more(wa
     assert "was not measured" in found.in_words()
 
 
-def test_of_two_levels_that_protect_no_more_the_nearer_one_speaks() -> None:
+def test_of_two_levels_that_are_no_stronger_the_nearer_one_speaks() -> None:
     assert LEVELS.look_up(clock(epsilon="0.9")).row.rate == 0.2
     assert LEVELS.look_up(clock(epsilon="1.1")).row.rate == 0.4
 
 
 @pytest.mark.parametrize("wanted", [{"epsilon": 3}, {"window": "0.5"}, {"lag": 0.1}, {"ticks": 2}], ids=str)
-def test_nothing_is_taken_from_a_level_that_protects_more_or_otherwise(wanted: dict[str, Any]) -> None:
+def test_nothing_is_taken_from_a_level_that_is_stronger_or_of_another_kind(wanted: dict[str, Any]) -> None:
     found = LEVELS.look_up(clock(**wanted))
     assert found.relation == "no veil"
     assert found.row.rate == 0.9
@@ -144,6 +144,12 @@ def test_noise_on_a_screen_counts_as_half_as_large_an_epsilon_again() -> None:
 def test_what_comes_after_a_veil_protects_no_less_and_is_not_said_to_be_measured() -> None:
     assert LEVELS.look_up(processed(clock(), edge="clamp")).relation == "nearest"
     assert LEVELS.look_up(Chain(FIELD, members=(Chain(FIELD, members=(clock(),)),))).row.rate == 0.4
+
+
+def test_a_space_in_which_the_budget_is_shared_otherwise_is_not_said_to_be_measured() -> None:
+    """The clock of all directions has more ticks to a window than that of a field of 50 degrees."""
+    assert LEVELS.look_up(clock(Sphere())).relation == "nearest"
+    assert LEVELS.look_up(clock(Sphere(51.0, 50.0))).relation == "measured"
 
 
 def test_veils_that_are_new_with_every_sample_are_compared_at_no_higher_rate() -> None:

@@ -96,7 +96,7 @@ SENTENCES: dict[str, Any] = {
     r"How long it took to make this release is not protected\.": ADMITS,
     r"In our tests, behind this veil at this level, .+\.": LEVELS,
     r"This level was not measured\.": ADMITS,
-    r"In our tests, behind the nearest level measured that protects no more, .+\.": LEVELS,
+    r"In our tests, behind the nearest level measured that is no stronger, .+\.": LEVELS,
     r"How often participants are identified behind this veil at this level was not measured\.": ADMITS,
     r"In our tests without a veil, .+\.": (
         programs.test_what_was_measured_without_a_veil_is_never_less_than_the_strongest_attacker_there

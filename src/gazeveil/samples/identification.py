@@ -5,8 +5,8 @@
 A guarantee about windows of gaze says nothing about who somebody is. What can be said instead is what known attackers
 achieved. Statements, the gateway and the advice of a plan look it up here, so they say the same.
 
-A level that was not measured gets the nearest measured one that protects no more, and says so; where
-there is none, what was measured without a veil. No number is ever taken from a veil that protects more.
+A level that was not measured gets the nearest measured one that is no stronger by its numbers, and says so; where there
+is none, what was measured without a veil. No number is ever taken from a level that is stronger in any of its numbers.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Identification:
     """What is known about identification behind one veil.
 
     Attributes:
-        relation: Whether this level was measured, the nearest that protects no more, or only gaze without a veil.
+        relation: Whether this level was measured, the nearest that is no stronger, or only gaze without a veil.
         row: The strongest attacker there, chosen after the fact.
         bare: The same attacker without a veil, where that was measured.
         version: The version of the table.
@@ -137,7 +137,7 @@ class Identification:
         else:
             where = "behind this veil at this level"
             if self.relation == "nearest":
-                where = f"behind the nearest level measured that protects no more, {_level_in_words(self.row)}"
+                where = f"behind the nearest level measured that is no stronger, {_level_in_words(self.row)}"
             opening = "This level was not measured. In our tests" if self.relation == "nearest" else "In our tests"
             without = "" if self.bare is None else f" Without a veil it was right in {100 * self.bare.rate:.0f}."
             said = f"{opening}, {where}, {self.row.in_words()}.{without}"
@@ -191,7 +191,7 @@ class Table:
         nearest = min(levels)
         row = max(levels[nearest], key=lambda each: each.rate)
         relation: Relation = "no veil" if nearest == math.inf else "nearest"
-        if nearest == 0 and first is mechanism:
+        if nearest == 0 and first is mechanism and _ticks(row.mechanism) == _ticks(first):
             relation = "measured"
         alike = [each for each in self.rows if each.veil is None and each.setting == row.setting]
         bare = max(alike, key=lambda each: each.rate, default=None) if relation != "no veil" else None
@@ -309,6 +309,11 @@ def _rest(mechanism: SampleMechanism) -> dict[str, Any]:
     """Return all else that a mechanism is, which must be the same."""
     level = KNOB if isinstance(mechanism, StreamMechanism) else (_LESS_IS_WEAKER.get(mechanism.name, ""),)
     return {name: value for name, value in mechanism.to_dict().items() if name not in ("space", *level)}
+
+
+def _ticks(mechanism: SampleMechanism | None) -> int | None:
+    """Return among how many points a window's budget is shared, which follows from the size of the space as well."""
+    return getattr(mechanism, "chosen_ticks", None)
 
 
 def _level_in_words(row: Measured) -> str:
