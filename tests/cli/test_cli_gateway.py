@@ -87,6 +87,19 @@ def test_a_running_gateway_is_seen_steered_and_ends_cleanly(policy: Path, capsys
     assert events[-1] == "gateway stopped"
 
 
+def test_a_taken_port_is_told_in_short_and_the_policy_is_not_said(
+    policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    port = int(policy.read_text().split('listen = "127.0.0.1:')[1].split('"')[0])
+    with socket.create_server(("127.0.0.1", port)):
+        assert run(["serve", str(policy), "--create-ledger"]) == 3
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "cannot listen" in told.err
+    assert len([line for line in told.err.splitlines() if not line.startswith("{")]) <= 2
+
+
 def test_without_a_gateway_the_commands_say_what_to_do(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["apps", "list", str(policy)]) == 3
     assert "gazeveil serve" in capsys.readouterr().err

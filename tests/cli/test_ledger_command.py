@@ -139,6 +139,17 @@ def test_a_missing_ledger_says_how_to_make_one(capsys: pytest.CaptureFixture[str
     assert not Path("nowhere.sqlite").exists()
 
 
+@pytest.mark.parametrize("command", ["show", "history", "export", "verify", "restore"])
+def test_a_ledger_can_be_named_by_its_path_alone(
+    capsys: pytest.CaptureFixture[str], command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told(capsys, "init", "study-7", "--epsilon", "3")
+    path = Path("ledger.sqlite").absolute()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert told(capsys, command, str(path))["ledger"] == str(path)
+
+
 @pytest.mark.parametrize("command", ["show", "history"])
 def test_a_missing_account_says_how_to_open_one(capsys: pytest.CaptureFixture[str], command: str) -> None:
     told(capsys, "init", "study-7", "--epsilon", "3")

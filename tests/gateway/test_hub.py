@@ -345,7 +345,7 @@ def test_numbers_between_presets_may_be_chosen_within_the_policys_bounds() -> No
         ({"preset": "off"}, PrivacyError, "does not allow 'off'"),
         ({"epsilon": 2.5}, PrivacyError, "epsilon_at_most = 2"),
         ({"window": 0.5}, PrivacyError, "window_at_least = 1"),
-        ({"radius": 1000}, PrivacyError, "does not allow any"),
+        ({"radius": 1000}, PrivacyError, "does not let 'game' change its radius"),
         ({"epsilon": -1}, OptionError, "epsilon"),
         ({"window": 11}, OptionError, "window"),
         ({}, OptionError, "where to turn"),

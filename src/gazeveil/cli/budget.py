@@ -4,23 +4,23 @@
 
 from __future__ import annotations
 
-from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.gateway.policy import read_policy
 
 app = command_app()
 
 
 @app.command(epilog="Example: `gazeveil budget policy.toml`")
-def budget(policy: PolicyFile, as_json: AsJson = False) -> None:
+def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Show what each participant spent today, and what is left.
 
     Past days are in the ledger: `gazeveil ledger`.
     """
-    told = ask(read_policy(policy), "GET", "/v1/budget")
+    told = ask(policy, "GET", "/v1/budget", ca=ca, fingerprint=fingerprint)
     if as_json:
         print_json(told)
         return
+    print_shut(told)
     rows = [
         (one["person"], one["epsilon_per_day"], one["remaining"], f"{one['radius']:g} {one['unit']}", one["spent"])
         for one in told["budgets"]

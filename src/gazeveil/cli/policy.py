@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
@@ -93,10 +93,10 @@ def example(
 
 
 @app.command(epilog="Example: `gazeveil policy reload policy.toml`")
-def reload(path: PolicyFile, as_json: AsJson = False) -> None:
+def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
-    read = read_policy(path)
-    told = ask(read, "POST", "/v1/policy/reload")
+    read_policy(path)
+    told = ask(path, "POST", "/v1/policy/reload", ca=ca, fingerprint=fingerprint)
     if as_json:
         print_json(told)
     else:
@@ -109,6 +109,8 @@ def in_words(policy: Policy) -> list[str]:
     for tracker in policy.trackers:
         where = f" at {tracker.address}" if tracker.address else ""
         lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, {tracker.person} sits before it")
+        if tracker.protocol == "lsl" and tracker.session == policy.lsl_session:
+            lines.append("  apps that look for any stream of gaze may pick its raw one: give it a session of its own")
     for one in policy.apps:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
@@ -124,6 +126,10 @@ def in_words(policy: Policy) -> list[str]:
                 f"  shares its noise with {', '.join(shared)}: together they know no more than all points of one veil"
             )
     lines += [f"budget of {one.person}: {one.promise}, for every calendar day (UTC)" for one in policy.budgets]
+    if policy.control is not None and not policy.control.is_local:
+        lines.append(
+            f"control on {policy.control}, encrypted: other machines that have the token can steer this gateway"
+        )
     if not policy.budgets:
         lines.append("no budget: what windows add up to over a day is not limited")
     return lines

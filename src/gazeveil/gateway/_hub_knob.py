@@ -54,10 +54,10 @@ def chosen(
         bound = bounds[name]
         kind = "at_most" if name == "epsilon" else "at_least"
         if bound is None or (value > bound if name == "epsilon" else value < bound):
-            allows = "does not allow any" if bound is None else f"has {name}_{kind} = {float(bound):g}"
+            limit = "" if bound is None else f" beyond {name}_{kind} = {float(bound):g}"
             raise PrivacyError(
-                f"the policy of {app.name!r} {allows}, so {name} cannot be {float(value):g}",
-                hint=f"{name}_{kind} in the policy says how far the knob may be turned",
+                f"the policy does not let {app.name!r} change its {name}{limit}: {float(value):g} was asked for",
+                hint=f"{name}_{kind} in the policy says how far it may be changed while the gateway runs",
             )
     if given.get("window", 0) > LONGEST_WINDOW_S:  # so long is a gateway quiet that starts and has forgotten the knob
         raise OptionError(f"a window cannot be turned to more than {LONGEST_WINDOW_S:g} s")

@@ -16,6 +16,7 @@ from gazeveil.gateway.veiling import Feed, feed_of
 Log = Callable[..., None]
 
 WAITING = "no sample has come yet"
+NO_LISTENER = "no connected app asks for gaze"
 SWITCHED_OFF = "the app is switched off"
 NOT_ALLOWED = "the policy does not allow this app's veil for whoever sits at the tracker"
 """What apps are told; the control API tells the whole reason."""
@@ -44,7 +45,7 @@ class Door(Outlet, Protocol):
 
     Attributes:
         shown: What whoever connects from now on is shown.
-        watched: Is called when the first one comes, and when the last one has left.
+        watched: Is called when the first one asks for gaze, and when the last one does not any more.
     """
 
     shown: Shown
@@ -52,7 +53,7 @@ class Door(Outlet, Protocol):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is there."""
+        """Whether anybody is there who has asked for gaze."""
         ...
 
     @property
@@ -76,7 +77,7 @@ class Seat:
         setting: What the policy says.
         outlet: Where its gaze goes; None until there is one.
         is_on: Whether the control API lets it run.
-        is_watched: Whether anybody is connected: gaze that nobody sees is not paid for.
+        is_watched: Whether anybody has asked for gaze: what nobody sees is not paid for.
         refused: Why it may not have its veil; empty if it may.
         why: Why it gets nothing; empty while gaze flows.
         ended: Why nothing more comes; empty if more may.
@@ -111,7 +112,11 @@ class Seat:
         """Whether it gets gaze."""
         if not self.is_on:
             return "off"
-        return "ended" if self.ended else "silent" if self.why else "flowing"
+        if self.ended:
+            return "ended"
+        if not self.is_watched:
+            return "no listener"
+        return "silent" if self.why else "flowing"
 
     def obey(self, setting: AppSetting, tracker: TrackerSetting) -> None:
         """Follow a new setting."""
@@ -123,6 +128,15 @@ class Seat:
         self.outlet = outlet
         self.failing = False
         self._tell()
+
+    def watch(self, by_anybody: bool) -> None:
+        """Take note whether anybody asks for gaze; nothing is told, since nobody is there or somebody just came."""
+        if self.is_watched == by_anybody:
+            return
+        self.is_watched = by_anybody
+        if not self.ended:
+            self.feed.forget()
+            self.why = WAITING if by_anybody else NO_LISTENER
 
     def give(self, t: float, x: float, y: float) -> None:
         """Show what becomes of a veiled point; an outlet that fails harms nobody else."""

@@ -15,7 +15,9 @@ from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.samples.identification import table
 from gazeveil.samples.mechanism import SampleMechanism
 
-State = Literal["flowing", "silent", "ended", "off"]
+State = Literal["flowing", "no listener", "silent", "ended", "off"]
+LATCH_HINT = "put the ledger back, or `gazeveil ledger restore` it, then start the gateway again"
+"""What to do when nothing leaves any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
+    LATCH_HINT,
     AppStatus,
     BudgetStatus,
     GroupStatus,
@@ -44,8 +45,6 @@ __all__ = [
     "Outlet",
     "TrackerStatus",
 ]
-
-LATCH_HINT = "nothing leaves until the ledger is back or restored (gazeveil ledger restore) and the gateway restarted"
 
 
 class Hub:
@@ -100,12 +99,12 @@ class Hub:
         self._group(app).seats_changed()
 
     def watched(self, app: str, by_anybody: bool) -> None:
-        """Say whether anybody is connected to an app's outlet: gaze that nobody sees is neither veiled nor paid for.
+        """Say whether anybody asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for.
 
         Raises:
             UnknownName: If there is no such app.
         """
-        self._seat(app).is_watched = by_anybody
+        self._seat(app).watch(by_anybody)
         self._group(app).seats_changed()
 
     def push(self, tracker: str, samples: Sequence[RawSample], now: float) -> None:
@@ -152,7 +151,7 @@ class Hub:
             return
         purse.settled(charge, outcome, now)
         if isinstance(outcome, LedgerRolledBack):
-            self._latch(outcome)
+            self.latch(outcome)
         elif isinstance(outcome, GazeveilError):
             self._log("payment-failed", group=charge.group, person=charge.person, error=type(outcome).__name__)
 
@@ -250,7 +249,7 @@ class Hub:
         for desk in self._desks.values():
             desk.close()
 
-    def _latch(self, cause: LedgerRolledBack) -> None:
+    def latch(self, cause: LedgerRolledBack) -> None:
         """Let nothing leave any more: what was spent is forgotten, so nobody can say what may still be spent."""
         if self.latched:
             return

@@ -8,12 +8,14 @@ wrong is told with its line. A policy is a value: two that are equal mean the sa
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
 from gazeveil.errors import UnknownName
+from gazeveil.gateway._lsl_search import DEFAULT_SESSION
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Output
 from gazeveil.gaze.aoi import AreasOfInterest
@@ -39,6 +41,14 @@ class Address:
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is reached from this machine alone; a name other than ``localhost`` may be anywhere."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
 
 @dataclass(frozen=True, slots=True)
 class Tls:
@@ -59,6 +69,7 @@ class TrackerSetting:
         person: Who sits before it, and whose budget pays, until the control API says otherwise.
         address: Where the tracker listens; None for streams that are found by name, for files and for simulated eyes.
         stream: The name of an LSL stream; empty for the first stream of gaze.
+        session: The LSL session that the stream is in.
         file: What is replayed.
         speed: How many times faster than it was recorded.
         loop: Whether a replay starts again at its end.
@@ -72,6 +83,7 @@ class TrackerSetting:
     person: str = "somebody"
     address: Address | None = None
     stream: str = ""
+    session: str = DEFAULT_SESSION
     file: Path | None = None
     speed: float = 1.0
     loop: bool = False
@@ -164,9 +176,12 @@ class Policy:
         budgets: Who may lose how much a day; who has none is not charged.
         ledger: Where budgets are kept: a path, or a ``postgresql://`` address; empty where no budget needs one.
         control: Where the control API listens; None for none.
+        control_tls: Its certificate and key; needed where other machines reach it.
         token_file: Where its token is kept.
         lease_s: For about how many seconds a viewer group pays ahead.
         path: The file it was read from.
+        lsl_session: The LSL session in which apps look for their streams; one for all of them.
+        state_file: Where decisions that outlive a restart are kept; None for the usual place (`memory`).
     """
 
     trackers: tuple[TrackerSetting, ...]
@@ -177,6 +192,9 @@ class Policy:
     token_file: Path | None = None
     lease_s: float = 10.0
     path: Path | None = None
+    lsl_session: str = DEFAULT_SESSION
+    control_tls: Tls | None = None
+    state_file: Path | None = None
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.
@@ -210,6 +228,36 @@ def read_policy(path: Path | str) -> Policy:
     from gazeveil.gateway._policy_reading import policy_in  # noqa: PLC0415  (reads into the classes above)
 
     return policy_in(Path(path))
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSetting:
+    """How to reach the control API of a running gateway.
+
+    Attributes:
+        address: Where it listens.
+        token_file: Where its token is kept.
+        certificate: The certificate that it must show; None where it is not encrypted.
+    """
+
+    address: Address
+    token_file: Path
+    certificate: Path | None = None
+
+
+def read_control(path: Path | str) -> ControlSetting:
+    """Return how to reach the gateway of a policy.
+
+    Only the table ``[gateway]`` is read: an app can be switched off while the rest of the file is being changed, and
+    from a machine that has nothing but this table.
+
+    Raises:
+        FileFormatError: If the table is wrong.
+        InputError: If it has no control API.
+    """
+    from gazeveil.gateway._policy_reading import control_in  # noqa: PLC0415
+
+    return control_in(Path(path))
 
 
 Setting = TypeVar("Setting", TrackerSetting, AppSetting)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from gazeveil.privacy.ledger._anchor_file import state_folder
 from gazeveil.privacy.ledger.account import Account, Receipt
 from gazeveil.privacy.ledger.anchor import check_anchor
 from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, Restored, UnprovenRecorded
@@ -23,4 +24,5 @@ __all__ = [
     "UnprovenRecorded",
     "Verification",
     "check_anchor",
+    "state_folder",
 ]

@@ -252,6 +252,24 @@ class Ledger:
             lost = (f"{line} (by the anchor on this machine)" for line in self._watch.loss(reader).in_words())
             return replace(found, faults=(*found.faults, *lost))
 
+    @property
+    def identity(self) -> str:
+        """The digest of its first event, which no other ledger has; empty while it has none."""
+        if not self._watch.identity:
+            with self.store.reading() as reader:
+                return reader.identity()
+        return self._watch.identity
+
+    def check(self) -> None:
+        """Make sure that it holds everything that its anchor on this machine names.
+
+        Raises:
+            LedgerRolledBack: If it does not.
+            LedgerError: If it cannot be read, or the anchor cannot.
+        """
+        with self.store.reading() as reader:
+            self._watch.check(reader, None)
+
     def lost(self) -> Loss:
         """Return what the anchor on this machine names and the ledger does not hold: false if it holds everything."""
         with self.store.reading() as reader:
