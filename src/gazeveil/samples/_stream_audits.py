@@ -27,7 +27,7 @@ from gazeveil.privacy.audit.neighbours.windows import still_gaze, window_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.ledger import LOSS_UNIT
-from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
@@ -35,7 +35,9 @@ from gazeveil.types import FloatArray
 
 _SIDE = 32768
 PLANE = Screen(float(_SIDE), float(_SIDE))
-_RATE = 40.0
+_RATE = 10.0
+"""As many samples as there are tests; bursts have ten times as many."""
+_BLURS = 48
 _TEST_UNIT = LOSS_UNIT + (LOSS_UNIT >> 10)
 
 
@@ -48,6 +50,11 @@ class Gaze:
     y: FloatArray
     seen: NDArray[np.int64]
     width: int
+
+    @property
+    def axes(self) -> tuple[FloatArray, ...]:
+        """Gaze, one list a coordinate."""
+        return self.x, self.y
 
     def points(self) -> FloatArray:
         """Return gaze at the samples that are looked at; NaN where it is missing."""
@@ -135,6 +142,43 @@ class Tested(Stream):
 
 
 @dataclass(frozen=True, slots=True)
+class Sparse(Stream):
+    """The sparse vector technique, within one window: releases, and tests under a threshold that is blurred once.
+
+    The blur is averaged over a few dozen of its quantiles, so the ratio is nearly that of the densities.
+    """
+
+    def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
+        """Return nearly the log ratio of the two densities."""
+        return self._log_density(outputs, first) - self._log_density(outputs, second)
+
+    def _log_density(self, outputs: Outputs, data: Gaze) -> FloatArray:
+        plan = self.mechanism.plan()
+        tests, threshold = plan.own[:2]
+        unit = _TEST_UNIT / tests
+        shares = (np.arange(_BLURS) + 0.5) / _BLURS
+        blurs = -2 * unit * np.sign(shares - 0.5) * np.log(1 - 2 * np.abs(shares - 0.5))
+        total, left = np.zeros(len(outputs)), np.full(len(outputs), float(plan.releases.cap))
+        epoch = np.zeros((len(outputs), _BLURS))
+        for slot, gaze in enumerate(data.points()):
+            here = outputs[:, 2 * slot : 2 * slot + 2]
+            free = left >= tests + plan.loss
+            published = free
+            if slot:
+                before = outputs[:, 2 * slot - 2 : 2 * slot]
+                published = free & np.any(here != before, axis=1)
+                far = np.linalg.norm(gaze - before, axis=1) - threshold
+                beyond = (far[:, None] - blurs) / (4 * unit)
+                chance = np.where(published[:, None], _log_laplace(beyond), _log_laplace(-beyond))
+                epoch += np.where(free[:, None], chance, 0.0)
+                total += np.where(published, _log_mean(epoch), 0.0)
+                epoch[published] = 0.0
+            total -= np.where(published, np.linalg.norm(here - gaze, axis=1) * plan.loss / LOSS_UNIT, 0.0)
+            left -= np.where(published, tests + plan.loss, 0.0)
+        return total + _log_mean(epoch)
+
+
+@dataclass(frozen=True, slots=True)
 class BySamples:
     """A clock that ticks every so many samples instead of seconds: right at the nominal rate, wrong in a burst."""
 
@@ -178,35 +222,38 @@ class TestsAlone:
 def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Noisy points on a public clock, over windows of gaze that are moved."""
     stream = Ticks(made("clock", epsilon, window, radius, ticks=ticks))
-    pairs = _padded([*pairs_of(stream.mechanism), *pairs_with_a_gap(stream.mechanism)])
+    found = [*pairs_of(stream.mechanism), *pairs_with_a_gap(stream.mechanism)]
+    pairs = padded([seen_at(pair, releases_of(stream.mechanism, pair.first)) for pair in found])
     return Subject(stream.run, stream.mechanism.guarantee, pairs, stream.log_ratio)
 
 
 @auditable("kaleido")
-def kaleido(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+def kaleido(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.05) -> Subject:
     """Kaleido with its noise, tests and windows corrected."""
     options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "floor": "0.02"}
     return _tested(made("kaleido", epsilon, window, radius, **options))
 
 
 @auditable("distribution")
-def distribution(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+def distribution(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.05) -> Subject:
     """Budget distribution for gaze."""
     return _tested(made("distribution", epsilon, window, radius, test_share=test_share, t_skip="0.1", floor="0.02"))
 
 
 @auditable("absorption")
-def absorption(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
-    """Budget absorption for gaze."""
-    return _tested(made("absorption", epsilon, window, radius, test_share=test_share, t_skip="0.1"))
+def absorption(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.05) -> Subject:
+    """Budget absorption for gaze, over windows that skipped releases come before."""
+    skip = str(window / 2)
+    mechanism = made("absorption", epsilon, window, radius, test_share=test_share, t_skip=skip)
+    return _tested(mechanism, after=window)
 
 
 @auditable("sparse-vector")
-def sparse_vector(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+def sparse_vector(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.1) -> Subject:
     """The sparse vector technique for gaze."""
     options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "releases": 2}
-    mechanism = made("sparse-vector", epsilon, window, radius, **options)
-    return Subject(Stream(mechanism).run, mechanism.guarantee, pairs_of(mechanism))
+    stream = Sparse(made("sparse-vector", epsilon, window, radius, **options))
+    return Subject(stream.run, stream.mechanism.guarantee, pairs_of(stream.mechanism), stream.log_ratio)
 
 
 @auditable("kaleido-as-published")
@@ -238,7 +285,7 @@ def clock_by_samples(epsilon: float = 1.0, window: float = 0.5, radius: float = 
         for pair in window_pairs(recording, 0.0, window, radius)
         if pair.words.startswith("a step")
     ]
-    return Subject(stream.run, GazeStreamDP(epsilon, window, radius), _padded(pairs), stream.log_ratio)
+    return Subject(stream.run, GazeStreamDP(epsilon, window, radius), padded(pairs), stream.log_ratio)
 
 
 def made(name: str, epsilon: float, window: float, radius: float, **options: Any) -> StreamMechanism:
@@ -254,9 +301,9 @@ def made(name: str, epsilon: float, window: float, radius: float, **options: Any
     return mechanism
 
 
-def _tested(mechanism: StreamMechanism) -> Subject:
+def _tested(mechanism: StreamMechanism, after: float = 0.0) -> Subject:
     stream = Tested(mechanism)
-    pairs = _padded([*pairs_of(mechanism), *pairs_with_a_gap(mechanism, after=False)])
+    pairs = padded([*pairs_of(mechanism, after=after), *pairs_with_a_gap(mechanism, after=False)])
     return Subject(stream.run, mechanism.guarantee, pairs, stream.log_ratio)
 
 
@@ -264,8 +311,9 @@ def pairs_of(mechanism: StreamMechanism, seconds: float = 0.0, after: float = 0.
     """Return streams as long as a window or shorter, moved by a step or a drift, on every clock."""
     seconds, radius = seconds or float(mechanism.window), float(mechanism.radius)
     moves = ("a step", "a slow drift")
-    found = window_pairs(still_gaze(screen(_SIDE, _SIDE), seconds + after, _RATE, places=1), after, seconds, radius)
-    return _padded([_pair(pair, _slots(mechanism)) for pair in found if pair.words.startswith(moves)])
+    still = still_gaze(screen(_SIDE, _SIDE), after + seconds + 1 / _RATE, _RATE, places=1)  # both ends of the window
+    found = window_pairs(still, after, seconds, radius)
+    return padded([_pair(pair, _slots(mechanism)) for pair in found if pair.words.startswith(moves)])
 
 
 def pairs_with_a_gap(mechanism: StreamMechanism, *, after: bool = True) -> list[Pair]:
@@ -313,14 +361,25 @@ def _pair(pair: Pair, slots: Any) -> Pair:
     return Pair(sides[0], sides[1], pair.words)
 
 
-def _padded(pairs: list[Pair]) -> tuple[Pair, ...]:
+def releases_of(mechanism: SampleMechanism, gaze: Gaze) -> NDArray[np.int64]:
+    """Return the samples at which a mechanism without a filter releases a point; that is public."""
+    shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run(gaze.t, gaze.x, gaze.y))
+    return np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=np.nan) != 0, axis=0))
+
+
+def seen_at(pair: Pair, seen: NDArray[np.int64]) -> Pair:
+    """Return a pair that is looked at at other samples."""
+    sides = [replace(side, seen=seen, width=2 * len(seen)) for side in (pair.first, pair.second)]
+    return Pair(sides[0], sides[1], pair.words)
+
+
+def padded(pairs: list[Pair]) -> tuple[Pair, ...]:
     """Give the outputs of all pairs one width."""
     width = max(pair.first.width for pair in pairs)
 
-    def wide(gaze: Gaze) -> Gaze:
-        return Gaze(gaze.t, gaze.x, gaze.y, gaze.seen, width)
-
-    return tuple(Pair(wide(pair.first), wide(pair.second), pair.words) for pair in pairs)
+    return tuple(
+        Pair(replace(pair.first, width=width), replace(pair.second, width=width), pair.words) for pair in pairs
+    )
 
 
 def _apart(outputs: Outputs, data: Gaze) -> FloatArray:
@@ -330,6 +389,12 @@ def _apart(outputs: Outputs, data: Gaze) -> FloatArray:
     """
     points = outputs[:, : 2 * len(data.seen)].reshape(len(outputs), -1, 2)
     return np.asarray(np.nansum(np.linalg.norm(points - data.points(), axis=2), axis=1))
+
+
+def _log_mean(logs: FloatArray) -> FloatArray:
+    """Return the logarithm of the mean of each row's exponentials."""
+    most = logs.max(axis=1)
+    return np.asarray(most + np.log(np.exp(logs - most[:, None]).mean(axis=1)))
 
 
 def _log_laplace(z: FloatArray) -> FloatArray:
