@@ -130,6 +130,7 @@ class Bench:
             step = min(0.25, end - self.now)
             self.now += step
             self.device += step
+            self.hub.fill(self.now)
             self.hub.tick(self.now)
             self.pay()
 

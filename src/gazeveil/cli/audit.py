@@ -53,7 +53,7 @@ def audit(
 
     The mechanism runs on two neighbouring inputs; ε and δ are bounded from below.
     """
-    _find_subjects()
+    find_subjects()
     if list_all:
         _list(as_json=as_json)
         return
@@ -79,7 +79,8 @@ def audit(
         raise typer.Exit(EXIT_FINDING)
 
 
-def _find_subjects() -> None:
+def find_subjects() -> None:
+    """Enter the subjects of every room."""
     for room in ROOMS:
         module = f"gazeveil.{room}.audited"
         if importlib.util.find_spec(f"gazeveil.{room}") and importlib.util.find_spec(module):

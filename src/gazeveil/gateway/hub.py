@@ -25,6 +25,7 @@ from gazeveil.gateway._hub_status import (
     GroupStatus,
     HubStatus,
     TrackerStatus,
+    identification,
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
@@ -119,6 +120,13 @@ class Hub:
         if desk is not None:
             desk.lose(why)
 
+    def fill(self, now: float) -> None:
+        """Go on for trackers that are silent, as if samples without gaze came. To be called many times a second."""
+        if not self.latched:
+            self._now = now
+            for desk in self._desks.values():
+                desk.fill(now)
+
     def tick(self, now: float) -> None:
         """Do what time demands. To be called a few times a second."""
         self._now = now
@@ -136,7 +144,7 @@ class Hub:
             return due
         for desk in self._desks.values():
             for group in desk.groups:
-                if desk.is_alive(now) and group.is_running:
+                if group.is_running and desk.serves(group, now):
                     charge = group.purse.charge(now)
                     if charge is not None:
                         self._paying[charge.id] = group.purse
@@ -303,6 +311,7 @@ class Hub:
             seat.errors,
             promise.proven,
             in_words(promise),
+            identification(group.mechanism),
             setting.knob,
         )
 

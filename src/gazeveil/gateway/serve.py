@@ -323,10 +323,14 @@ class Gateway:
         """Do what time demands, a little at a time, so that no sample waits for all of it."""
         paying: asyncio.Task[None] | None = None
         due = Queue()
+        now = time.monotonic()
         for turn in count():
+            before = now
             await asyncio.sleep(_TICK_S)
             now = time.monotonic()
             try:
+                if now - before < 3 * _TICK_S:  # else the loop was held up, and samples may wait to be read
+                    self.hub.fill(now)
                 if turn % 4 == 0:
                     self.hub.tick(now)
                     self.log.tick()

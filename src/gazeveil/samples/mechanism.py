@@ -234,6 +234,13 @@ class Veil(ABC):
         """Take many samples of a space with three axes."""
         raise self._wrong_axes(3)
 
+    def pace(self, now: float) -> None:  # noqa: B027  (without a promise there is nothing to pace)
+        """Say what the machine's monotonic clock shows for the samples to come, in seconds.
+
+        A veil with a promise for windows then keeps it on both clocks: if the device's clock runs ahead, as after a
+        stall, releases wait for the machine's. For live streams alone; a file has but the one clock.
+        """
+
     @property
     @abstractmethod
     def faults(self) -> Faults:
