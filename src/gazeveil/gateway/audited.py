@@ -63,6 +63,9 @@ class Seen:
         if isinstance(veiled, VeiledSample):
             self.points.append((veiled.x, veiled.y))
 
+    def flush(self, arrived: float) -> None:
+        """What was shown is remembered already."""
+
     def silence(self, why: str) -> None:
         """Nothing is shown for now."""
 
