@@ -107,7 +107,7 @@ def test_no_output_tells_more_than_the_promise_on_any_clock() -> None:
     assert subject.log_ratio is not None
     largest = 0.0
     for pair in subject.pairs:
-        assert len(pair.first.released) == (5 if "lost" in pair.words else 2), pair.words
+        assert len(pair.first.seen) == (5 if "lost" in pair.words else 2), pair.words
         outputs = subject.run(pair.first, NoiseSource.seeded(2), 300)
         largest = max(largest, float(np.abs(subject.log_ratio(outputs, pair.first, pair.second)).max()))
     assert 0.8 < largest <= 1 + 1e-9

@@ -43,7 +43,7 @@ def chain(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks
 @auditable("rotate")
 def rotate(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0) -> Subject:
     """Two clocks by turns, over windows that meet the end of one turn and the beginning of the next; claims 2 ε."""
-    clocks = tuple(made("clock", epsilon, window, radius, ticks=1, after_blink=pause) for pause in (0.05, 0.06))
+    clocks = (made("clock", epsilon, window, radius, ticks=1),) * 2
     kind: Any = MECHANISMS["rotate"]
     mechanism = kind(PLANE, members=clocks, least=1.5 * window, most=1.5 * window)
     found = [pair for pair in pairs_of(clocks[0], after=window) if "a step" in pair.words and "burst" not in pair.words]

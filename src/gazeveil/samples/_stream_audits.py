@@ -222,8 +222,7 @@ class TestsAlone:
 def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Noisy points on a public clock, over windows of gaze that are moved."""
     stream = Ticks(made("clock", epsilon, window, radius, ticks=ticks))
-    found = [*pairs_of(stream.mechanism), *pairs_with_a_gap(stream.mechanism)]
-    pairs = padded([seen_at(pair, releases_of(stream.mechanism, pair.first)) for pair in found])
+    pairs = padded([*pairs_of(stream.mechanism), *pairs_with_a_gap(stream.mechanism)])
     return Subject(stream.run, stream.mechanism.guarantee, pairs, stream.log_ratio)
 
 
