@@ -27,11 +27,16 @@ _VARIABLE = re.compile(r"!V[ \t]+TRIAL_VAR[ \t]+([^\s=]+)[\s=]*(.*)", re.DOTALL)
 _MEDIA = re.compile(r"\.(?:png|jpe?g|bmp|gif|tiff?|webp|svg|mp4|avi|mov|mpe?g|wmv|mkv|webm|xvd)\b", re.IGNORECASE)
 _NO_NAME = {"", ".", "na", "n/a", "nan", "none", "null", "undefined", "undefinednull"}
 
-USUAL_VARIABLES: Final = tuple(
-    f"{what}{part}"
-    for part in ("", "name", "file", "filename", "path", "id")
-    for what in ("image", "img", "picture", "pic", "photo", "stimulus", "stim", "video", "movie", "scene")
-) + ("trialimage", "trialstimulus", "currentimage")
+USUAL_VARIABLES: Final = (
+    *(
+        f"{what}{part}"
+        for part in ("", "name", "file", "filename", "path", "id")
+        for what in ("image", "img", "picture", "pic", "photo", "stimulus", "stim", "video", "movie", "scene")
+    ),
+    "trialimage",
+    "trialstimulus",
+    "currentimage",
+)
 """Trial variables that name what was shown, in lower case and without marks between words; the first one counts."""
 
 

@@ -217,7 +217,7 @@ class _Reading:
                 ahead = _PupilsAhead(self.path, self.options, ReadReport(skip_bad=True))
                 self.pupils = any(True for _ in ahead.read_all())
                 if not self.pupils:
-                    self.report.remark("the pupil was not recorded (0 throughout), so its size is missing; gaze is kept")
+                    self.report.remark("the pupil was not recorded (it is 0 throughout); gaze is kept")
         return self.pupils is False
 
     def _any_pupil(self, trial: Trial) -> bool:
