@@ -44,6 +44,11 @@ def tobii(folder: Path) -> Path:
     return written(folder / "export.tsv", [header, *rows])
 
 
+def tobii_glasses(folder: Path) -> Path:
+    rows = [f'{{"ts":{20000 * k},"s":0,"gidx":{k},"l":1,"gp":[{0.5 + k / 1000:.4f},0.5]}}' for k in range(ROWS)]
+    return written(folder / "livedata.json", ['{"ts":0,"s":0,"pts":622438,"pv":4}', *rows])
+
+
 def gazepoint(folder: Path) -> Path:
     rows = [f"{k},{k / 60:.4f},{0.5 + k / 1000:.4f},0.5000,1" for k in range(ROWS)]
     return written(folder / "User 1_all_gaze.csv", ["CNT,TIME(2024/05/01 10:00:00.000),BPOGX,BPOGY,BPOGV", *rows])
@@ -104,6 +109,7 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "parquet": parquet,
     "pupil-cloud": pupil_cloud,
     "pupil-core": pupil_core,
+    "tobii-glasses": tobii_glasses,
     "tobii-tsv": tobii,
 }
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
