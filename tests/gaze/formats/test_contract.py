@@ -54,6 +54,12 @@ def gazepoint(folder: Path) -> Path:
     return written(folder / "User 1_all_gaze.csv", ["CNT,TIME(2024/05/01 10:00:00.000),BPOGX,BPOGY,BPOGV", *rows])
 
 
+def jspsych(folder: Path) -> Path:
+    samples = ",\n".join(f'{{"x":{900 + k},"y":500,"t":{33 * k}}}' for k in range(ROWS))
+    trial = '"trial_type":"html-keyboard-response","trial_index":3,"subject_id":"ann"'
+    return written(folder / "data.json", ["[", f'{{{trial},"webgazer_data":[', samples, "]}]"])
+
+
 def pupil_core(folder: Path) -> Path:
     header = "gaze_timestamp,world_index,confidence,norm_pos_x,norm_pos_y,base_data"
     rows = [f"{100 + k / 120:.6f},{k // 4},0.98,{0.5 + k / 1000:.4f},0.25,{100 + k / 120:.6f}-0" for k in range(ROWS)]
@@ -106,6 +112,7 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "csv": csv,
     "eyelink-asc": eyelink,
     "gazepoint-csv": gazepoint,
+    "jspsych-webgazer": jspsych,
     "parquet": parquet,
     "pupil-cloud": pupil_cloud,
     "pupil-core": pupil_core,

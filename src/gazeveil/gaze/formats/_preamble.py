@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gazeveil.errors import InputError
-from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._text import no_such_encoding, read_head
 
 
 def lines_before(path: Path, is_header: Callable[[str], bool], encoding: str) -> list[str]:
@@ -17,9 +16,7 @@ def lines_before(path: Path, is_header: Callable[[str], bool], encoding: str) ->
     try:
         text = head.decode() if head.isascii() else head.decode(encoding, errors="replace")
     except LookupError:
-        raise InputError(
-            f"no text encoding is called {encoding!r}", hint="for example utf-8, latin-1, utf-16"
-        ) from None
+        raise no_such_encoding(encoding) from None
     lines = [line for line in text.splitlines() if line.strip()]
     found = next((number for number, line in enumerate(lines) if is_header(line)), 0)
     return lines[:found]
