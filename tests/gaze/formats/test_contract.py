@@ -72,6 +72,15 @@ def pupil_cloud(folder: Path) -> Path:
     return written(folder / "gaze.csv", [header, *rows])
 
 
+def pupil_native(folder: Path) -> Path:
+    recording = folder / "recording"
+    recording.mkdir()
+    written(recording / "info.json", ['{"module_serial_number": "1", "wearer_id": "ann", "recording_id": "r"}'])
+    (10**18 + 5_000_000 * np.arange(ROWS)).astype("<i8").tofile(recording / "gaze ps1.time")
+    np.column_stack([800 + np.arange(ROWS), np.full(ROWS, 600.5)]).astype("<f4").tofile(recording / "gaze ps1.raw")
+    return recording
+
+
 def csv(folder: Path) -> Path:
     rows = [f"ann,{4 * k},{900 + k},500" for k in range(ROWS)]
     return written(folder / "table.csv", ["observer,time_ms,x,y", *rows])
@@ -116,11 +125,12 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "parquet": parquet,
     "pupil-cloud": pupil_cloud,
     "pupil-core": pupil_core,
+    "pupil-native": pupil_native,
     "tobii-glasses": tobii_glasses,
     "tobii-tsv": tobii,
 }
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
-TEXT = [name for name in EXAMPLES if name not in {"bids", "parquet"}]
+TEXT = [name for name in EXAMPLES if name not in {"bids", "parquet", "pupil-native"}]
 
 
 def options(**changes: object) -> ReadOptions:
