@@ -49,6 +49,12 @@ def tobii_glasses(folder: Path) -> Path:
     return written(folder / "livedata.json", ['{"ts":0,"s":0,"pts":622438,"pv":4}', *rows])
 
 
+def tobii_sdk(folder: Path) -> Path:
+    header = "device_time_stamp,left_gaze_point_on_display_area,left_gaze_point_validity"
+    rows = [f'{8333 * k},"({0.5 + k / 1000:.4f}, 0.5)",1' for k in range(ROWS)]
+    return written(folder / "sdk.csv", [header, *rows])
+
+
 def gazepoint(folder: Path) -> Path:
     rows = [f"{k},{k / 60:.4f},{0.5 + k / 1000:.4f},0.5000,1" for k in range(ROWS)]
     return written(folder / "User 1_all_gaze.csv", ["CNT,TIME(2024/05/01 10:00:00.000),BPOGX,BPOGY,BPOGV", *rows])
@@ -127,6 +133,7 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "pupil-core": pupil_core,
     "pupil-native": pupil_native,
     "tobii-glasses": tobii_glasses,
+    "tobii-sdk": tobii_sdk,
     "tobii-tsv": tobii,
 }
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
