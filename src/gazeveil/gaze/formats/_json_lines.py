@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._text import BLOCK_BYTES, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
+from gazeveil.types import FloatArray
 
 Line = tuple[int, dict[str, Any]]
 
@@ -43,6 +46,17 @@ def point_in(value: object) -> tuple[float, float] | None:
         return None
     x, y = number_in(value[0]), number_in(value[1])
     return None if x is None or y is None else (x, y)
+
+
+def numbers_in(values: list[Any]) -> FloatArray | None:
+    """Return values as finite numbers, all at once; None if one of them is none."""
+    if not set(map(type, values)) <= {int, float}:
+        return None
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except OverflowError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, Final
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
-from gazeveil.gaze.formats._json_lines import number_in, parse_json
+from gazeveil.gaze.formats._json_lines import number_in, numbers_in, parse_json
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._text import whole_text
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -70,7 +70,8 @@ class JsPsychWebGazer:
                 report.bad(_odd(path, number, "each trial once", f"{key.observer!r}, trial {key.trial!r} again"))
                 continue
             seen.add(key)
-            rows = pl.DataFrame(samples, schema=dict.fromkeys(("t", "x", "y"), pl.Float64), orient="row")
+            columns = zip(("t", "x", "y"), zip(*samples, strict=True), strict=True)
+            rows = pl.DataFrame({name: pl.Series(values, dtype=pl.Float64) for name, values in columns})
             geometry = _geometry(path, window, options)
             for piece in slices(combined(in_seconds(rows, _MILLISECONDS, "t")), options.chunk_rows):
                 yield Chunk(key, piece, geometry)
@@ -102,6 +103,10 @@ def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> list[
     if not isinstance(gaze, list):
         report.bad(_odd(path, number, f"a list of samples in {_GAZE}", gaze))
         return []
+    if all(type(sample) is dict and {"x", "y", "t"} <= sample.keys() for sample in gaze):
+        t, x, y = (numbers_in([sample[name] for sample in gaze]) for name in ("t", "x", "y"))
+        if t is not None and x is not None and y is not None:
+            return list(zip(t.tolist(), x.tolist(), y.tolist(), strict=True))
     samples: list[_Sample] = []
     for sample in gaze:
         whole = isinstance(sample, dict) and {"x", "y", "t"} <= sample.keys()

@@ -18,7 +18,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._json_lines import Line, json_lines, number_in, parse_json, point_in
+from gazeveil.gaze.formats._json_lines import Line, json_lines, number_in, numbers_in, parse_json, point_in
 from gazeveil.gaze.formats._samples import combined, completed, slices
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -27,7 +27,7 @@ from gazeveil.gaze.recording import Key
 
 _FILES = ("livedata.json.gz", "livedata.json", "gazedata.gz", "gazedata")
 _MICROSECONDS = 1e6
-_OTHER_QUANTITIES = ("gp3", "pc", "gd", "ac", "gy", "pts", "vts", "evts", "sig", "mar3d", "mems", "epts")
+_OTHER_QUANTITIES = frozenset(("gp3", "pc", "gd", "ac", "gy", "pts", "vts", "evts", "sig", "mar3d", "mems", "epts"))
 _ROWS = {"t": pl.Float64, "x": pl.Float64, "y": pl.Float64, "valid": pl.Boolean}
 _PUPILS = {"left_pupil": pl.Float64, "right_pupil": pl.Float64}
 _LINES_TO_LOOK_AT = 400
@@ -97,6 +97,8 @@ class _Lines:
 
     def take(self, block: list[Line]) -> None:
         """Take the lines of a block."""
+        if self._quick_glasses_2([line for _, line in block]):
+            return
         for number, line in block:
             if "ts" in line:
                 self._glasses_2(number, line)
@@ -104,6 +106,34 @@ class _Lines:
                 self._glasses_3(number, line)
             else:
                 self._bad(number, "a time, 'ts' or 'timestamp'", line)
+
+    def _quick_glasses_2(self, lines: list[dict[str, Any]]) -> bool:
+        """Take a block's lines column by column; False, with nothing taken, if a line needs a closer look."""
+        if not all("ts" in line and "s" in line for line in lines):
+            return False
+        gaze = [line for line in lines if "gp" in line]
+        pupils = [line for line in lines if "pd" in line and "gp" not in line]
+        others = [line for line in lines if "gp" not in line and "pd" not in line]
+        points = [line["gp"] for line in gaze]
+        if not all(type(point) is list and len(point) == 2 for point in points):
+            return False
+        x, y = (numbers_in([point[axis] for point in points]) for axis in (0, 1))
+        times = numbers_in([line["ts"] for line in gaze])
+        pupil_times = numbers_in([line["ts"] for line in pupils])
+        sizes = numbers_in([line["pd"] for line in pupils])
+        if x is None or y is None or times is None or pupil_times is None or sizes is None:
+            return False
+        if not all(line.get("eye") in {"left", "right"} for line in pupils):
+            return False
+        if any("tag" in line or _OTHER_QUANTITIES.isdisjoint(line) or number_in(line["ts"]) is None for line in others):
+            return False
+        valid = [line["s"] == 0 for line in gaze]
+        self.rows.extend(zip((times / _MICROSECONDS).tolist(), x.tolist(), y.tolist(), valid, strict=True))
+        seconds = (pupil_times / _MICROSECONDS).tolist()
+        for time, size, line in zip(seconds, sizes.tolist(), pupils, strict=True):
+            if line["s"] == 0 and size > 0:
+                self.pupils.setdefault(time, {})[line["eye"]] = size
+        return True
 
     def _glasses_2(self, number: int, line: dict[str, Any]) -> None:
         time = number_in(line["ts"])
@@ -123,7 +153,7 @@ class _Lines:
                 self.pupils.setdefault(time / _MICROSECONDS, {})[side] = size
         elif "tag" in line:
             self.messages.append((time / _MICROSECONDS, f"{line.get('type') or 'event'}: {line['tag']}"))
-        elif not any(name in line for name in _OTHER_QUANTITIES):
+        elif _OTHER_QUANTITIES.isdisjoint(line):
             self.report.remark("lines of a kind that is not known were left out")
 
     def _glasses_3(self, number: int, line: dict[str, Any]) -> None:
@@ -157,7 +187,8 @@ class _Lines:
         sizes = [self.pupils.pop(row[0], {}) for row in rows]
         if last or len(self.pupils) > 100_000:
             self.pupils.clear()
-        frame = pl.DataFrame(rows, schema=_ROWS, orient="row").with_columns(
+        columns = list(zip(*rows, strict=True)) or [() for _ in _ROWS]
+        frame = pl.DataFrame(dict(zip(_ROWS, columns, strict=True)), schema=_ROWS).with_columns(
             pl.Series(name, [size.get(name.removesuffix("_pupil")) for size in sizes], dtype=kind)
             for name, kind in _PUPILS.items()
         )
