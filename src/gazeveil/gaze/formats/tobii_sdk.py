@@ -57,12 +57,12 @@ class TobiiSdk:
         numbers, text = _layout(table.columns, options)
         key = options.key(path)
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)
-        unit = options.time_unit
+        unit: str | None = options.time_unit
         for batch in table.batches(text, numbers, required=("t",)):
             if unit is None:
                 unit = _microseconds(path, batch.frame, numbers["t"])
             rows = _with_points(table, batch, text)
-            samples = combined(in_seconds(rows.frame, PER_SECOND[unit], "t"), options.eye)
+            samples = combined(in_seconds(rows.frame, PER_SECOND[unit or "us"], "t"), options.eye)
             for piece in slices(samples, options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
 
