@@ -67,6 +67,16 @@ def test_streams_have_an_account_per_person(capsys: pytest.CaptureFixture[str]) 
     assert len(told(capsys, "history", "live", "--person", "bob")["events"]) == 1
 
 
+def test_a_radius_may_carry_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = ("--epsilon", "10", "--window", "2")
+    told(capsys, "init", "live", "--person", "ann", *seconds, "--radius", "2deg")
+    told(capsys, "charge", "live", "--person", "ann", *seconds, "--radius", "2", "--radius-unit", "deg")
+    told(capsys, "init", "desk", "--person", "ann", *seconds, "--radius", "60")
+    told(capsys, "charge", "desk", "--person", "ann", *seconds, "--radius", "60px")
+    for wrong in (("5%",), ("60px", "--radius-unit", "deg"), ("60 feet",)):
+        told(capsys, "charge", "desk", "--person", "ann", *seconds, "--radius", *wrong, code=3)
+
+
 def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ledger", "init", "study-7", "--rho", "0.5"]) == 0
     assert run(["ledger", "charge", "study-7", "--rho", "0.1", "--note", "heatmap"]) == 0

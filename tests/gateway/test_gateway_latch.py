@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gazeveil.cli.main import run as command
-from gazeveil.errors import LedgerError, LedgerRolledBack
+from gazeveil.errors import LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.gateway._hub_seat import LATCHED
 from gazeveil.gateway.serve import Gateway
 from gazeveil.privacy.ledger import Ledger
@@ -255,7 +255,7 @@ def test_a_ledger_that_cannot_be_used_is_trouble_that_passes(path: Path) -> None
     with path.with_name("ledger.sqlite.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         bench.gaze(6)
-        assert type(bench.outcomes[-1]) is LedgerError
+        assert type(bench.outcomes[-1]) is LedgerBusy
         assert (bench.hub.latched, bench.seen["game"].shown) == ("", [])
     bench.gaze(6)
     assert (bench.hub.latched, bench.seen["game"].ended) == ("", [])

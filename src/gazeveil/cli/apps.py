@@ -36,7 +36,7 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
     print_shut(told)
     print_table("Apps", ["app", "state", "why", "guarantee", "connections", "sent", "dropped"], rows)
     for one in told["apps"]:
-        print(f"{one['name']}: {one['promise']}")
+        print(f"{one['name']}: {one['promise']} {one['identification']}")
 
 
 @app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")
@@ -46,7 +46,9 @@ def turn(
     preset: Annotated[str | None, typer.Option("--preset", help="lphu, mpmu, hplu, or off for no privacy.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="How much a window may lose.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
-    radius: Annotated[str | None, typer.Option("--radius", help="How far gaze is hidden, in its own unit.")] = None,
+    radius: Annotated[
+        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
+    ] = None,
     ca: Authority = None,
     fingerprint: Fingerprint = "",
     as_json: AsJson = False,

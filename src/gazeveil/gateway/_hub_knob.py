@@ -8,6 +8,7 @@ from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.gateway.policy import AppSetting
 from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window_of
 from gazeveil.privacy.exact import Number, above_zero
+from gazeveil.samples.length import as_written
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space
 
@@ -34,13 +35,14 @@ def chosen(
         preset: A preset that the policy names, or ``policy`` for its own veil.
         epsilon: Another ε.
         window: Another window.
-        radius: Another radius.
+        radius: Another radius, with its unit; a number alone is in pixels.
 
     Raises:
         OptionError: If the wish makes no sense.
         PrivacyError: If the policy does not allow it.
     """
-    numbers = {"epsilon": epsilon, "window": window, "radius": radius}
+    length = None if radius is None else as_written(radius, space)
+    numbers = {"epsilon": epsilon, "window": window, "radius": length}
     given = {name: above_zero(value, name) for name, value in numbers.items() if value is not None}
     if preset is None and not given:
         raise OptionError("say where to turn the knob: a preset, or epsilon, window or radius")

@@ -28,7 +28,11 @@ class Outlet(Protocol):
     """Where an app's veiled gaze goes: the runtime's side of a seat, which fans out to the app's connections."""
 
     def show(self, veiled: Veiled) -> None:
-        """Show one veiled thing."""
+        """Show one veiled thing; it may wait until `flush`."""
+        ...
+
+    def flush(self, arrived: float) -> None:
+        """Send what was shown; it was made of samples that arrived at a moment."""
         ...
 
     def silence(self, why: str) -> None:
@@ -36,7 +40,7 @@ class Outlet(Protocol):
         ...
 
     def end(self, reason: str) -> None:
-        """Say that nothing more comes, and why. Final, until the policy, the budget or the day changes."""
+        """Say that nothing more comes, and why. Final, until the policy changes or budget comes back."""
         ...
 
 
@@ -149,10 +153,7 @@ class Seat:
         try:
             self.feed.give(t, x, y, outlet.show)
         except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
-            self.errors += 1
-            if not self.failing:
-                self._log("app-failed", app=self.setting.name, error=type(error).__name__)
-            self.failing = True
+            self.failed(error)
 
     def silence(self, why: str) -> None:
         """Tell the app that there is no gaze at present."""
@@ -174,11 +175,18 @@ class Seat:
         self._tell()
 
     def begin_anew(self) -> None:
-        """Take an end back: the policy, the budget, the day or the person changed. Whoever connects may stay again."""
+        """Take an end back: the policy, the budget or the person changed. Whoever connects may stay again."""
         if self.ended and self.is_on and not self.refused:
             self.ended = ""
             self.why = WAITING
             self._tell()
+
+    def failed(self, error: Exception) -> None:
+        """Count an error of its outlet; the first one is told."""
+        self.errors += 1
+        if not self.failing:
+            self._log("app-failed", app=self.setting.name, error=type(error).__name__)
+        self.failing = True
 
     def _tell(self) -> None:
         outlet = self.outlet

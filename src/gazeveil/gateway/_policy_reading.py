@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Protocol
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.geometry import Geometry, Unit, headset, screen
+from gazeveil.samples.length import Length, as_written, check_unit
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import PRESETS
 from gazeveil.samples.recipe import from_recipe, read_recipe
@@ -38,6 +40,7 @@ VERSION = 1
 CONTROL_PORT = 7380
 TOKEN_FILE = "control.token"  # noqa: S105  (a file's name)
 _MOST_BYTES = 1 << 20
+_BUDGET_UNITS = ("px", "deg")
 _SHORTEST_LEASE, _LONGEST_LEASE = 1.0, 600.0
 _AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
@@ -202,7 +205,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         knob=_knob(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),
         window_at_least=table.fraction("window_at_least", None),
-        radius_at_least=table.fraction("radius_at_least", None),
+        radius_at_least=_radius_at_least(table, tracker),
         unproven=table.allowed("unproven"),
         tls=_tls(table, "tls"),
         origins=table.names("origins"),
@@ -240,6 +243,29 @@ def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
     if mechanism.space != tracker.space:
         raise table.wrong("veil", f"a veil for {tracker.geometry}", f"one for {mechanism.space}", "leave the space out")
     return mechanism, edge
+
+
+def _length(table: Table, key: str) -> Length:
+    expected = "a number above 0 and its unit"
+    value = table.any(key, expected=expected)
+    try:
+        length = Length.of(value, key)
+    except GazeveilError as error:
+        raise table.wrong(key, expected, told(value), error.hint) from None
+    if not 0 < length.number <= 10**9:
+        raise table.wrong(key, expected, told(value))
+    return length
+
+
+def _radius_at_least(table: Table, tracker: TrackerSetting) -> Fraction | None:
+    key = "radius_at_least"
+    if key not in table:
+        return None
+    length = _length(table, key)
+    try:
+        return as_written(length, tracker.space, key)
+    except GazeveilError as error:
+        raise table.because(key, f"a radius for {tracker.geometry}", error) from None
 
 
 def _knob(table: Table) -> tuple[str, ...]:
@@ -284,13 +310,21 @@ def _tls(table: Table, key: str) -> Tls | None:
 
 def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
     person = table.person('whose budget it is, or "*" for everybody')
-    epsilon, radius = table.fraction("epsilon_per_day"), table.fraction("radius")
-    units = sorted({str(tracker.geometry.unit) for tracker in trackers})
-    own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person}
-    if "unit" not in table and len(own or units) > 1:
-        raise table.wrong("unit", "the unit of its radius", f"nothing, but trackers in {' and '.join(units)}")
-    unit = table.choice("unit", ("px", "deg"), next(iter(own or units), "px"))
-    setting = BudgetSetting(person, epsilon, radius, unit, table.allowed("unproven"))
+    epsilon, radius = table.fraction("epsilon_per_day"), _length(table, "radius")
+    unit = table.choice("unit", _BUDGET_UNITS, radius.unit)
+    if not unit:
+        units = {str(tracker.geometry.unit) for tracker in trackers}
+        own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person} or units
+        if len(own) > 1:
+            raise table.wrong("unit", "the unit of its radius", f"nothing, but trackers in {' and '.join(sorted(own))}")
+        unit = next(iter(own), "px")
+        try:
+            check_unit(radius, unit)
+        except GazeveilError as error:
+            raise table.because("radius", "a radius with its unit", error) from None
+    if unit not in _BUDGET_UNITS or radius.unit not in ("", unit):
+        raise table.wrong("radius", f"a radius in {' or '.join(_BUDGET_UNITS)}", f"{radius}, and unit {unit!r}")
+    setting = BudgetSetting(person, epsilon, radius.number, unit, table.allowed("unproven"))
     table.done()
     return setting
 

@@ -25,6 +25,7 @@ from gazeveil.gateway._hub_status import (
     GroupStatus,
     HubStatus,
     TrackerStatus,
+    identification,
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
@@ -47,7 +48,7 @@ __all__ = [
 
 
 class Hub:
-    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run in another.
+    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run elsewhere.
 
     Attributes:
         policy: What it follows.
@@ -69,7 +70,7 @@ class Hub:
             policy: What to do.
             noise: Where the random words come from.
             now: Monotonic seconds of the machine, as in all methods.
-            wall: Tells the date and time, with a time zone; it decides which day's budget pays.
+            wall: Tells the date and time, with a time zone; for words alone, no budget goes by it.
             log: Called with an event's name and plain fields.
         """
         self.policy, self.latched = policy, ""
@@ -119,6 +120,13 @@ class Hub:
         if desk is not None:
             desk.lose(why)
 
+    def fill(self, now: float) -> None:
+        """Go on for trackers that are silent, as if samples without gaze came. To be called many times a second."""
+        if not self.latched:
+            self._now = now
+            for desk in self._desks.values():
+                desk.fill(now)
+
     def tick(self, now: float) -> None:
         """Do what time demands. To be called a few times a second."""
         self._now = now
@@ -136,8 +144,8 @@ class Hub:
             return due
         for desk in self._desks.values():
             for group in desk.groups:
-                if desk.is_alive(now) and group.is_running:
-                    charge = group.purse.charge(desk.clock.last, now)
+                if group.is_running and desk.serves(group, now):
+                    charge = group.purse.charge(now)
                     if charge is not None:
                         self._paying[charge.id] = group.purse
                         due.append(charge)
@@ -303,6 +311,7 @@ class Hub:
             seat.errors,
             promise.proven,
             in_words(promise),
+            identification(group.mechanism),
             setting.knob,
         )
 
@@ -322,5 +331,6 @@ class Hub:
                     budget.unit,
                     min(known) if known else None,
                     purse.spent or (before.spent if before else ""),
+                    purse.back or (before.back if before else ""),
                 )
         return tuple(told.values())

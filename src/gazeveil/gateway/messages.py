@@ -16,6 +16,7 @@ from typing import Any, Final
 from gazeveil.errors import GazeveilError, InputError, MissingExtra
 from gazeveil.gateway import _lsl_search as lsl_search
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
+from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.meters import Meters, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown
@@ -35,16 +36,13 @@ monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
 
-class _Outlet(ABC):
-    """What outlets of messages share: the counts, and that a sink's fault closes this app alone."""
+class _Outlet(CountedOutlet, ABC):
+    """What outlets of messages share: everything is sent when it is shown, and a sink's fault closes this app alone."""
 
     def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
-        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
-        self.meter = meters.apps[shown.name]
+        super().__init__(protocol, shown, meters, log)
         self.sink: Any = None
         self._make: Callable[[Shown], Any] = lambda shown: None
-        self._silent = True
-        self.watched: Callable[[bool], None] = lambda by_anybody: None
 
     @property
     @abstractmethod
@@ -65,8 +63,7 @@ class _Outlet(ABC):
             self.log("sink failed", app=self.shown.name, why=error)
             return
         self.meter.sent += 1
-        if self.meters.arrived:
-            self.meter.latency.saw(monotonic() - self.meters.arrived)
+        self._fresh += 1
 
     def silence(self, why: str) -> None:
         """Say that there is no gaze at present."""

@@ -20,10 +20,10 @@ class Latency:
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     total: float = 0.0
 
-    def saw(self, seconds: float) -> None:
-        """Count one."""
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
-        self.total += seconds
+    def saw(self, seconds: float, count: int = 1) -> None:
+        """Count so many that took so long."""
+        self.counts[bisect_left(BOUNDS, seconds)] += count
+        self.total += seconds * count
 
 
 @dataclass(slots=True)
@@ -59,8 +59,6 @@ class Meters:
 
     apps: dict[str, AppMeter] = field(default_factory=lambda: defaultdict(AppMeter))
     trackers: dict[str, TrackerMeter] = field(default_factory=lambda: defaultdict(TrackerMeter))
-    arrived: float = 0.0
-    """When the bytes came that are being worked on, in monotonic seconds; 0 if nobody knows."""
     control_refused: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("host", "origin", "token"), 0))
     """Requests to the control API that were refused: under a foreign host name, from a web page, without the token."""
     payments: int = 0

@@ -87,8 +87,10 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
         value=float(bool(status.get("latched"))),
     )
 
-    allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of a day.", labels=["person"])
-    left = GaugeMetricFamily("gazeveil_budget_left_epsilon", "Left of today's budget.", labels=["person"])
+    allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of any 24 hours.", labels=["person"])
+    left = GaugeMetricFamily(
+        "gazeveil_budget_left_epsilon", "Left of the budget of the last 24 hours.", labels=["person"]
+    )
     for budget in status.get("budgets", ()):
         allowed.add_metric([budget["person"]], budget["epsilon_per_day"])
         if budget["remaining"] is not None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway's policy: which tracker, which app gets what behind which veil, and who may lose how much a day.
+"""A gateway's policy: which tracker, which app gets what behind which veil, and who may lose how much in 24 hours.
 
 `read_policy` reads a TOML file and checks everything that can be checked before a single socket is opened; whatever is
 wrong is told with its line. A policy is a value: two that are equal mean the same.
@@ -12,17 +12,19 @@ import ipaddress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gazeveil.errors import UnknownName
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Output
-from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.guarantee import GazeStreamDP
-from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.space import Space, space_of
+
+if TYPE_CHECKING:  # the process that pays reads this file, and needs none of these to begin
+    from gazeveil.gateway.plane import Plane
+    from gazeveil.gateway.protocol import Output
+    from gazeveil.gaze.aoi import AreasOfInterest
+    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.samples.mechanism import SampleMechanism
+    from gazeveil.samples.space import Space
 
 DAY_S = 86_400
 EVERYBODY = "*"
@@ -93,11 +95,15 @@ class TrackerSetting:
     @property
     def plane(self) -> Plane:
         """Where gaze lies, for protocols."""
+        from gazeveil.gateway.plane import Plane  # noqa: PLC0415
+
         return Plane(self.geometry)
 
     @property
     def space(self) -> Space:
         """Where gaze lies, for veils."""
+        from gazeveil.samples.space import space_of  # noqa: PLC0415
+
         return space_of(self.geometry)
 
 
@@ -144,11 +150,11 @@ class AppSetting:
 
 @dataclass(frozen=True, slots=True)
 class BudgetSetting:
-    """What all apps together may learn of one person in a day.
+    """What all apps together may learn of one person in any 24 hours.
 
     Attributes:
         person: Whose; `EVERYBODY` for everyone who has no budget of their own, each for themselves.
-        epsilon_per_day: The loss that the gaze of one calendar day (UTC) may have.
+        epsilon_per_day: The loss that the gaze of any 24 hours may have.
         radius: How far each point of it may have been, in ``unit``.
         unit: What the radius is measured in.
         unproven: Whether veils without a promise may be used under this budget, which then promises nothing.
@@ -162,7 +168,7 @@ class BudgetSetting:
 
     @property
     def promise(self) -> GazeStreamDP:
-        """The promise to a day of gaze."""
+        """The promise to any 24 hours of gaze."""
         return GazeStreamDP(self.epsilon_per_day, DAY_S, self.radius, self.unit)
 
 
@@ -173,7 +179,7 @@ class Policy:
     Attributes:
         trackers: Where gaze comes from.
         apps: Who gets what.
-        budgets: Who may lose how much a day; who has none is not charged.
+        budgets: Who may lose how much in any 24 hours; who has none is not charged.
         ledger: Where budgets are kept: a path, or a ``postgresql://`` address; empty where no budget needs one.
         control: Where the control API listens; None for none.
         control_tls: Its certificate and key; needed where other machines reach it.

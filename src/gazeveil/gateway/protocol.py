@@ -72,6 +72,8 @@ class Source(ABC):
 
     def data_to_send(self) -> bytes:
         """Return what waits to be sent, once."""
+        if not self._out:
+            return b""
         data = bytes(self._out)
         self._out.clear()
         return data
@@ -148,6 +150,8 @@ class Sink(ABC):
 
     def data_to_send(self) -> bytes:
         """Return what waits to be sent, once."""
+        if not self._out:
+            return b""
         data = bytes(self._out)
         self._out.clear()
         return data

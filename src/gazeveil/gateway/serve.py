@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gateway as a running program: the hub, its doors and links, payments, and the control API.
 
-Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a thread of its own
-pays, and a stream whose lease is not paid falls silent meanwhile.
+Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a process of its own
+pays (`payments`), one lease ahead. A stream whose lease is not paid all the same falls silent.
 """
 
 from __future__ import annotations
@@ -11,11 +11,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import sys
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -41,20 +38,17 @@ from gazeveil.gateway.logs import Limited, Log, shortened
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.payments import Payer, Queue, Where
 from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.sockets import TrackerLink
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.ledger import Ledger, Receipt
+from gazeveil.privacy.ledger import Receipt
 
 _TICK_S = 0.02
 _SLICES = 10
-"""In how many ticks every app has had its turn, and payments that are due have begun."""
-_LEDGER_PATIENCE_S = 2.0
-"""How long a payment waits for a ledger that others hold: a gateway that is told to stop waits no longer either."""
-_SWITCH_S = 2e-4
-"""How long the thread that pays may keep a sample waiting; by default it is 5 ms."""
+"""In how many ticks every app has had its turn."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a link that failed is made anew; they double."""
 
@@ -86,9 +80,9 @@ class Gateway:
         self._remember()
         self.outlets: dict[str, Door] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._payer = ThreadPoolExecutor(1, "payments")
-        self._ledger: Ledger | None = None
-        self._create_ledger = create_ledger
+        known = self.memory.ledger_at(policy.ledger)
+        where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
+        self._payer = Payer(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
 
     async def __aenter__(self) -> Gateway:
@@ -127,9 +121,7 @@ class Gateway:
         if self._control is not None:
             await self._control.close()
         self.hub.close()
-        self._payer.shutdown(wait=True, cancel_futures=True)
-        if self._ledger is not None:
-            self._ledger.close()
+        await self._payer.close()
         self.log.close()
         self.log("gateway stopped")
 
@@ -314,15 +306,12 @@ class Gateway:
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _push(self, tracker: str, samples: list[RawSample], now: float) -> None:
-        self.meters.arrived = now
         try:
             self.hub.push(tracker, samples, now)
         except Exception as error:  # noqa: BLE001  (fail closed: silence for this tracker, and the others go on)
             self.meters.faults += 1
             self.log("hub failed", tracker=tracker, why=error)
             self.hub.lost(tracker, "an error in the gateway", now)
-        finally:
-            self.meters.arrived = 0.0
 
     def _lost(self, tracker: str, why: str) -> None:
         self.meters.trackers[tracker].connected = False
@@ -332,78 +321,47 @@ class Gateway:
 
     async def _tick(self) -> None:
         """Do what time demands, a little at a time, so that no sample waits for all of it."""
-        paying: set[asyncio.Task[None]] = set()
-        due: deque[Charge] = deque()
+        paying: asyncio.Task[None] | None = None
+        due = Queue()
+        now = time.monotonic()
         for turn in count():
+            before = now
             await asyncio.sleep(_TICK_S)
             now = time.monotonic()
             try:
+                if now - before < 3 * _TICK_S:  # else the loop was held up, and samples may wait to be read
+                    self.hub.fill(now)
                 if turn % 4 == 0:
                     self.hub.tick(now)
                     self.log.tick()
                 elif turn % 4 == 2:
-                    due.extend(self.hub.charges())
-                for _ in range(min(len(due), 1 + len(due) // _SLICES)):
-                    task = asyncio.create_task(self._pay(due.popleft()))
-                    paying.add(task)
-                    task.add_done_callback(paying.discard)
+                    due.add(self.hub.charges())
+                if (paying is None or paying.done()) and (together := due.next()):
+                    paying = self._tasks["payments"] = asyncio.create_task(self._pay(together, due))
                 for outlet in list(self.outlets.values())[turn % _SLICES :: _SLICES]:
                     outlet.tick(now)
             except Exception as error:  # noqa: BLE001  (without ticks no lease is renewed: that is silence, not a leak)
                 self.meters.faults += 1
                 self.log("tick failed", why=error)
 
-    async def _pay(self, charge: Charge) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            outcome: Any = await loop.run_in_executor(self._payer, self._paid, charge)
-            self.meters.payments += 1
-        except GazeveilError as error:
-            self.meters.payment_errors += 1
-            if isinstance(error, LedgerError) and not isinstance(error, LedgerRolledBack):  # that one latches
-                self.log("ledger trouble", why=str(error))
-            outcome = error
-        except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
-            self.meters.payment_errors += 1
-            outcome = LedgerError(f"the ledger failed: {type(error).__name__}")
-        self.hub.settled(charge, outcome, time.monotonic())
-        if isinstance(outcome, Receipt):
-            with contextlib.suppress(OutputError), self._keeping("this ledger is paid from now"):
-                self.memory.paid_from(self.policy.ledger, outcome.ledger)
-
-    def _paid(self, charge: Charge) -> Any:
-        """Pay in the thread for payments; the ledger is opened there.
-
-        After an error it is closed and used again, never opened as if for the first time: it knows which file it was,
-        and so notices another one in its place.
-        """
-        ledger = self._opened_ledger()
-        try:
-            return charge.pay(ledger)
-        except LedgerError:
-            with contextlib.suppress(GazeveilError):
-                ledger.close()
-            raise
-
-    def _opened_ledger(self) -> Ledger:
-        if self._ledger is None:
-            ledger = Ledger.open(
-                self.policy.ledger,
-                create=self._create_ledger,
-                patience_s=_LEDGER_PATIENCE_S,
-                notice=lambda what: self.log("ledger note", why=what),
-            )
-            known = self.memory.ledger_at(self.policy.ledger)
-            if known and ledger.identity != known:
-                ledger.close()
-                raise LedgerRolledBack(
-                    f"{ledger.store.where} is not the ledger that this gateway paid from, but another or an empty one",
-                    hint="put the right one back; to go on with this one on purpose, remove its line under "
-                    f'"ledgers" from {self.memory.path}',
-                )
-            ledger.check()
-            self._ledger, self._create_ledger = ledger, False
-        return self._ledger
+    async def _pay(self, charges: list[Charge], queue: Queue) -> None:
+        begun = time.monotonic()
+        outcomes = await self._payer.pay(charges)
+        queue.took(time.monotonic() - begun)
+        for charge, outcome in zip(charges, outcomes, strict=True):
+            if isinstance(outcome, Receipt):
+                self.meters.payments += 1
+                with contextlib.suppress(OutputError), self._keeping("this ledger is paid from now"):
+                    self.memory.paid_from(self.policy.ledger, outcome.ledger)
+            else:
+                self.meters.payment_errors += 1
+                if isinstance(outcome, LedgerError) and not isinstance(outcome, LedgerRolledBack):  # that one latches
+                    self.log("ledger trouble", why=str(outcome))
+            try:
+                self.hub.settled(charge, outcome, time.monotonic())
+            except Exception as error:  # noqa: BLE001  (one group's trouble, and the others are paid all the same)
+                self.meters.faults += 1
+                self.log("payment lost", group=charge.group, why=error)
 
     async def _look_at_ledger(self) -> None:
         """Open the ledger before anybody asks for gaze: a new one is made now, and an old copy is noticed now.
@@ -413,13 +371,12 @@ class Gateway:
         """
         if not self.policy.budgets:
             return
-        making = self._create_ledger
         try:
-            await asyncio.get_running_loop().run_in_executor(self._payer, self._opened_ledger)
+            await self._payer.open()
         except LedgerRolledBack as error:
             self.hub.latch(error)
         except GazeveilError as error:
-            if making:
+            if self._payer.is_to_create:
                 raise
             self.log("ledger trouble", why=str(error), hint=error.hint)
 
@@ -474,7 +431,6 @@ async def serve(
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
-        sys.setswitchinterval(_SWITCH_S)
         while not stop.is_set():
             waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(again.wait())]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, WireError
+from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log, shortened
 from gazeveil.gateway.meters import Meters, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown, Sink, Source
@@ -40,22 +41,21 @@ SILENT_TRACKER_S: Final = 2.0
 GOOD_BYE_S: Final = 0.2
 """How long an app may take to read the last words when a door is closed."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+_TICK_S: Final = 0.25
 
 monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
 
-class AppOutlet:
+class AppOutlet(CountedOutlet):
     """One app's door: a listening port, and every connection that came through it."""
 
     def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
-        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
-        self.meter = meters.apps[shown.name]
+        super().__init__(protocol, shown, meters, log)
         self._connections: set[_AppConnection] = set()
+        self._present: tuple[_AppConnection, ...] = ()  # the same: one may leave while all are shown something
         self._server: asyncio.Server | None = None
-        self._silent = True
         self._ended = ""
-        self.watched: Callable[[bool], None] = lambda by_anybody: None
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Open the door.
@@ -86,13 +86,16 @@ class AppOutlet:
         return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
 
     def show(self, veiled: Veiled) -> None:
-        """Give one veiled thing to every connection."""
+        """Give one veiled thing to every connection; it leaves with the next `flush`."""
         now = monotonic()
         self._silent, self._ended = False, ""
-        for connection in tuple(self._connections):
+        self._fresh += bool(self._present)
+        for connection in self._present:
             connection.show(veiled, now)
-        if self.meters.arrived and self.meter.listeners:
-            self.meter.latency.saw(monotonic() - self.meters.arrived)
+
+    def _send_fresh(self) -> None:
+        for connection in self._present:
+            connection.flush()
 
     def silence(self, why: str) -> None:
         """Tell every connection that there is no gaze at present; an end is taken back."""
@@ -129,6 +132,7 @@ class AppOutlet:
             connection.cut_off()
         await asyncio.sleep(0)
         self._connections.clear()
+        self._present = ()
         self.meter.connections = self.meter.listeners = 0
 
     def _enter(self, connection: _AppConnection) -> bool:
@@ -161,6 +165,7 @@ class AppOutlet:
             self._counted()
 
     def _counted(self) -> None:
+        self._present = tuple(self._connections)
         meter, before = self.meter, self.meter.listeners
         meter.connections = len(self._connections)
         meter.listeners = sum(connection.listens for connection in self._connections)
@@ -185,6 +190,7 @@ class _AppConnection(asyncio.Protocol):
             raise InputError(f"{outlet.protocol.name} has no tracker side")
         self.sink: Sink = make(outlet.shown)
         self._transport: asyncio.Transport | None = None
+        self._fresh = b""
         self._waiting: deque[bytes] = deque()
         self._paused_since = self._over_since = 0.0
         self.peer = ""
@@ -222,7 +228,7 @@ class _AppConnection(asyncio.Protocol):
             self.since, self.has_asked = now, True
 
     def show(self, veiled: Veiled, now: float) -> None:
-        """Send one veiled thing, or let it wait, or let the oldest go that waits."""
+        """Take one veiled thing to be sent, or let it wait, or let the oldest go that waits."""
         transport = self._transport
         if transport is None or self.sink.ended:
             return
@@ -235,7 +241,7 @@ class _AppConnection(asyncio.Protocol):
         if not data:
             return
         if not self._paused_since:
-            transport.write(data)
+            self._fresh += data
         else:
             if len(self._waiting) >= MOST_WAITING:
                 self._waiting.popleft()
@@ -243,11 +249,18 @@ class _AppConnection(asyncio.Protocol):
             self._waiting.append(data)
         self.outlet.meter.sent += 1
 
+    def flush(self) -> None:
+        """Send what was shown."""
+        data, self._fresh = self._fresh, b""
+        if data and self._transport is not None:
+            self._transport.write(data)
+
     def say(self, what: Callable[[Sink], None]) -> bool:
         """Let the sink do something, and tell whether there was something to send.
 
         Hangs up if the app broke the rules or all was said.
         """
+        self.flush()
         transport = self._transport
         if transport is None:
             return False
@@ -411,18 +424,24 @@ class _TrackerConnection(asyncio.Protocol):
 
     async def over(self) -> str:
         """Wait until the connection is over, and say why; meanwhile keep it alive."""
-        while not self._over.done():
-            await asyncio.wait([self._over], timeout=0.25)
-            now = monotonic()
-            if now - self._heard > SILENT_TRACKER_S:
-                self._end("the tracker is silent")
-            elif not self._over.done():
-                try:
-                    self._source.tick(now)
-                except GazeveilError as error:
-                    self._end(error.message)
-                self._flush()
-        return self._over.result()
+        self._tick()
+        return await self._over
+
+    def _tick(self) -> None:
+        """Do what time demands, four times a second. A task that wakes up for it would cost a hundred trackers dear."""
+        if self._over.done():
+            return
+        now = monotonic()
+        if now - self._heard > SILENT_TRACKER_S:
+            self._end("the tracker is silent")
+            return
+        try:
+            self._source.tick(now)
+            self._flush()
+        except GazeveilError as error:
+            self._end(error.message)
+            return
+        asyncio.get_running_loop().call_later(_TICK_S, self._tick)
 
     def close(self) -> None:
         """Hang up."""

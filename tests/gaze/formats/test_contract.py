@@ -92,6 +92,12 @@ def csv(folder: Path) -> Path:
     return written(folder / "table.csv", ["observer,time_ms,x,y", *rows])
 
 
+def sr_report(folder: Path) -> Path:
+    header = "RECORDING_SESSION_LABEL\tTRIAL_INDEX\tTIMESTAMP\tRIGHT_GAZE_X\tRIGHT_GAZE_Y\tRIGHT_PUPIL_SIZE"
+    rows = [f"ann\t1\t{5000 + 2 * k}.00\t{900 + k}.50\t500.00\t{800 + k}.00" for k in range(ROWS)]
+    return written(folder / "samples.txt", [header, *rows])
+
+
 def parquet(folder: Path) -> Path:
     return by_writer("parquet", folder / "table.parquet")
 
@@ -134,6 +140,7 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "pupil-native": pupil_native,
     "tobii-glasses": tobii_glasses,
     "tobii-sdk": tobii_sdk,
+    "sr-report": sr_report,
     "tobii-tsv": tobii,
 }
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]

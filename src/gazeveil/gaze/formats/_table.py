@@ -70,6 +70,7 @@ class Table:
         comments: bool = False,
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
+        missing: str = "n/a",
     ) -> None:
         """Open the table and find its columns.
 
@@ -82,11 +83,13 @@ class Table:
             comments: Whether lines that begin with ``#`` may stand before the header.
             may_be_empty: Whether a file with a header and no rows is all right.
             is_header: Whether a line is the header, for files that say something else before it.
+            missing: The spelling of a missing number that is common in such files; others are read too, but slower.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
+        self._missing = missing
         self._decimal = check_decimal(options.decimal, delimiter)
         self._odd_numbers = False
         self._width: int | None = None
@@ -247,7 +250,7 @@ class Table:
             schema={str(place): kinds[place] for place in range(width)},
             columns=wanted,
             # the one spelling that is common; others make the batch be looked at with care
-            null_values={str(place): "n/a" for place in wanted if kinds[place] == pl.Float64},
+            null_values={str(place): self._missing for place in wanted if kinds[place] == pl.Float64},
         )
         if frame.height != len(rows.lines):
             raise InternalError(f"{self.path}: parsed {frame.height:,} rows from {len(rows.lines):,} lines")
