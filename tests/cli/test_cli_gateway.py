@@ -114,7 +114,7 @@ def test_a_policy_is_said_in_plain_words_and_errors_name_the_line(
 ) -> None:
     capsys.readouterr()
     assert run(["policy", "check", str(policy)]) == 0
-    assert "together they know no more than one" in capsys.readouterr().out
+    assert "together they know no more than all points of one veil" in capsys.readouterr().out
     assert run(["policy", "check", str(policy), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["apps"][0]["shares_noise_with"] == ["page"]

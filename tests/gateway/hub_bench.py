@@ -56,6 +56,7 @@ class Seen:
     told: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     broken: bool = False
+    left: int = 0
 
     def show(self, veiled: Veiled) -> None:
         if self.broken:
@@ -64,7 +65,7 @@ class Seen:
         self.when.append(self.bench.now)
 
     def flush(self, arrived: float) -> None:
-        pass
+        self.left = len(self.shown)
 
     def silence(self, why: str) -> None:
         self.told.append(why)

@@ -57,6 +57,17 @@ def test_samples_without_gaze_show_as_samples_like_any_other() -> None:
     assert told[0] == told[1]
 
 
+def test_what_is_filled_in_leaves_at_once_and_not_with_the_next_sample() -> None:
+    bench = Bench(policy(app("game", HELD)))
+    pushed(bench, 3)
+    before = len(samples(bench))
+    for _ in range(20):
+        bench.now += 0.02
+        bench.hub.fill(bench.now)
+        assert bench.seen["game"].left == len(bench.seen["game"].shown)
+    assert len(samples(bench)) > before
+
+
 def test_a_tracker_that_is_silent_in_a_blink_is_filled_in_for() -> None:
     told = []
     for sends in (True, False):

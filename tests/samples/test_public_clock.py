@@ -152,7 +152,7 @@ def test_a_veil_that_holds_raw_gaze_through_a_gap_is_found_out(kind: Any, verdic
     pairs = [pair for pair in pairs_with_a_gap(stream.mechanism) if "recorded" in pair.words and "after" in pair.words]
     score = likelier_if_held(stream.mechanism.plan().loss / 2**30)
     subject = Subject(stream.run, stream.mechanism.guarantee, pairs, score)
-    assert audit(subject, trials=4000, confidence=0.999, seed=1).verdict is verdict
+    assert audit(subject, trials=20_000, confidence=0.999, seed=1).verdict is verdict
 
 
 def test_gaze_that_comes_or_goes_costs_as_much_as_it_is_far_from_what_was_released() -> None:

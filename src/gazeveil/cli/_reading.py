@@ -108,6 +108,13 @@ def _source(
     stimulus: Annotated[str | None, _option("--stimulus", text="The stimulus.")] = None,
     session: Annotated[str | None, _option("--session", text="The session.")] = None,
     trial: Annotated[str | None, _option("--trial", text="The trial, where a stimulus was shown again.")] = None,
+    stimulus_from: Annotated[
+        str | None,
+        _option("--stimulus-from", text="Which message names the stimulus.", metavar="'TRIAL_VAR image'"),
+    ] = None,
+    trial_from: Annotated[
+        str | None, _option("--trial-from", text="Which message names the trial.", metavar="'TRIAL_VAR trial'")
+    ] = None,
     eye: Annotated[str, _option("--eye", text="Which eye makes the gaze: both, left or right.")] = "both",
     column: Annotated[
         list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
@@ -126,6 +133,8 @@ def _source(
         stimulus=stimulus,
         session=session,
         trial=trial,
+        stimulus_from=stimulus_from,
+        trial_from=trial_from,
         geometry=_geometry(screen, size_mm, distance_mm, fov_deg, unit),
         eye=_one_of(eye, "--eye", Literal["both", "left", "right"]),
         columns=_columns(column or []),

@@ -36,7 +36,7 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
     print_shut(told)
     print_table("Apps", ["app", "state", "why", "guarantee", "connections", "sent", "dropped"], rows)
     for one in told["apps"]:
-        print(f"{one['name']}: {one['promise']}")
+        print(f"{one['name']}: {one['promise']} {one['identification']}")
 
 
 @app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")

@@ -172,6 +172,8 @@ def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path |
     else:
         print_line("worth it", "yes" if found.worth_it else "no: a release would be refused without --anyway")
         print_line("basis", found.basis)
+    if (identified := made.measurement.identification()) is not None:
+        print_line("identity", identified.warning())
     for warning in made.measurement.warnings():
         print_line("warning", warning)
     if out is not None:

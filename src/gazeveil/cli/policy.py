@@ -15,6 +15,7 @@ from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.privacy.guarantee import Unproven
+from gazeveil.samples.identification import table
 
 app = command_app()
 
@@ -46,7 +47,7 @@ name = "page"
 tracker = "desk"
 protocol = "websocket"
 listen = "127.0.0.1:7381"
-veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know no more than one
+veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know no more than all its points
 
 [[budget]]
 person = "anna"
@@ -114,13 +115,16 @@ def in_words(policy: Policy) -> list[str]:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
         lines.append(f"  veil: {one.mechanism.in_words()}; promise: {_promise(one)}")
+        lines.append(f"  identity: {table().look_up(one.mechanism).warning()}")
         if one.protocol == "lsl":
             lines.append(
                 "  LSL listens on all networks of this machine: a firewall decides who else can read the veiled stream"
             )
         shared = [other.name for other in policy.apps if other is not one and _same_noise(other, one)]
         if shared:
-            lines.append(f"  shares its noise with {', '.join(shared)}: together they know no more than one")
+            lines.append(
+                f"  shares its noise with {', '.join(shared)}: together they know no more than all points of one veil"
+            )
     lines += [
         f"budget of {one.person}: {one.promise}; what was spent comes back 24 hours later" for one in policy.budgets
     ]
@@ -129,7 +133,7 @@ def in_words(policy: Policy) -> list[str]:
             f"control on {policy.control}, encrypted: other machines that have the token can steer this gateway"
         )
     if not policy.budgets:
-        lines.append("no budget: every window of gaze is protected, but not whole hours or days")
+        lines.append("no budget: what windows add up to over a day is not limited")
     return lines
 
 
@@ -151,5 +155,6 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
         "output": one.output,
         "mechanism": one.mechanism.to_dict(),
         "guarantee": one.mechanism.guarantee.to_dict(),
+        "identification": table().look_up(one.mechanism).to_dict(),
         "shares_noise_with": [other.name for other in policy.apps if other is not one and _same_noise(other, one)],
     }

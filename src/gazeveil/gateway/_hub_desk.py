@@ -89,6 +89,8 @@ class Desk:
             for t in self.clock.fill(now):
                 for group in groups:
                     group.take(t, math.nan, math.nan, now)
+            for group in groups:
+                group.flush(now)
 
     def lose(self, why: str) -> None:
         """Tell all apps that the tracker is gone."""

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from gazeveil.errors import CannotCompose
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.samples.identification import table
+from gazeveil.samples.mechanism import SampleMechanism
 
 State = Literal["flowing", "no listener", "silent", "ended", "off"]
 LATCH_HINT = "put the ledger back, or `gazeveil ledger restore` it, then start the gateway again"
@@ -96,6 +98,7 @@ class AppStatus:
         errors: How often it could not be shown one.
         proven: Whether its veil keeps a promise.
         promise: Which, in words.
+        identification: How often participants were identified behind such a veil, as measured, in words.
         knob: What may be chosen live.
     """
 
@@ -110,6 +113,7 @@ class AppStatus:
     errors: int
     proven: bool
     promise: str
+    identification: str
     knob: tuple[str, ...]
 
 
@@ -155,6 +159,12 @@ class HubStatus:
 def in_words(promise: Guarantee) -> str:
     """Say a promise in words; a hundred streams often share one."""
     return promise.in_words()
+
+
+@functools.lru_cache(maxsize=256)
+def identification(veil: SampleMechanism) -> str:
+    """Say how often participants were identified behind such a veil, as measured."""
+    return table().look_up(veil).warning()
 
 
 @functools.lru_cache(maxsize=256)

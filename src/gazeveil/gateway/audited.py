@@ -64,7 +64,7 @@ class Seen:
             self.points.append((veiled.x, veiled.y))
 
     def flush(self, arrived: float) -> None:
-        """Nothing is kept back."""
+        """What was shown is remembered already."""
 
     def silence(self, why: str) -> None:
         """Nothing is shown for now."""

@@ -25,6 +25,7 @@ from gazeveil.gateway._hub_status import (
     GroupStatus,
     HubStatus,
     TrackerStatus,
+    identification,
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
@@ -310,6 +311,7 @@ class Hub:
             seat.errors,
             promise.proven,
             in_words(promise),
+            identification(group.mechanism),
             setting.knob,
         )
 

@@ -75,8 +75,9 @@ def _guarantee(statement: Statement) -> str:
         ("How much", _words(statement.how_much()) + _belief(statement)),
         ("What is compared", _words(neighbours_in_words(statement.guarantee))),
         ("Over time", _words(statement.over_time())),
-        ("When it fails", _words(statement.failure() or "Never.")),
+        ("When it fails", _words(statement.failure() or "No chance of failure is part of it (δ = 0).")),
         ("Public facts", _facts(statement)),
+        ("Who you are", _words(statement.identification)),
         ("So far", _words(statement.together())),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in parts if text)
@@ -119,5 +120,6 @@ def _facts(statement: Statement) -> str:
 def _no_guarantee(statement: Statement) -> str:
     from gazeveil.privacy.statement import NOTHING_PROVEN  # noqa: PLC0415
 
-    parts = [statement.how_much(), NOTHING_PROVEN, statement.rests_on(), statement.together()]
+    said = statement
+    parts = [said.how_much(), NOTHING_PROVEN, said.identification, said.rests_on(), said.together()]
     return "".join(f"<p>{_words(part)}</p>" for part in parts if part)

@@ -328,7 +328,7 @@ def pairs_with_a_gap(mechanism: StreamMechanism, *, after: bool = True) -> list[
         for pair in window_pairs(gaze, 0.0, seconds, radius):
             if pair.words.startswith("a step"):
                 made = _pair(pair, _slots(mechanism))
-                lost = made.first.t > seconds if length > seconds else abs(made.first.t - seconds / 2) <= seconds / 4
+                lost = made.first.t >= seconds if length > seconds else abs(made.first.t - seconds / 2) <= seconds / 4
                 sides = [
                     replace(side, x=np.where(lost, np.nan, side.x), y=np.where(lost, np.nan, side.y))
                     for side in (made.first, made.second)

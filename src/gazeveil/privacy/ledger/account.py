@@ -14,6 +14,7 @@ from typing import Any
 from gazeveil.errors import BudgetExceeded, LedgerError
 from gazeveil.privacy.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
+from gazeveil.privacy.ledger.events import Charged, Leased, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import Tail
 from gazeveil.showing import html_table
@@ -271,3 +272,18 @@ def _by_name(budget: Guarantee | None, numbers: tuple[Fraction, ...]) -> dict[st
 
 def _plain(values: Mapping[str, Fraction]) -> dict[str, object]:
     return {name: as_text(value) for name, value in values.items()}
+
+
+def receipt_again(text: str, account: Account, guarantee: Guarantee, recipe: str, ledger: str) -> Receipt:
+    """Return the receipt of a charge that was made before under the same id.
+
+    Raises:
+        LedgerError: If it was for something else.
+    """
+    event = from_text(text)
+    asked = (account.dataset, account.person, guarantee.to_dict(), recipe)
+    if not isinstance(event, Charged | Leased) or (event.dataset, event.person, event.guarantee, event.recipe) != asked:
+        raise LedgerError(
+            f"the charge id {event.id!r} was used before for something else", hint="use one id for one release"
+        )
+    return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True, ledger=ledger)

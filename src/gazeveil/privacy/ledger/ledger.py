@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, wraps
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -22,7 +22,16 @@ from typing import Any, ParamSpec, TypeVar
 from gazeveil.errors import LedgerError, OptionError
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger._anchor_file import Known
-from gazeveil.privacy.ledger.account import Account, Receipt, in_letters, named, no_account, no_price, over_budget
+from gazeveil.privacy.ledger.account import (
+    Account,
+    Receipt,
+    in_letters,
+    named,
+    no_account,
+    no_price,
+    over_budget,
+    receipt_again,
+)
 from gazeveil.privacy.ledger.anchor import Loss, Notice, Watch
 from gazeveil.privacy.ledger.anchor import notice as default_notice
 from gazeveil.privacy.ledger.clock import Clock, LedgerTime
@@ -42,13 +51,13 @@ from gazeveil.privacy.ledger.events import (
     now,
     to_text,
 )
+from gazeveil.privacy.ledger.keepable import check_names, checked, written
 from gazeveil.privacy.ledger.replay import Verification, verify
-from gazeveil.privacy.ledger.spending import NoPrice, Totals, is_writable
+from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import PATIENCE_S, Book, Line, Moved, Store, Tail
 from gazeveil.showing import html_table
 
 DEFAULT = "ledger.sqlite"
-_LONGEST_NAME = 200
 _LONGEST_NOTE = 10_000
 _REMEMBERED_ACCOUNTS = 1024
 
@@ -139,7 +148,7 @@ class Ledger:
         Raises:
             LedgerError: If the account is closed, or holds another kind of budget, or any while ``first``.
         """
-        _written(budget)
+        written(budget)
         with self._account(dataset, person, opening=True) as (held, tail, totals):
             if first and totals.budget is not None:
                 raise LedgerError(
@@ -164,7 +173,7 @@ class Ledger:
         Raises:
             LedgerError: If the account is closed, or holds a budget that does not come back.
         """
-        _written(allowance)
+        written(allowance)
         try:
             account = self.account(dataset, person)
         except LedgerError:
@@ -219,12 +228,12 @@ class Ledger:
             BudgetExceeded: If it does not fit. Nothing was spent.
             LedgerError: If the ledger cannot be used, or there is no such account.
         """
-        _written(guarantee)
+        written(guarantee)
         digest = "" if recipe is None else digest_of(recipe)
         with self._account(dataset, person) as (held, tail, before):
-            if charge_id and (text := held.book.find(_checked(charge_id, "charge id"))) is not None:
+            if charge_id and (text := held.book.find(checked(charge_id, "charge id"))) is not None:
                 held.after = _standing(tail, before)
-                return _receipt_again(text, held.after, guarantee, digest, self._watch.identity)
+                return receipt_again(text, held.after, guarantee, digest, self._watch.identity)
             totals, at = self._time.rolled((dataset, person), before)
             until = None if lasts_s is None else at + 1 + math.ceil(lasts_s)  # the time is rounded down
             try:
@@ -296,7 +305,7 @@ class Ledger:
             LedgerError: If there is no such account.
             OptionError: If there could not be one of that name.
         """
-        _check_names(dataset, person)
+        check_names(dataset, person)
         with self.store.reading() as reader:
             tail = reader.tail(dataset, person)
         if tail is None:
@@ -407,7 +416,7 @@ class Ledger:
     @contextmanager
     def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[_Held, Tail, Totals]]:
         """Hold an account alone, with what its events come to; what was added is remembered elsewhere, too."""
-        _check_names(dataset, person)
+        check_names(dataset, person)
         later: list[tuple[int, Account]] | None = getattr(self._here, "later", None)
         with self.store.book(dataset, person, opening=opening) as book:
             tail = book.tail
@@ -469,20 +478,10 @@ def _common(
         "person": tail.person,
         "number": tail.number + 1,
         "previous": tail.head,
-        "guarantee": {} if guarantee is None else _written(guarantee),
+        "guarantee": {} if guarantee is None else written(guarantee),
         "recipe": recipe,
         "note": note,
     }
-
-
-@lru_cache(maxsize=256)
-def _written(guarantee: Guarantee) -> dict[str, Any]:
-    """Return a promise as plain values, if it is one that can be kept; whoever charges often charges the same."""
-    if not isinstance(guarantee, Guarantee):
-        raise OptionError(f"a promise is needed, for instance PureDP(1), not {guarantee!r}")
-    if not is_writable(guarantee):
-        raise OptionError("the promise holds a fraction too long to be kept", hint="round it up to fewer digits")
-    return guarantee.to_dict()
 
 
 def _standing(tail: Tail, totals: Totals) -> Account:
@@ -491,26 +490,3 @@ def _standing(tail: Tail, totals: Totals) -> Account:
 
 def _named_event(event: Known) -> dict[str, Any]:
     return {"number": event.number, "digest": event.digest}
-
-
-def _receipt_again(text: str, account: Account, guarantee: Guarantee, recipe: str, ledger: str) -> Receipt:
-    event = from_text(text)
-    asked = (account.dataset, account.person, guarantee.to_dict(), recipe)
-    if not isinstance(event, Charged | Leased) or (event.dataset, event.person, event.guarantee, event.recipe) != asked:
-        raise LedgerError(
-            f"the charge id {event.id!r} was used before for something else", hint="use one id for one release"
-        )
-    return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True, ledger=ledger)
-
-
-def _check_names(dataset: str, person: str) -> None:
-    _checked(dataset, "name of a data set")
-    if person:
-        _checked(person, "name of a person")
-
-
-def _checked(name: str, what: str) -> str:
-    """Return a name that every database can hold and every screen can show."""
-    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise OptionError(f"the {what} must be 1 to {_LONGEST_NAME} printable letters, not {name!r}")
-    return name
