@@ -135,7 +135,6 @@ TO_BE_FOUND_OUT = {"half-scale-laplace", "numpy-laplace", "liu-as-published", "c
 """Subjects that break what they claim, and are there for that; those as published do, too."""
 
 SEEN_BY_FEW = {
-    "aoi-together": "at δ = 1e-5 more than 1 is lost only in a tail that few trials see; at δ = 0.001 it shows",
     "features-dc-fpa": "the ℓ1 bound goes through ℓ2, and no series reaches 0.56 of it; at δ = 0.001 it shows",
     "kaleido test_share=0.5": "half of ε goes to tests, whose outcomes tell little; at the default share it shows",
 }
