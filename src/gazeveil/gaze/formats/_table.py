@@ -32,6 +32,7 @@ WHITESPACE: Final = " "
 
 _COLUMN_MARKS = "\t;,|"
 _MOST_TOLD = 10
+_LINE_WITH_TEXT = re.compile(rb"[^\n]*[^\s][^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,8 @@ class Table:
     def _width_of_rows(self, block: TextBlock) -> int:
         """Return how many fields rows have: as many as the header, give or take one empty field at the line's end."""
         names = self.columns.names
-        first = next((line for line in block.data.split(b"\n") if line.strip()), b"").decode()
+        said = _LINE_WITH_TEXT.search(block.data)
+        first = said[0].decode() if said else ""
         fields = len(_fields(first, self._separator))
         if fields == len(names) + 1 and first.endswith(self._separator):
             return fields
@@ -286,7 +288,7 @@ def _any(frame: pl.DataFrame, columns: Iterable[str], is_so: Callable[[pl.Expr],
 
 def _find_delimiter(path: Path, block: TextBlock) -> str:
     """Find the delimiter that cuts most of the first lines into as many fields as the header."""
-    lines = [line.decode() for line in block.data.split(b"\n")[:20] if line.strip()]
+    lines = [line.decode() for line in block.data.split(b"\n", 20)[:20] if line.strip()]
     best, most = "", (0, 0)
     for mark in _COLUMN_MARKS:
         header, *others = [len(_fields(line.removesuffix(mark), mark)) for line in lines]

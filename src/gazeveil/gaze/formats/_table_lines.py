@@ -79,7 +79,7 @@ def _check_quotes(
     quotes = np.flatnonzero(octets == _QUOTE)
     per_line = _count_per_line(quotes, ends)
     first_of_line = np.cumsum(per_line) - per_line
-    line_of_quote = np.searchsorted(ends, quotes)
+    line_of_quote = np.repeat(np.arange(len(ends)), per_line)
     closes = (np.arange(len(quotes)) - first_of_line[line_of_quote]) % 2 == 1
     before = np.where(quotes > 0, octets[quotes - 1], _NEWLINE)
     after = octets[quotes + 1]  # a block ends with a line feed, so there is always one more byte
@@ -87,8 +87,12 @@ def _check_quotes(
     misplaced = ~np.isin(neighbour, (ord(delimiter), _NEWLINE, _QUOTE))
     suspicious = per_line % 2 == 1
     suspicious[line_of_quote[misplaced]] = True
-    line_of_delimiter = np.searchsorted(ends, delimiters)
-    quotes_before = np.searchsorted(quotes, delimiters) - first_of_line[line_of_delimiter]
+    if (per_line % 2 == 0).all():
+        # then quotes need not be counted anew on each line
+        quotes_before = np.cumsum(octets == _QUOTE, dtype=np.uint8)[delimiters]
+    else:
+        line_of_delimiter = np.searchsorted(ends, delimiters)
+        quotes_before = np.searchsorted(quotes, delimiters) - first_of_line[line_of_delimiter]
     return suspicious, delimiters[quotes_before % 2 == 0]
 
 

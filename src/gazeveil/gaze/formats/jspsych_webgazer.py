@@ -28,7 +28,7 @@ _GAZE: Final = "webgazer_data"
 _WHO: Final = ("subject_id", "subject", "participant_id", "participant")
 _WINDOW: Final = (("window_width", "window_height"), ("screen_width", "screen_height"))
 _PICTURE = re.compile(r"""<img[^>]*\bsrc\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
-_Sample = tuple[float, float | None, float | None]
+_COLUMNS = {"t": pl.Float64, "x": pl.Float64, "y": pl.Float64}
 
 
 @file_format("jspsych-webgazer")
@@ -61,8 +61,8 @@ class JsPsychWebGazer:
             window = _window(trial) or window
             if _GAZE not in trial:
                 continue
-            samples = _samples(path, number, trial[_GAZE], report)
-            if not samples:
+            rows = _samples(path, number, trial[_GAZE], report)
+            if not rows.height:
                 report.remark("trials whose gaze is empty were left out")
                 continue
             key = _key(path, trial, number, options)
@@ -70,8 +70,6 @@ class JsPsychWebGazer:
                 report.bad(_odd(path, number, "each trial once", f"{key.observer!r}, trial {key.trial!r} again"))
                 continue
             seen.add(key)
-            columns = zip(("t", "x", "y"), zip(*samples, strict=True), strict=True)
-            rows = pl.DataFrame({name: pl.Series(values, dtype=pl.Float64) for name, values in columns})
             geometry = _geometry(path, window, options)
             for piece in slices(combined(in_seconds(rows, _MILLISECONDS, "t")), options.chunk_rows):
                 yield Chunk(key, piece, geometry)
@@ -96,18 +94,20 @@ def _trials(path: Path, options: ReadOptions) -> list[Any]:
     return trials
 
 
-def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> list[_Sample]:
+def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> pl.DataFrame:
     """Return the samples of a trial; some pipelines keep the list as text."""
     if isinstance(gaze, str):
         gaze = _from_text(gaze)
     if not isinstance(gaze, list):
         report.bad(_odd(path, number, f"a list of samples in {_GAZE}", gaze))
-        return []
-    if all(type(sample) is dict and {"x", "y", "t"} <= sample.keys() for sample in gaze):
-        t, x, y = (numbers_in([sample[name] for sample in gaze]) for name in ("t", "x", "y"))
-        if t is not None and x is not None and y is not None:
-            return list(zip(t.tolist(), x.tolist(), y.tolist(), strict=True))
-    samples: list[_Sample] = []
+        return pl.DataFrame(schema=_COLUMNS)
+    try:
+        columns = {name: numbers_in([sample[name] for sample in gaze]) for name in _COLUMNS}
+    except (KeyError, TypeError, IndexError):
+        columns = {"t": None}
+    if not any(column is None for column in columns.values()):
+        return pl.DataFrame(columns, _COLUMNS)
+    samples: list[tuple[float, float | None, float | None]] = []
     for sample in gaze:
         whole = isinstance(sample, dict) and {"x", "y", "t"} <= sample.keys()
         time = number_in(sample["t"]) if whole else None
@@ -115,7 +115,7 @@ def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> list[
             report.bad(_odd(path, number, "samples with numbers x, y and t", sample))
         else:
             samples.append((time, number_in(sample["x"]), number_in(sample["y"])))
-    return samples
+    return pl.DataFrame(samples, _COLUMNS, orient="row")
 
 
 def _is_place(value: object) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError
@@ -30,8 +31,8 @@ from gazeveil.gaze.geometry import Geometry, Unit
 
 _TIMES = ("devicetimestamp", "systemtimestamp")
 _POINT = "gazepointondisplayarea"
-_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[nN]a[nN])"
-_PAIR = rf"^\s*[(\[]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[)\]]\s*$"
+_NUMBER = r"(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[nN]a[nN])"
+_PAIR = rf"^[ \t]*[(\[][ \t]*{_NUMBER}[ \t]*,[ \t]*{_NUMBER}[ \t]*[)\]][ \t]*$"
 _VALID, _NOT_VALID = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
@@ -109,11 +110,13 @@ def _with_points(table: Table, batch: Batch, text: dict[str, str]) -> Batch:
 def _with_point(table: Table, batch: Batch, text: dict[str, str], side: str) -> Batch:
     """Turn ``(0.51, 0.43)`` into x and y; what is no pair is a bad line."""
     tokens = batch.frame[f"{side}_point"]
-    pair = tokens.str.extract_groups(_PAIR).struct.unnest()
-    x, y = (pair[str(place)].cast(pl.Float64, strict=False).fill_nan(None) for place in (1, 2))
-    bad = (pair["1"].is_null() | x.is_infinite().fill_null(False) | y.is_infinite().fill_null(False)) & ~is_one_of(
-        tokens.fill_null(""), MISSING.__contains__
-    )
+    parts = tokens.str.strip_chars(" \t()[]").str.split_exact(",", 1).struct.unnest()
+    x, y = (parts[name].str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None) for name in parts.columns)
+    bad = ~tokens.str.contains(_PAIR).fill_null(False)
+    bad |= x.is_infinite().fill_null(False) | y.is_infinite().fill_null(False)
+    if bad.any():
+        missing = is_one_of(tokens.filter(bad).fill_null(""), MISSING.__contains__)
+        bad = bad.scatter(np.flatnonzero(bad), ~missing)
     frame = batch.frame.with_columns(x.alias(f"{side}_x"), y.alias(f"{side}_y"))
     batch = table.reject(Batch(frame, batch.lines), bad, text[f"{side}_point"], "a pair (x, y)", tokens)
     return _with_flag(table, batch, text, f"{side}_valid")
