@@ -28,17 +28,21 @@ _TEXT_OR_NUMBER = re.compile(rb'("(?:[^"\\]|\\.)*")|-?\d[\d.]*')
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """Lines of one shape: the object that each is, with the place of its number in ``numbers`` for every number."""
+    """Lines of one shape: the object that each is, with a count from 0 in the place of every number.
+
+    ``numbers`` are those of all lines; ``first`` is where each of these lines has its first.
+    """
 
     shape: dict[str, Any]
-    numbers: FloatArray
     lines: IntArray
+    first: IntArray
+    numbers: FloatArray
 
-    def columns(self, *places: object) -> list[FloatArray] | None:
+    def columns(self, *places: Any) -> list[FloatArray] | None:
         """Return the numbers at places of the shape; None if one of them holds no number."""
         if not all(type(place) is int for place in places):
             return None
-        return [self.numbers[:, place] for place in places]  # type: ignore[index]
+        return [self.numbers[self.first + place] for place in places]
 
 
 def json_blocks(path: Path, options: ReadOptions, report: ReadReport) -> Iterator[TextBlock]:
@@ -80,8 +84,7 @@ def by_shape(block: TextBlock) -> list[Shaped] | None:
         shape = _shape_of(text)
         if shape is None or (lengths[mine] != lengths[row]).any():
             return None
-        columns = numbers[lines[mine, 1][:, None] + np.arange(lengths[row])]
-        found.append(Shaped(shape, columns, mine + block.first_line))
+        found.append(Shaped(shape, mine + block.first_line, lines[mine, 1], numbers))
     return found
 
 

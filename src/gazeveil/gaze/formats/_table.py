@@ -32,7 +32,7 @@ WHITESPACE: Final = " "
 
 _COLUMN_MARKS = "\t;,|"
 _MOST_TOLD = 10
-_LINE_WITH_TEXT = re.compile(rb"[^\n]*[^\s][^\n]*")
+_TEXT = re.compile(rb"\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,8 @@ class Table:
     def _width_of_rows(self, block: TextBlock) -> int:
         """Return how many fields rows have: as many as the header, give or take one empty field at the line's end."""
         names = self.columns.names
-        said = _LINE_WITH_TEXT.search(block.data)
-        first = said[0].decode() if said else ""
+        at = text.start() if (text := _TEXT.search(block.data)) else 0
+        first = block.data[block.data.rfind(b"\n", 0, at) + 1 : block.data.find(b"\n", at)].decode()
         fields = len(_fields(first, self._separator))
         if fields == len(names) + 1 and first.endswith(self._separator):
             return fields
