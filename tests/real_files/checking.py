@@ -49,12 +49,18 @@ def check(source: Source, folder: Path) -> Outcome | None:
     try:
         reading = read(path, **_options(source.given))
     except GazeveilError as error:
-        refusal = " ".join(f"{error}".replace(str(path), source.path.rsplit("/", 1)[-1]).split())
-        return Outcome(*about, "", 0, 0, None, refusal)
-    ours, theirs = our_rows(reading), plain_rows(reading.format, path, source.given)
+        # the file is told beside, and its folder is nobody's business
+        said = f"{error}".replace(f"{path}: ", "").replace(f"{path}, ", "").replace(str(path), path.name)
+        return Outcome(*about, "", 0, 0, None, " ".join(said.split()))
+    ours, remarks = our_rows(reading), reading.report.in_words()
+    try:
+        theirs = plain_rows(reading.format, path, source.given)
+    except (ValueError, LookupError, StopIteration) as error:
+        theirs = None
+        remarks.append(f"the plain parse failed: {type(error).__name__} {error}")
     tracked = int((~np.isnan(ours[:, 1])).sum())
     equal = None if theirs is None else same(ours, theirs)
-    return Outcome(*about, reading.format, len(ours), tracked, equal, remarks=tuple(reading.report.in_words()))
+    return Outcome(*about, reading.format, len(ours), tracked, equal, remarks=tuple(remarks))
 
 
 def our_rows(reading: Reading) -> Rows:

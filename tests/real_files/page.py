@@ -9,6 +9,7 @@ from itertools import groupby
 
 from tests.real_files.checking import Outcome
 
+_LONGEST = 300
 _INTRODUCTION = """\
 # Real files
 
@@ -20,8 +21,7 @@ it shows that files are parsed rightly, not that the rule is right. Pupils, even
 The files are not part of the project. `tests/real_files/sources.toml` lists where each comes from. With clones of
 those repositories in `CLONES/OWNER+NAME`, this page is written by
 
-<!-- not run: it needs the real files, which are not part of the project -->
-```bash
+```text
 python -m tests.real_files FOLDER --collect CLONES --write docs/reference/real-files.md
 ```
 """
@@ -84,4 +84,5 @@ def _origins(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _cell(text: str) -> str:
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return text.replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")

@@ -10,58 +10,19 @@ from __future__ import annotations
 
 import ast
 import csv
-import gzip
+import io
 import json
-import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.real_files import plain_others as others
+from tests.real_files.plain_words import LOST, Row, mean_of_seen, number, seconds_by_step, table, text_of
+
 Rows = NDArray[np.float64]
-Row = tuple[float, float, float]
-LOST = (math.nan, math.nan)
-
-
-def text_of(path: Path) -> str:
-    """Return a file's text; gzip or not, UTF-8, UTF-16 with its mark, or Latin-1."""
-    raw = path.read_bytes()
-    raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    for encoding in ("utf-16",) if raw[:2] in {b"\xff\xfe", b"\xfe\xff"} else ("utf-8-sig", "latin-1"):
-        try:
-            return raw.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise ValueError("text in no known encoding")
-
-
-def number(word: str | None) -> float:
-    """Return a cell as a number; not a number where it is empty or says so."""
-    word = (word or "").strip().strip('"')
-    return math.nan if word.lower() in {"", ".", "-", "n/a", "na", "nan", "none"} else float(word.replace(",", "."))
-
-
-def table(path: Path, mark: str = ",", skip: int = 0) -> list[dict[str, str]]:
-    """Return a table's rows by column; a byte order mark and blanks about names are left out."""
-    lines = [line for line in text_of(path).splitlines()[skip:] if line.strip()]
-    header, *rows = csv.reader(lines, delimiter=mark)
-    names = [name.strip() for name in header]
-    return [dict(zip(names, row, strict=False)) for row in rows if any(cell.strip() for cell in row)]
-
-
-def mean_of_seen(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the mean of the eyes that were seen."""
-    seen = [point for point in points if not math.isnan(point[0]) and not math.isnan(point[1])]
-    return (sum(x for x, _ in seen) / len(seen), sum(y for _, y in seen) / len(seen)) if seen else LOST
-
-
-def seconds_by_step(times: list[float]) -> float:
-    """Return the length of a tick: steps are those of 10 to 2000 Hz."""
-    step = median(after - before for before, after in zip(times, times[1:], strict=False) if after > before)
-    return next(tick for tick in (1.0, 1e3, 1e6, 1e9) if 0.0005 <= step / tick <= 0.1)
 
 
 def eyelink_asc(path: Path, given: Mapping[str, Any]) -> list[Row]:
@@ -103,12 +64,20 @@ def tobii_tsv(path: Path, given: Mapping[str, Any]) -> list[Row]:
         if "sensor" not in cell and not (cell.get("gazepointindex") or cell.get("number") or "").strip():
             continue
         x, y = (
-            next((cell[f"gazepoint{axis}{unit}"] for unit in ("[dacspx]", "(adcspx)", "") if f"gazepoint{axis}{unit}" in cell))
+            next(
+                cell[f"gazepoint{axis}{unit}"]
+                for unit in ("[dacspx]", "(adcspx)", "")
+                if f"gazepoint{axis}{unit}" in cell
+            )
             for axis in "xy"
         )
         lost = all(cell.get(f"validity{side}", "").strip().lower() in {"4", "invalid"} for side in ("left", "right"))
         micro = next((name for name in cell if name.startswith("recordingtimestamp[") and "ms" not in name), None)
-        time = cell[micro] if micro else cell.get("recordingtimestamp") or cell.get("recordingtimestamp[ms]") or cell["timestamp"]
+        time = (
+            cell[micro]
+            if micro
+            else cell.get("recordingtimestamp") or cell.get("recordingtimestamp[ms]") or cell["timestamp"]
+        )
         point = LOST if lost else mean_of_seen([(number(x), number(y))])
         rows.append((number(time) / (1e6 if micro else 1e3), *point))
     return rows
@@ -166,7 +135,10 @@ def pupil_cloud(path: Path, given: Mapping[str, Any]) -> list[Row]:
     rows = []
     for row in table(path):
         names = [
-            name for axis in "xy" for name in row if name.startswith((f"gaze {axis} [", f"gaze position on surface {axis}"))
+            name
+            for axis in "xy"
+            for name in row
+            if name.startswith((f"gaze {axis} [", f"gaze position on surface {axis}"))
         ]
         worn = row.get("worn", "1") in {"1", "1.0", "true", "True"}
         point = mean_of_seen([(number(row[names[0]]), number(row[names[1]]))]) if worn else LOST
@@ -188,10 +160,11 @@ def pupil_native(path: Path, given: Mapping[str, Any]) -> list[Row]:
 
 
 def jspsych_webgazer(path: Path, given: Mapping[str, Any]) -> list[Row]:
-    """All trials' samples, in milliseconds; some files keep the list as Python's text."""
+    """All trials' samples, in milliseconds; in a CSV table, and in some files of JSON, the list is text."""
+    text = text_of(path)
     rows: list[Row] = []
-    for trial in json.loads(text_of(path)):
-        gaze = trial.get("webgazer_data", [])
+    for trial in json.loads(text) if text.lstrip().startswith("[") else csv.DictReader(io.StringIO(text, newline="")):
+        gaze = trial.get("webgazer_data") or []
         gaze = ast.literal_eval(gaze) if isinstance(gaze, str) else gaze
         rows += [(each["t"] / 1000, float(each["x"]), float(each["y"])) for each in gaze]
     return rows
@@ -234,18 +207,24 @@ def bids(path: Path, given: Mapping[str, Any]) -> list[Row]:
     return rows
 
 
-PLAIN: Mapping[str, Callable[[Path, Mapping[str, Any]], list[Row]]] = {
+PLAIN: dict[str, Callable[[Path, Mapping[str, Any]], list[Row]]] = {
     "bids": bids,
     "csv": plain_csv,
     "eyelink-asc": eyelink_asc,
+    "fixations-csv": others.fixations_csv,
+    "gazebase": others.gazebase,
     "gazepoint-csv": gazepoint_csv,
     "jspsych-webgazer": jspsych_webgazer,
     "pupil-cloud": pupil_cloud,
     "pupil-core": pupil_core,
     "pupil-native": pupil_native,
+    "pygaze": others.pygaze,
+    "smi-text": others.smi_text,
     "tobii-glasses": tobii_glasses,
     "tobii-sdk": tobii_sdk,
     "tobii-tsv": tobii_tsv,
+    "varjo-csv": others.varjo_csv,
+    "vive-csv": others.vive_csv,
 }
 
 

@@ -68,7 +68,7 @@ def by_shape(block: TextBlock) -> list[Shaped] | None:
         return None
     lines, shapes = np.empty((height + 1, 2), np.int64), np.empty(height, np.uint64)
     numbers = np.empty(len(data) // 2 + 1)
-    height, count = _json_kernels.take_apart(data, lines, shapes, numbers)
+    height, _count = _json_kernels.take_apart(data, lines, shapes, numbers)
     if height < 0:
         return None
     lengths = np.diff(lines[:, 1])
