@@ -204,9 +204,8 @@ def _by_columns(shaped: list[Shaped]) -> tuple[pl.DataFrame, pl.DataFrame] | Non
             return None
         rows += found[0]
         pupils += found[1]
-    kinds = {"line": pl.Int64}
     ordered = [
-        pl.concat([pl.DataFrame(schema=kinds | kind), *frames]).sort("line").drop("line")
+        pl.concat([pl.DataFrame(schema={"line": pl.Int64, **kind}), *frames]).sort("line").drop("line")
         for frames, kind in ((rows, _ROWS), (pupils, _PUPILS))
     ]
     return ordered[0], ordered[1]
@@ -251,7 +250,7 @@ def _glasses_3_columns(lines: Shaped, data: dict[str, Any]) -> _Columns | None:
     for side, eye in eyes.items():
         sizes = lines.columns(eye.get("pupildiameter"))
         if sizes is not None:
-            pupils.append(_pupil_frame(lines, time, side, sizes[0], seen | True))
+            pupils.append(_pupil_frame(lines, time, side, sizes[0], sizes[0] > 0))
     return [_frame(lines, t=time, x=x, y=y, valid=seen).with_columns(pl.col("x", "y").fill_nan(None))], pupils
 
 
