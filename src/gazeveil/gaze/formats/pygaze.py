@@ -31,7 +31,7 @@ from gazeveil.gaze.geometry import Geometry, Unit
 
 _TRACKED = 1
 _ALL_STATES = 31
-_HEADER = b"TimeStamp\t"
+_HEADER = "TimeStamp\t"
 _EYETRIBE = {"timestamp", "time", "fix", "state", "rawx", "rawy"}
 _TOBII = {"timestamp", "event", "gazepointxleft", "gazepointyleft", "validityleft", "gazepointxright"}
 _TOBII_EYES = {
@@ -106,7 +106,7 @@ class PyGaze:
                 rows.lines,
                 combined(rows.frame, options.eye),
                 rows.frame.select(kind=pl.lit(None, pl.String), id=pl.lit(""), onset="t", offset="t"),
-                messages,
+                messages.filter(~pl.col("text").str.starts_with(_HEADER)),
                 lambda row: geometry,
             )
         yield from recorder.finish(between.rest(_messages(shape, path, report, PER_SECOND[unit or "ms"])))
@@ -134,7 +134,7 @@ class _Shape:
 
     def begins(self, text: str) -> bool:
         """Whether a message begins a recording; before the Pro SDK, each began with its own header."""
-        return text == "start_recording" or text.startswith(_HEADER.decode())
+        return text == "start_recording" or text.startswith(_HEADER)
 
 
 def _names(line: str) -> set[str]:
@@ -154,9 +154,9 @@ def _shape(path: Path, encoding: str) -> _Shape:
         return _Shape(_EYETRIBE_EYES, "time", (), Aside(re.compile(rb"MSG\t"), b"MSG\t"), (2, 3), "")
     if "pupilvalidityleft" in names:
         pattern = re.compile(rb"(?m)^[^\t\n]+\t[^\t\n]+$")
-        return _Shape(_TOBII_EYES, "timestamp", (1,), Aside(pattern), (0, 1), "mm")
+        return _Shape(_TOBII_EYES, "timestamp", (1.0,), Aside(pattern), (0, 1), "mm")
     pattern = re.compile(rb"(?m)^(?:TimeStamp\t.*|[^\t\n]+\t{2,}[^\t\n]+)$")
-    return _Shape(_TOBII_EYES, "timestamp", (0, 1), Aside(pattern), (0, -1), "mm")
+    return _Shape(_TOBII_EYES, "timestamp", (0.0, 1.0), Aside(pattern), (0, -1), "mm")
 
 
 def _layout(columns: Columns, options: ReadOptions, shape: _Shape) -> dict[str, str]:
@@ -178,7 +178,7 @@ def _with_validity(table: Table, batch: Batch, layout: Mapping[str, str], shape:
     """Say where gaze is tracked; a state or validity that cannot be is a bad line. A pupil of 0 or less is none."""
     for name in [name for name in layout if name == "state" or name.endswith("code")]:
         codes = batch.frame[name]
-        most = 1 if shape.found == (1,) else 4 if shape.found else _ALL_STATES
+        most = 1 if shape.found == (1.0,) else 4 if shape.found else _ALL_STATES
         bad = ~(codes.is_between(0, most) & (codes == codes.round()))
         batch = table.reject(batch, bad, layout[name], f"a whole number from 0 to {most}", codes)
     frame = batch.frame
@@ -204,7 +204,7 @@ def _messages(shape: _Shape, path: Path, report: ReadReport, per_second: float) 
     at_time, at_text = shape.fields
     for line in shape.aside.taken():
         fields = line.text.split("\t")
-        if line.text.startswith(_HEADER.decode()):
+        if line.text.startswith(_HEADER):
             messages.append(Message(line.number, 0.0, line.text))
             continue
         try:
