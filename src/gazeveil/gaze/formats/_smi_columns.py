@@ -22,7 +22,7 @@ _EYES: Final = {
     "left_": ("lpor", "pointofregardleft"),
     "right_": ("rpor", "pointofregardright"),
 }
-_PUPILS: Final = {
+_PUPILS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "mm": {
         "left_pupil": ("lpupildiameter", "lmappeddiameter", "pupildiameterleft"),
         "right_pupil": ("rpupildiameter", "rmappeddiameter", "pupildiameterright"),
@@ -116,10 +116,11 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
 def _pupils(columns: Columns) -> tuple[dict[str, str], str]:
     """Return the columns of pupils, in millimetres where there are any, and their unit."""
     for unit, sides in _PUPILS.items():
-        found = {}
+        found: dict[str, str] = {}
         for ours, spellings in sides.items():
-            names = [name for spelling in spellings if (name := columns.find_with_unit(spelling, (unit,)))]
-            found |= {ours: name for name in names[:1]}
+            for spelling in spellings:
+                if name := columns.find_with_unit(spelling, (unit,)):
+                    found.setdefault(ours, name)
         if found:
             return found, unit
     return {}, ""
@@ -153,7 +154,7 @@ def geometry_of(path: Path, preamble: Sequence[str], options: ReadOptions) -> Ge
     width_mm, height_mm = size if len(size) == 2 and min(size) > 0 else (None, None)
     distance_mm = distance[0] if distance and distance[0] > 0 else None
     try:
-        return completed(Geometry(Unit.PIXEL, *pixels, width_mm, height_mm, distance_mm), known)
+        return completed(Geometry(Unit.PIXEL, pixels[0], pixels[1], width_mm, height_mm, distance_mm), known)
     except GeometryError as error:
         raise FileFormatError(path, expected="a screen that can exist", found=error.message, hint=error.hint) from None
 

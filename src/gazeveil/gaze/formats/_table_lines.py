@@ -105,6 +105,9 @@ def rows_of(block: TextBlock, delimiter: str, width: int, complain: Callable[[Fa
     good = ~blank & ~suspicious & (fields == width)
     if good.all():
         return Rows(block.data, np.arange(len(ends)) + block.first_line, quoted)
+    if (blank | good).all():
+        # a blank line is nothing but its end
+        return Rows(np.delete(octets, ends[blank]).tobytes(), np.flatnonzero(good) + block.first_line, quoted)
     return _mend(block, delimiter, width, complain, fields, blank | good, good)
 
 

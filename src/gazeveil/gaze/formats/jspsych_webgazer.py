@@ -118,14 +118,16 @@ def _rows(path: Path, text: str, report: ReadReport) -> list[dict[str, Any]]:
     try:
         lines = csv.reader(io.StringIO(text, newline=""), strict=True)
         header = [name.strip() for name in next((row for row in lines if row), [])]
-        missing = [name for name in ("trial_index", _GAZE) if name not in header]
-        if missing or len(set(header)) != len(header):
-            raise Columns(path, tuple(header)).missing(f"{missing[0] if missing else 'of its own name'!r}")
+        columns = Columns(path, tuple(header))
+        columns.check_distinct()
+        for name in ("trial_index", _GAZE):
+            if name not in header:
+                raise columns.missing(repr(name))
         trials = []
         for row in filter(None, lines):
             if len(row) != len(header):
-                columns = f"{len(header)} columns"
-                report.bad(FileFormatError(path, line=lines.line_num, expected=columns, found=f"{len(row)}"))
+                expected, found = f"{len(header)} columns", f"{len(row)}"
+                report.bad(FileFormatError(path, line=lines.line_num, expected=expected, found=found))
                 continue
             fields = zip(header, row, strict=True)
             trials.append({name: _value(name, field) for name, field in fields if field not in _EMPTY})

@@ -122,7 +122,7 @@ def _samples_only(table: Table, rows: Batch, layout: Layout, report: ReadReport)
     for name, count in kind.filter(~of_eyes).value_counts().iter_rows():
         report.remark(f"rows of the category {name!r} were left out", count)
     others = rows.take(~of_eyes.to_numpy())
-    contents = others.frame["content"].fill_null("") if "content" in others.frame.columns else []
+    contents: list[str] = others.frame["content"].fill_null("").to_list() if "content" in layout.text else []
     told = [
         Message(line, time, text)
         for line, time, words in zip(others.lines.tolist(), others.frame["t"], contents, strict=False)
@@ -163,7 +163,9 @@ def _labels(path: Path, frame: pl.DataFrame, said: pl.DataFrame, subject: str, o
     by_rule = options.stimulus_from is not None
     labels = {
         "observer": first(("observer",), default.observer),
-        "stimulus": first(("said_stimulus", "stimulus") if by_rule else ("stimulus", "said_stimulus"), default.stimulus),
+        "stimulus": first(
+            ("said_stimulus", "stimulus") if by_rule else ("stimulus", "said_stimulus"), default.stimulus
+        ),
         "session": pl.lit(default.session),
     }
     if rules_of(options.trial_from):
