@@ -70,15 +70,13 @@ class PyGaze:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether there is the header that PyGaze writes for one of its trackers."""
-        lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
-        header = next((line for line in lines if _is_header(line)), "")
-        names = _names(header)
+        names = _names_in(head)
         return names >= _EYETRIBE or (names >= _TOBII and (b"pygaze" in head or "pupilvalidityleft" in names))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings."""
         preamble = lines_before(path, _is_header, options.encoding)
-        shape = _shape(path, options.encoding)
+        shape = _shape(_names_in(read_head(path)))
         table = Table(
             path,
             options,
@@ -146,10 +144,13 @@ def _is_header(line: str) -> bool:
     return names >= {"timestamp", "time", "state"} or names >= {"timestamp", "event", "gazepointx"}
 
 
-def _shape(path: Path, encoding: str) -> _Shape:
-    head = read_head(path)
-    header = next((line for line in head.decode(errors="replace").splitlines() if _is_header(line)), "")
-    names = _names(header)
+def _names_in(head: bytes) -> set[str]:
+    """Return the columns that the first header of a file names."""
+    lines = head.decode(errors="replace").splitlines()
+    return _names(next((line for line in lines if _is_header(line)), ""))
+
+
+def _shape(names: set[str]) -> _Shape:
     if "gazepointx" not in names:
         return _Shape(_EYETRIBE_EYES, "time", (), Aside(re.compile(rb"MSG\t"), b"MSG\t"), (2, 3), "")
     if "pupilvalidityleft" in names:
