@@ -122,7 +122,7 @@ def test_tobii_before_the_pro_sdk_has_codes_and_a_header_for_each_recording(tmp_
         "35.0\t215.0\t153.0\t3.8\t0\t9.0\t9.0\t3.1\t3\t0.1680\t0.1499\t",
     ]
     event = "9.5" + "\t" * 9 + "point_on"
-    lines = ["Recording resolution\t1280 x 1024", "", *REPORT, LEGACY, *rows, event, LEGACY, *rows[:2], event]
+    lines = ["Recording resolution\t1280 x 1024", "", *REPORT, LEGACY, *rows, event, LEGACY, *rows[:2], event, LEGACY]
     first, second = read_log(tmp_path, *lines).recordings
     assert (len(first), len(second), second.trial) == (3, 2, "2")
     np.testing.assert_array_equal(first.x, [np.nan, 186, 215])

@@ -32,6 +32,7 @@ from gazeveil.gaze.geometry import Geometry, Unit
 _TRACKED = 1
 _ALL_STATES = 31
 _HEADER = "TimeStamp\t"
+_IS_SAID = ~pl.col("text").str.starts_with(_HEADER)
 _EYETRIBE = {"timestamp", "time", "fix", "state", "rawx", "rawy"}
 _TOBII = {"timestamp", "event", "gazepointxleft", "gazepointyleft", "validityleft", "gazepointxright"}
 _TOBII_EYES = {
@@ -104,10 +105,11 @@ class PyGaze:
                 rows.lines,
                 combined(rows.frame, options.eye),
                 rows.frame.select(kind=pl.lit(None, pl.String), id=pl.lit(""), onset="t", offset="t"),
-                messages.filter(~pl.col("text").str.starts_with(_HEADER)),
+                messages.filter(_IS_SAID),
                 lambda row: geometry,
             )
-        yield from recorder.finish(between.rest(_messages(shape, path, report, PER_SECOND[unit or "ms"])))
+        last = between.rest(_messages(shape, path, report, PER_SECOND[unit or "ms"]))
+        yield from recorder.finish(last.filter(_IS_SAID))
 
 
 @dataclass(frozen=True, slots=True)
