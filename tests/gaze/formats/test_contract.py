@@ -92,6 +92,19 @@ def csv(folder: Path) -> Path:
     return written(folder / "table.csv", ["observer,time_ms,x,y", *rows])
 
 
+def smi(folder: Path) -> Path:
+    preamble = ["## [iView]", "## Subject:\tann", "## Calibration Area:\t1920\t1080"]
+    rows = [f"{8333 * k}\tSMP\t1\t{900 + k}.50\t500.00" for k in range(ROWS)]
+    header = "Time\tType\tTrial\tL POR X [px]\tL POR Y [px]"
+    return written(folder / "samples.txt", [*preamble, header, *rows[:20], "166000\tMSG\t1\t# Message: go", *rows[20:]])
+
+
+def pygaze(folder: Path) -> Path:
+    rows = [f"2016-05-14 17:33:42\t{5000 + 16 * k}\tFalse\t7\t{900 + k}.5\t500.0" for k in range(ROWS)]
+    said = "MSG\t2016-05-14 17:33:42\t5000\tstart_recording"
+    return written(folder / "log.tsv", ["timestamp\ttime\tfix\tstate\trawx\trawy", said, *rows])
+
+
 def sr_report(folder: Path) -> Path:
     header = "RECORDING_SESSION_LABEL\tTRIAL_INDEX\tTIMESTAMP\tRIGHT_GAZE_X\tRIGHT_GAZE_Y\tRIGHT_PUPIL_SIZE"
     rows = [f"ann\t1\t{5000 + 2 * k}.00\t{900 + k}.50\t500.00\t{800 + k}.00" for k in range(ROWS)]
@@ -140,6 +153,8 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "pupil-native": pupil_native,
     "tobii-glasses": tobii_glasses,
     "tobii-sdk": tobii_sdk,
+    "pygaze": pygaze,
+    "smi-text": smi,
     "sr-report": sr_report,
     "tobii-tsv": tobii,
 }

@@ -7,17 +7,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
 import polars as pl
 
+from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.types import FloatArray
 
 PER_SECOND: Final[Mapping[str, float]] = MappingProxyType({"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9})
+_IN_WORDS: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
 TYPICAL_STEP_S: Final = (0.0005, 0.1)
 """Trackers sample at 10 to 2000 Hz. These bounds do not overlap when scaled by 1000, so a unit follows from a step."""
@@ -43,6 +46,20 @@ def guess_time_unit(times: FloatArray, units: Sequence[str] = ("s", "ms", "us", 
     shortest, longest = TYPICAL_STEP_S
     fitting = [unit for unit in units if shortest <= step / PER_SECOND[unit] <= longest]
     return (fitting[0] if fitting else None), step
+
+
+def checked_time_unit(path: Path, frame: pl.DataFrame, column: str, unit: str) -> str:
+    """Return a format's unit of time; a table whose steps do not fit it was changed, and nothing is guessed."""
+    fitting, step = guess_time_unit(frame["t"].to_numpy())
+    if fitting not in {unit, None} or (fitting is None and frame.height > 1):
+        raise FileFormatError(
+            path,
+            column=column,
+            expected=f"steps of 10 to 2000 Hz in {_IN_WORDS[unit]}",
+            found=told_step(step),
+            hint="name the unit with --time-unit",
+        )
+    return unit
 
 
 def told_step(step: float) -> str:

@@ -22,7 +22,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InputError, InternalError
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._numbers import check_decimal, look_for_decimal, parse_numbers
-from gazeveil.gaze.formats._table_lines import Fault, Rows, rows_of
+from gazeveil.gaze.formats._table_lines import Aside, Fault, Rows, rows_of
 from gazeveil.gaze.formats._text import BLOCK_BYTES, TextBlock, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.types import BoolArray, IntArray
@@ -71,6 +71,7 @@ class Table:
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
         missing: str = "n/a",
+        aside: Aside | None = None,
     ) -> None:
         """Open the table and find its columns.
 
@@ -84,12 +85,14 @@ class Table:
             may_be_empty: Whether a file with a header and no rows is all right.
             is_header: Whether a line is the header, for files that say something else before it.
             missing: The spelling of a missing number that is common in such files; others are read too, but slower.
+            aside: Takes out lines that are no rows.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
         self._missing = missing
+        self._aside = aside
         self._decimal = check_decimal(options.decimal, delimiter)
         self._odd_numbers = False
         self._width: int | None = None
@@ -165,9 +168,12 @@ class Table:
 
     def _blocks(self) -> Iterator[TextBlock]:
         if self._waiting.data:
-            yield self._tabbed(self._waiting)
+            yield self._rows_only(self._waiting)
         for block in self._source:
-            yield self._tabbed(block)
+            yield self._rows_only(block)
+
+    def _rows_only(self, block: TextBlock) -> TextBlock:
+        return self._tabbed(block if self._aside is None else self._aside.take(block))
 
     def _tabbed(self, block: TextBlock) -> TextBlock:
         if self.delimiter != WHITESPACE:
