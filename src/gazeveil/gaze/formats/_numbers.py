@@ -13,8 +13,8 @@ import polars as pl
 from gazeveil.errors import OptionError
 from gazeveil.types import BoolArray
 
-MISSING: Final = ("", "nan", "na", "n/a", "#n/a", "null", "none", ".", "-")
-"""What stands for a missing number, in any case."""
+MISSING: Final = ("", "nan", "na", "n/a", "#n/a", "null", "none", ".", "-", "-nan", "nan(ind)", "-nan(ind)")
+"""What stands for a missing number, in any case; the last three are how Windows spells what is no number."""
 
 
 def parse_numbers(tokens: pl.Series, decimal: str) -> tuple[pl.Series, BoolArray]:

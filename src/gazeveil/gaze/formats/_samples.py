@@ -7,17 +7,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
 import polars as pl
 
+from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.types import FloatArray
 
 PER_SECOND: Final[Mapping[str, float]] = MappingProxyType({"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9})
+_UNIT_WORDS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
 TYPICAL_STEP_S: Final = (0.0005, 0.1)
 """Trackers sample at 10 to 2000 Hz. These bounds do not overlap when scaled by 1000, so a unit follows from a step."""
@@ -48,6 +51,24 @@ def guess_time_unit(times: FloatArray, units: Sequence[str] = ("s", "ms", "us", 
 def told_step(step: float) -> str:
     """Say a typical step in an error."""
     return "a single sample" if math.isnan(step) else f"a step of {step:g}"
+
+
+def expect_unit(path: Path, times: FloatArray, column: str, unit: str) -> str:
+    """Return the unit that a format's times are in; a file whose steps do not fit it was changed, nothing is guessed.
+
+    Raises:
+        FileFormatError: If the typical step is not one of a tracker in this unit.
+    """
+    found, step = guess_time_unit(times)
+    if found != unit and len(times) > 1:
+        raise FileFormatError(
+            path,
+            column=column,
+            expected=f"steps of 10 to 2000 Hz in {_UNIT_WORDS[unit]}",
+            found=told_step(step),
+            hint="name the unit with --time-unit",
+        )
+    return unit
 
 
 def completed(geometry: Geometry, known: Geometry | None) -> Geometry:
