@@ -69,7 +69,12 @@ class GazeBase:
         told = parse_file_name(path.name)
         key = options.key(path)
         if told:
-            key = options.key(path, observer=told.person, stimulus=told.task, session=told.session_in_words)
+            key = options.key(
+                path,
+                observer=options.observer or told.person,
+                stimulus=options.stimulus or told.task,
+                session=options.session or told.session_in_words,
+            )
         geometry = completed(headset(), options.geometry)
         if not options.y_up:
             report.remark("GazeBase's y is taken as it is in the file; --y-up turns it if it grows upwards")
