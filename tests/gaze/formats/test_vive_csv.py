@@ -126,10 +126,19 @@ def test_tobiis_saver_for_unity_has_triples_words_and_x_to_the_right(tmp_path: P
     np.testing.assert_allclose(recording.x, [45, np.nan])
     assert recording.pupil is not None
     np.testing.assert_allclose(recording.pupil, [3.0, np.nan])
-    with pytest.raises(FileFormatError, match="line 2, column LeftGazeDirectionValid: expected True or False"):
+    with pytest.raises(FileFormatError, match="line 2, column LeftGazeDirectionValid: expected True or 1"):
         read(put(tmp_path, header + good.replace("True", "yes") + lost))
     with pytest.raises(FileFormatError, match="in microseconds"):
         read(put(tmp_path, header + good + lost.replace("8333", "8")))
+
+
+def test_tobiis_own_tables_of_a_headset_have_their_own_names(tmp_path: Path) -> None:
+    parts = ("gaze_direction_unit_vector", "gaze_direction_validity", "gaze_origin_position_in_hmd_coordinates")
+    header = ",".join(["device_time_stamp", *(f"{eye}_{part}" for eye in ("left", "right") for part in parts)])
+    eyes = '"(1.0, 0, 1.0)",1,"(35.2, 1, -35)","(1.0, 0, 1.0)",0,"(-33.5, 0, -34)"'
+    path = put(tmp_path, f"{header}\n0,{eyes}\n8333,{eyes.replace(',1,', ',0,')}\n")
+    assert find_format(path) == "vive-csv"
+    np.testing.assert_allclose(read(path).recordings[0].x, [-45, np.nan])
 
 
 def test_a_clock_of_milliseconds_is_read_where_there_is_no_other(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def _refuse_metrics(columns: Columns) -> None:
             line=columns.line,
             expected="a table of gaze samples",
             found="Tobii Pro Lab's table of metrics or events",
-            hint="use Data export in Pro Lab, with the gaze point; the event-based TSV is read if it has fixation points",
+            hint="use Data export in Pro Lab, with the gaze point; an event-based TSV needs fixation points",
         )
 
 

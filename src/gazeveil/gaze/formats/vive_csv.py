@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze logs of the HTC Vive Pro Eye: SRanipal's values as programs save them, and Tobii Pro's data saver for Unity.
+"""Gaze logs of the HTC Vive Pro Eye: what programs save of SRanipal's values and of Tobii Pro's, in Unity and Python.
 
 There is no one format, so only sets of columns that are known are read. SRanipal's own x grows to the left, and some
 programs turn it. Where the two eyes are says which it is: a file without their positions is refused.
@@ -36,7 +36,7 @@ from gazeveil.gaze.geometry import headset
 _SIDES = ("left", "right")
 _TICKS = 1e7
 _DIRECTION_BIT, _PUPIL_BIT = 2, 4
-_TRUE, _FALSE = ("true", "valid"), ("false", "invalid")
+_TRUE, _FALSE = ("true", "valid", "1", "1.0"), ("false", "invalid", "0", "0.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,15 @@ _KNOWN: Final = (
         "word",
         "originalEYEpupildiameter",
         "originalEYEpupildiametervalid",
+    ),
+    _Names(
+        _WORDS,
+        "EYEgazedirectionunitvector",
+        "EYEgazeoriginpositioninhmdcoordinates",
+        "EYEgazedirectionvalidity",
+        "word",
+        "EYEpupildiameter",
+        "EYEpupilvalidity",
     ),
 )
 
@@ -240,7 +249,7 @@ def _with_word(table: Table, batch: Batch, name: str, column: str) -> Batch:
     tokens = batch.frame[name]
     unclear = ~is_one_of(tokens, (*_TRUE, *_FALSE).__contains__) & ~is_missing(tokens)
     batch = Batch(batch.frame.with_columns(is_one_of(tokens, _TRUE.__contains__).alias(name)), batch.lines)
-    return table.reject(batch, unclear, column, "True or False", tokens)
+    return table.reject(batch, unclear, column, "True or 1, False or 0", tokens)
 
 
 class _Frame:
