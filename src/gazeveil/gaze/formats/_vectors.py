@@ -68,15 +68,10 @@ def _parts(tokens: pl.Series) -> tuple[list[pl.Series], pl.Series]:
     """Return the numbers of texts, and which texts are neither three numbers nor missing."""
     groups = tokens.str.extract_groups(_TRIPLE).struct.unnest()
     parts = [groups[str(place)].cast(pl.Float64, strict=False).fill_nan(None) for place in (1, 2, 3)]
-    bad = groups["1"].is_null() & ~is_missing(tokens)
+    bad = groups["1"].is_null() & ~is_one_of(tokens.fill_null(""), MISSING.__contains__)
     for part in parts:
         bad = bad | part.is_infinite().fill_null(False)
     return parts, bad
-
-
-def is_missing(tokens: pl.Series) -> pl.Series:
-    """Whether each text stands for nothing."""
-    return tokens.is_null() | is_one_of(tokens, MISSING.__contains__)
 
 
 def with_angles(frame: pl.DataFrame, vectors: Iterable[str], right: float = 1.0) -> pl.DataFrame:

@@ -13,10 +13,10 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.gaze.formats._columns import Columns, parse_name
-from gazeveil.gaze.formats._numbers import is_one_of
+from gazeveil.gaze.formats._numbers import as_flags
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds, slices
 from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._vectors import VectorColumns, is_missing, with_angles
+from gazeveil.gaze.formats._vectors import VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import headset
 
@@ -103,8 +103,7 @@ def _with_status(table: Table, batch: Batch, text: Mapping[str, str]) -> Batch:
             continue
         good, bad = (_GOOD_GAZE, _BAD_GAZE) if name == "valid" else (_GOOD_EYE, _BAD_EYE)
         tokens = batch.frame[name]
-        is_good = is_one_of(tokens, good.__contains__)
-        unclear = ~is_good & ~is_one_of(tokens, bad.__contains__) & ~is_missing(tokens)
+        is_good, unclear = as_flags(tokens, good, bad)
         batch = Batch(batch.frame.with_columns(is_good.alias(name)), batch.lines)
         batch = table.reject(batch, unclear, text[name], _STATUS_WORDS, tokens)
     return batch

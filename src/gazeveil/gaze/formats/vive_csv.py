@@ -18,7 +18,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
-from gazeveil.gaze.formats._numbers import is_one_of
+from gazeveil.gaze.formats._numbers import as_flags
 from gazeveil.gaze.formats._samples import (
     PER_SECOND,
     combined,
@@ -29,7 +29,7 @@ from gazeveil.gaze.formats._samples import (
     slices,
 )
 from gazeveil.gaze.formats._table import Batch, Table
-from gazeveil.gaze.formats._vectors import AXES, VectorColumns, is_missing, with_angles
+from gazeveil.gaze.formats._vectors import AXES, VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import headset
 
@@ -176,6 +176,8 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
                 f"of the {side} eye's position, with x, y and z",
                 hint="without it nobody knows whether x grows to the left, as SRanipal's does, or was turned",
             )
+        for axis in AXES[1:]:  # which side an eye is on is all that is asked
+            vectors.numbers.pop(f"{side}_eye_{axis}", None)
     time, per_second = _time(columns, options)
     numbers, text = {"t": time}, dict[str, str]()
     for eye in directions:
@@ -247,8 +249,8 @@ def _with_mask(table: Table, batch: Batch, prefix: str, column: str) -> Batch:
 
 def _with_word(table: Table, batch: Batch, name: str, column: str) -> Batch:
     tokens = batch.frame[name]
-    unclear = ~is_one_of(tokens, (*_TRUE, *_FALSE).__contains__) & ~is_missing(tokens)
-    batch = Batch(batch.frame.with_columns(is_one_of(tokens, _TRUE.__contains__).alias(name)), batch.lines)
+    is_true, unclear = as_flags(tokens, _TRUE, _FALSE)
+    batch = Batch(batch.frame.with_columns(is_true.alias(name)), batch.lines)
     return table.reject(batch, unclear, column, "True or 1, False or 0", tokens)
 
 
