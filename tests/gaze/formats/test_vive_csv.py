@@ -146,6 +146,12 @@ def test_a_clock_of_milliseconds_is_read_where_there_is_no_other(tmp_path: Path)
     np.testing.assert_allclose(read(put(tmp_path, text)).recordings[0].t, [0, 0.008])
 
 
+def test_times_that_a_table_program_rounded_are_refused(tmp_path: Path) -> None:
+    text = sranipal(("6.38343E+17", *row(0)[1:]), ("6.38343E+17", *row(1)[1:]))
+    with pytest.raises(FileFormatError, match=r"column time\(100ns\): expected steps of 10 to 2000 Hz"):
+        read(put(tmp_path, text))
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_noise_never_ends_in_anything_but_our_errors(tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)

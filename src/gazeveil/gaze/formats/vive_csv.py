@@ -32,9 +32,10 @@ from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import AXES, VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import headset
+from gazeveil.types import FloatArray
 
 _SIDES = ("left", "right")
-_TICKS = 1e7
+_TICK, _TICKS_PER_SECOND = "100ns", 1e7
 _DIRECTION_BIT, _PUPIL_BIT = 2, 4
 _TRUE, _FALSE = ("true", "valid", "1", "1.0"), ("false", "invalid", "0", "0.0")
 
@@ -121,7 +122,7 @@ class ViveCsv:
         text, numbers = {**layout.vectors.text, **layout.text}, {**layout.vectors.numbers, **layout.numbers}
         for batch in table.batches(text, numbers, required=("t",)):
             if per_second is None:
-                per_second = _per_second(path, batch.frame, layout.numbers["t"], options)
+                per_second = _per_second(path, batch.frame["t"].to_numpy(), layout.numbers["t"])
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
@@ -192,22 +193,21 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
 
 
 def _time(columns: Columns, options: ReadOptions) -> tuple[str, float | None]:
-    """Return the column of time and its ticks per second, None where only the steps tell."""
-    if ticks := columns.find_with_unit("time", ("100ns",)):
-        return ticks, _TICKS
-    time = columns.need(
+    """Return the column of time and its ticks per second, None where the steps have to be looked at."""
+    time = columns.find_with_unit("time", (_TICK,)) or columns.need(
         "'time(100ns)', 'time_stamp(ms)' or 'DeviceTimeStamp'", "devicetimestamp", "timestamp", "reltime"
     )
     unit = options.time_unit or TIME_UNITS.get(parse_name(time).unit)
     return time, PER_SECOND[unit] if unit else None
 
 
-def _per_second(path: Path, frame: pl.DataFrame, column: str, options: ReadOptions) -> float:
-    times = frame["t"].to_numpy()
-    if parse_name(column).words == "devicetimestamp":
-        return PER_SECOND[expect_unit(path, times, column, "us")]
-    unit, _ = guess_time_unit(times)
-    return PER_SECOND[expect_unit(path, times, column, unit or "ms")]
+def _per_second(path: Path, times: FloatArray, column: str) -> float:
+    words, unit = parse_name(column)
+    if unit == _TICK:
+        expect_unit(path, times / 10, column, "us")
+        return _TICKS_PER_SECOND
+    known = "us" if words == "devicetimestamp" else guess_time_unit(times)[0]
+    return PER_SECOND[expect_unit(path, times, column, known or "ms")]
 
 
 def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
