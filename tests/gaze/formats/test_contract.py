@@ -87,6 +87,24 @@ def pupil_native(folder: Path) -> Path:
     return recording
 
 
+def gazebase(folder: Path) -> Path:
+    rows = [f"{k},{k / 100:.2f},-1.5,0,NaN,NaN" for k in range(ROWS)]
+    return written(folder / "S_1001_S1_TEX.csv", ["n,x,y,val,xT,yT", *rows])
+
+
+def varjo(folder: Path) -> Path:
+    header = "raw_timestamp,status,gaze_forward_x,gaze_forward_y,gaze_forward_z"
+    rows = [f"{10**18 + 5_000_000 * k},2,{k / 1000:.4f},0.1,0.9" for k in range(ROWS)]
+    return written(folder / "varjo_gaze_output.csv", [header, *rows])
+
+
+def vive(folder: Path) -> Path:
+    eyes = "eye_valid_L;eye_valid_R;" + ";".join(f"gaze_origin_{eye}.{axis}(mm)" for eye in "LR" for axis in "xyz")
+    header = f"time(100ns);{eyes};" + ";".join(f"gaze_direct_{eye}.{axis}" for eye in "LR" for axis in "xyz")
+    rows = [f"{10**17 + 83333 * k};31;31;32;1;-30;-31;1;-30;0.{k:03};0.1;0.9;0.{k:03};0.1;0.9" for k in range(ROWS)]
+    return written(folder / "vive.csv", [header, *rows])
+
+
 def csv(folder: Path) -> Path:
     rows = [f"ann,{4 * k},{900 + k},500" for k in range(ROWS)]
     return written(folder / "table.csv", ["observer,time_ms,x,y", *rows])
@@ -145,6 +163,7 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "bids": bids,
     "csv": csv,
     "eyelink-asc": eyelink,
+    "gazebase": gazebase,
     "gazepoint-csv": gazepoint,
     "jspsych-webgazer": jspsych,
     "parquet": parquet,
@@ -157,6 +176,8 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "smi-text": smi,
     "sr-report": sr_report,
     "tobii-tsv": tobii,
+    "varjo-csv": varjo,
+    "vive-csv": vive,
 }
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
 TEXT = [name for name in EXAMPLES if name not in {"bids", "parquet", "pupil-native"}]

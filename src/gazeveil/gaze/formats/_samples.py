@@ -48,10 +48,19 @@ def guess_time_unit(times: FloatArray, units: Sequence[str] = ("s", "ms", "us", 
     return (fitting[0] if fitting else None), step
 
 
-def checked_time_unit(path: Path, frame: pl.DataFrame, column: str, unit: str) -> str:
-    """Return a format's unit of time; a table whose steps do not fit it was changed, and nothing is guessed."""
-    fitting, step = guess_time_unit(frame["t"].to_numpy())
-    if fitting not in {unit, None} or (fitting is None and frame.height > 1):
+def told_step(step: float) -> str:
+    """Say a typical step in an error."""
+    return "a single sample" if math.isnan(step) else f"a step of {step:g}"
+
+
+def expect_unit(path: Path, times: FloatArray, column: str, unit: str) -> str:
+    """Return the unit that a format's times are in; a file whose steps do not fit it was changed, nothing is guessed.
+
+    Raises:
+        FileFormatError: If the typical step is not one of a tracker in this unit.
+    """
+    found, step = guess_time_unit(times)
+    if found != unit and len(times) > 1:
         raise FileFormatError(
             path,
             column=column,
@@ -60,11 +69,6 @@ def checked_time_unit(path: Path, frame: pl.DataFrame, column: str, unit: str) -
             hint="name the unit with --time-unit",
         )
     return unit
-
-
-def told_step(step: float) -> str:
-    """Say a typical step in an error."""
-    return "a single sample" if math.isnan(step) else f"a step of {step:g}"
 
 
 def completed(geometry: Geometry, known: Geometry | None) -> Geometry:

@@ -22,7 +22,7 @@ from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats._naming import namer, rules_of
 from gazeveil.gaze.formats._preamble import lines_before
 from gazeveil.gaze.formats._runs import Recorder
-from gazeveil.gaze.formats._samples import PER_SECOND, checked_time_unit, combined, completed, in_seconds
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
@@ -95,7 +95,7 @@ class PyGaze:
         recorder = Recorder(path, options.chunk_rows, shape.pupil_unit, trials_counted=not named)
         unit: str | None = options.time_unit
         for batch in table.batches({}, layout, required=("t",)):
-            unit = unit or checked_time_unit(path, batch.frame, layout["t"], "ms")
+            unit = unit or expect_unit(path, batch.frame["t"].to_numpy(), layout["t"], "ms")
             rows = _with_validity(table, batch, layout, shape)
             rows = Batch(in_seconds(rows.frame, PER_SECOND[unit], "t"), rows.lines)
             spoken = _messages(shape, path, report, PER_SECOND[unit])

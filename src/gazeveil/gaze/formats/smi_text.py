@@ -20,7 +20,7 @@ from gazeveil.gaze.formats._naming import a_name, media_in, namer, rules_of
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._preamble import lines_before, stated
 from gazeveil.gaze.formats._runs import Recorder
-from gazeveil.gaze.formats._samples import PER_SECOND, checked_time_unit, combined, in_seconds
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, expect_unit, in_seconds
 from gazeveil.gaze.formats._smi_columns import (
     Layout,
     geometry_of,
@@ -88,7 +88,7 @@ class SmiText:
         unit: str | None = options.time_unit
         for batch in table.batches(layout.text, layout.numbers, required=("t",)):
             if unit is None:
-                unit = checked_time_unit(path, batch.frame, layout.numbers["t"], layout.time_unit)
+                unit = expect_unit(path, batch.frame["t"].to_numpy(), layout.numbers["t"], layout.time_unit)
             rows = Batch(in_seconds(batch.frame, PER_SECOND[unit], "t"), batch.lines)
             samples, contents = _samples_only(table, rows, layout, report)
             spoken = _messages(aside.taken(), table, report, PER_SECOND[unit])

@@ -14,7 +14,14 @@ import polars as pl
 
 from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
-from gazeveil.gaze.formats._samples import PER_SECOND, checked_time_unit, combined, completed, in_seconds, slices
+from gazeveil.gaze.formats._samples import (
+    PER_SECOND,
+    combined,
+    completed,
+    expect_unit,
+    in_seconds,
+    slices,
+)
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
@@ -50,8 +57,7 @@ class TobiiSdk:
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         unit: str | None = options.time_unit
         for batch in table.batches(text, numbers, required=("t",)):
-            if unit is None:
-                unit = checked_time_unit(path, batch.frame, numbers["t"], "us")
+            unit = unit or expect_unit(path, batch.frame["t"].to_numpy(), numbers["t"], "us")
             rows = _with_points(table, batch, text)
             samples = combined(in_seconds(rows.frame, PER_SECOND[unit], "t"), options.eye)
             for piece in slices(samples, options.chunk_rows):
