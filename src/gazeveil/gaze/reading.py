@@ -20,6 +20,8 @@ from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
 from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.gaze.sentinels import without
+from gazeveil.gaze.validity import parse_rules
 from gazeveil.showing import html_table
 
 
@@ -67,7 +69,8 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Reading: 
     """
     if is_frame(source):
         report, chosen = ReadReport(), ReadOptions(**options)
-        recordings = tuple(assemble(frame_chunks(source, chosen, report)))
+        chunks = without(frame_chunks(source, chosen, report), chosen.sentinels, report)
+        recordings = tuple(assemble(chunks))
         report.samples = sum(len(recording) for recording in recordings)
         return Reading(recordings, report, "data frame")
     if not isinstance(source, str | PathLike):
@@ -91,10 +94,17 @@ class ChunkStream:
         self._format: Format = FORMATS[self.format_name]
         if (self.options.stimulus_from or self.options.trial_from) and not self._takes_names():
             self.report.remark(f"rules for names in messages do not apply to {self.format_name}, which has columns")
+        parse_rules(self.options.valid)  # what is no rule is said before work begins
 
     def __iter__(self) -> Iterator[Chunk]:
         last_time: dict[Key, float] = {}
-        for chunk in self._format.read(self.path, self.options, self.report):
+        chunks = self._format.read(self.path, self.options, self.report)
+        for chunk in without(chunks, self.options.sentinels, self.report):
+            if self.options.valid and not self.report.rules_kept:
+                raise InputError(
+                    f"{self.path}: --valid is about columns, and {self.format_name} has none that it could name",
+                    hint="this format says itself which gaze is lost; --sentinel names positions that are lost besides",
+                )
             self.report.samples += len(chunk.samples)
             self._count_time_faults(chunk, last_time)
             yield chunk
