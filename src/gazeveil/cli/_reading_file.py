@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from gazeveil.errors import FileFormatError, why
 from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, told
+from gazeveil.toml_table import File, Table
 
 _LISTS: Final = ("column", "valid", "sentinel")
 _FLAGS: Final = ("y_up", "skip_bad")
@@ -66,9 +66,4 @@ def _value(table: Table, name: str) -> Any:
         return table.truth(name, default=False)
     if name in _NUMBERS:
         return table.number(name, 0, 1e9)
-    if name not in _LISTS:
-        return table.text(name)
-    value = table.any(name)
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise table.wrong(name, "a list of texts", told(value))
-    return value
+    return list(table.names(name)) if name in _LISTS else table.text(name)

@@ -115,7 +115,7 @@ def _odd_places(quality: Quality) -> Iterator[str]:
     for sentinel, count in quality.sentinels.items():
         share = _percent(count / max(quality.samples * (1 - (quality.loss or 0)), 1))
         where = f"exactly ({sentinel.replace(',', ', ')})" if "," in sentinel else f"the number {sentinel}"
-        yield f"{share} of gaze is at {where}, as if lost: --sentinel {sentinel} reads it as lost"
+        yield f"{count:,} samples ({share} of gaze) are at {where}, as if lost: is it? then say --sentinel {sentinel}"
     if given["outside"] == "poor":
         yield f"{_percent(quality.outside or 0)} of gaze is outside the screen: is the screen's size right?"
     if given["flat"] == "poor":
