@@ -251,4 +251,3 @@ def test_a_real_status_column_says_what_is_valid() -> None:
     )  # fmt: skip
     (recording,) = reading
     np.testing.assert_array_equal(recording.tracked, table["state"].to_numpy() == 7)
-    assert not ((recording.x == 0) & (recording.y == 0)).any()
