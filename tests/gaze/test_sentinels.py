@@ -4,16 +4,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil import headset, read, screen
+from gazeveil import headset, read, screen, write_corpus
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus_writer import chunk_of
+from gazeveil.gaze.formats.base import ReadOptions
 from gazeveil.gaze.quality import Quality, qualities
+from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Recording
 from gazeveil.gaze.sentinels import Sentinel, is_known, parse_sentinel
+from gazeveil.release.source import GazeFiles
 
 DESK = screen(1920, 1080)
 
@@ -86,3 +91,25 @@ def test_where_one_eye_is_at_a_sentinel_gaze_is_the_other_eyes() -> None:
     np.testing.assert_array_equal(recording.x, [20.0, 15.0, np.nan, np.nan])
     assert recording.left is not None
     assert recording.left.tracked.tolist() == [False, True, False, False]
+
+
+def test_a_release_from_a_corpus_folder_keeps_sentinels_and_rules(tmp_path: Path) -> None:
+    x = np.array([0.0, 5.0, 6.0])
+    write_corpus([Recording(np.arange(3) / 100, x, x, DESK, "ann", "a")], tmp_path / "corpus")
+    for options, expected in (
+        (ReadOptions(), [True, True, True]),
+        (ReadOptions(sentinels=("0,0",)), [False, True, True]),
+        (ReadOptions(valid=("x<6",)), [True, True, False]),
+    ):
+        files = GazeFiles((tmp_path / "corpus",), lambda path, options=options: ChunkStream(path, options))  # type: ignore[misc]
+        remarks: list[str] = []
+        (recording,) = files.open(remarks)
+        assert recording.tracked.tolist() == expected
+        assert bool(remarks) == options.judges
+
+
+def test_options_that_say_nothing_are_refused_before_anything_is_read() -> None:
+    with pytest.raises(OptionError, match="is no rule"):
+        ReadOptions(valid=("status=OK",))
+    with pytest.raises(OptionError, match="a point or a number"):
+        ReadOptions(sentinels=("zero",))

@@ -20,8 +20,7 @@ from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
 from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
-from gazeveil.gaze.sentinels import parse_sentinel, without
-from gazeveil.gaze.validity import parse_rules
+from gazeveil.gaze.sentinels import without
 from gazeveil.showing import html_table
 
 
@@ -94,10 +93,6 @@ class ChunkStream:
         self._format: Format = FORMATS[self.format_name]
         if (self.options.stimulus_from or self.options.trial_from) and not self._takes_names():
             self.report.remark(f"rules for names in messages do not apply to {self.format_name}, which has columns")
-        # what is no rule and no sentinel is said before work begins
-        parse_rules(self.options.valid)
-        for text in self.options.sentinels:
-            parse_sentinel(text)
 
     def __iter__(self) -> Iterator[Chunk]:
         last_time: dict[Key, float] = {}

@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.formats.base import Chunk, ReadReport
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.showing import plain_number
 from gazeveil.types import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.formats.base import Chunk, ReadReport
 
 KNOWN_POINTS: Final = ((0.0, 0.0), (-1.0, -1.0))
 """What trackers write for lost gaze in pixels and fractions. In degrees (0, 0) is straight ahead, and no sign."""

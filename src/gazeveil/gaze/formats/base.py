@@ -32,6 +32,8 @@ from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.sentinels import parse_sentinel
+from gazeveil.gaze.validity import parse_rules
 from gazeveil.registry import Registry
 
 HEAD_BYTES = 65_536
@@ -81,6 +83,16 @@ class ReadOptions:
     y_up: bool = False
     skip_bad: bool = False
     chunk_rows: int = 250_000
+
+    def __post_init__(self) -> None:
+        parse_rules(self.valid)  # what is no rule and no sentinel is said before anything is read, or paid
+        for text in self.sentinels:
+            parse_sentinel(text)
+
+    @property
+    def judges(self) -> bool:
+        """Whether the user says that samples are lost which the file gives as gaze."""
+        return bool(self.valid or self.sentinels)
 
     def beside(self) -> ReadOptions:
         """Return the options for a file that lies beside the samples, whose columns no rule is about."""
