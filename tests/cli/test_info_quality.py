@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def reading(tmp_path: Path) -> Path:
     return path
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, object]:
+def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     assert run(["info", *map(str, arguments), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert "not for publication" in answer["notice"]
@@ -50,7 +51,7 @@ def test_info_grades_every_recording_and_says_what_is_odd(table: Path, capsys: p
 
 def test_info_has_all_measures_for_programs(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = told(capsys, table, "--screen", "1920x1080", "--column", "observer=Who")
-    (quality,) = file["quality"]  # type: ignore[misc]
+    (quality,) = file["quality"]
     assert quality["sentinels"] == {"0,0": 40}
     assert (quality["grade"], quality["grades"]["sentinel"], quality["loss"]) == ("poor", "poor", 0)
     assert quality["observer"] == "ann"
@@ -78,9 +79,9 @@ def test_a_file_holds_the_options(table: Path, reading: Path, capsys: pytest.Cap
     file = told(capsys, table, "--reading", reading)
     assert (file["tracked"], file["observers"]) == (0.9, ["ann"])
     more = told(capsys, table, "--reading", reading, "--sentinel", "0,0", "--screen", "800x600")
-    assert "800 x 600" in more["geometries"][0]  # type: ignore[index]
+    assert "800 x 600" in more["geometries"][0]
     stricter = told(capsys, table, "--reading", reading, "--valid", "GazeX>700")
-    assert stricter["tracked"] < 0.6  # type: ignore[operator]
+    assert stricter["tracked"] < 0.6
 
 
 @pytest.mark.parametrize(

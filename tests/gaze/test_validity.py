@@ -93,8 +93,8 @@ def table(path: Path, header: str, rows: list[str]) -> Path:
     return path
 
 
-def tracked(path: Path, *valid: str, **options: object) -> list[bool]:
-    return read(path, geometry=DESK, valid=valid, **options).recordings[0].tracked.tolist()
+def tracked(path: Path, *valid: str) -> list[bool]:
+    return list(map(bool, read(path, geometry=DESK, valid=valid).recordings[0].tracked))
 
 
 @pytest.fixture
