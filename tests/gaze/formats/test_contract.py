@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -331,3 +332,38 @@ def test_the_command_line_converts_it(name: str, tmp_path: Path, capsys: pytest.
     assert run(["convert", str(path), "--out", str(tmp_path / "corpus"), "--json", *plane]) == 0
     assert json.loads(capsys.readouterr().out)["samples"] == ROWS
     shutil.rmtree(tmp_path / "corpus")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_rule_of_validity_is_kept_or_refused(name: str, tmp_path: Path) -> None:
+    path = EXAMPLES[name](tmp_path)
+    with pytest.raises(GazeveilError, match=r"--valid") as refused:
+        list(ChunkStream(path, options(valid=("no such column == 1",))))
+    found = re.search(r"found columns (.*)", refused.value.message)
+    if found is None:
+        assert "has none that it could name" in refused.value.message
+        return
+    column = re.findall(r"'([^']+)'", found[1])[-1]
+    for never in (f"'{column}' < -1e300", f"'{column}' == 'never'"):
+        stream = ChunkStream(path, options(valid=(never,)))
+        try:
+            recordings = list(assemble(stream))
+        except GazeveilError:  # a column of texts is not compared with numbers
+            continue
+        assert sum(len(recording) for recording in recordings) == ROWS
+        assert not any(recording.tracked.any() for recording in recordings)
+        assert any("does not hold" in remark for remark in stream.report.remarks)
+        return
+    pytest.fail("neither rule was kept")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_gaze_at_a_sentinel_is_lost_and_counted(name: str, tmp_path: Path) -> None:
+    path = EXAMPLES[name](tmp_path)
+    (whole,) = assemble(ChunkStream(path, options()))
+    x, y = whole.x[3], whole.y[3]
+    at = (whole.x == x) & (whole.y == y)
+    stream = ChunkStream(path, options(sentinels=(f"{float(x)!r},{float(y)!r}",)))
+    (read_again,) = assemble(stream)
+    np.testing.assert_array_equal(read_again.tracked, whole.tracked & ~at)
+    assert [count for remark, count in stream.report.remarks.items() if "at the sentinel" in remark] == [at.sum()]

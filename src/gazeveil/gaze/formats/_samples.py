@@ -16,6 +16,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
+from gazeveil.gaze.formats._rules import HOLDS, no_such_eye
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.types import FloatArray
 
@@ -89,10 +90,14 @@ def no_samples() -> pl.DataFrame:
 def combined(frame: pl.DataFrame, eye: Literal["both", "left", "right"] = "both") -> pl.DataFrame:
     """Return a table in `schema.SAMPLES` from whichever of its columns there are.
 
-    A sample is valid where x and y are known and no column says otherwise. Combined gaze is the file's own if it
-    has one and both eyes are asked for, else the mean of the eyes that are valid, or the eye that is asked for.
+    A sample is valid where x and y are known and no column and no rule of the user says otherwise. Combined gaze is
+    the file's own if it has one and both eyes are asked for, else the mean of the eyes that are valid, or the eye that
+    is asked for.
     """
     sides = [side for side in ("left", "right") if f"{side}_x" in frame.columns]
+    ruled = [side for side in ("left", "right") if f"{side}_{HOLDS}" in frame.columns]
+    if absent := [side for side in ruled if side not in sides]:
+        raise no_such_eye(absent[0])
     frame = frame.with_columns(_validity(frame, f"{side}_") for side in sides)
     if eye in sides:
         frame = frame.with_columns(pl.col(f"{eye}_{name}").alias(name) for name in ("x", "y", "valid"))
@@ -112,6 +117,11 @@ def _validity(frame: pl.DataFrame, prefix: str) -> pl.Expr:
     known = pl.col(f"{prefix}x").is_not_null() & pl.col(f"{prefix}y").is_not_null()
     if f"{prefix}valid" in frame.columns:
         known = known & pl.col(f"{prefix}valid").fill_null(False)
+    for name in dict.fromkeys((HOLDS, f"{prefix}{HOLDS}")):
+        if name in frame.columns:
+            known = known & pl.col(name)
+    if not prefix and {f"left_{HOLDS}", f"right_{HOLDS}"} <= set(frame.columns):
+        known = known & (pl.col(f"left_{HOLDS}") | pl.col(f"right_{HOLDS}"))
     return known.alias(f"{prefix}valid")
 
 
