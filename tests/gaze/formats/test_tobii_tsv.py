@@ -472,3 +472,14 @@ def test_the_rate_comes_from_the_span_of_the_times_and_not_from_their_rounding(t
     rows = [{header[0]: time, header[1]: 0.5, header[2]: 0.5} for time in times]
     [recording] = read(export(tmp_path, rows, header)).recordings
     assert recording.rate == pytest.approx(60, rel=1e-3)
+
+
+def test_a_row_for_each_fixation_is_no_table_of_samples(tmp_path: Path) -> None:
+    path = tmp_path / "fixations.csv"
+    header = "RecordingTimestamp;FixationIndex;GazeEventDuration(mS);GazePointIndex;GazePointX(px);GazePointY(px)\n"
+    path.write_text(header + "".join(f"{200 * n};{n};150;{60 * n};{400 + n};300\n" for n in range(1, 30)))
+    with pytest.raises(FileFormatError, match="found a row for each fixation"):
+        read(path, geometry=screen(1920, 1080))
+    path.write_text(header + "".join(f"{8 * n};{n // 20};150;{n};{400 + n};300\n" for n in range(1, 30)))
+    [recording] = read(path, geometry=screen(1920, 1080)).recordings
+    assert len(recording) == 29

@@ -36,6 +36,7 @@ _KNOWN_VALIDITY = (*_GOOD_VALIDITY, *_LOST, "2", "3")
 _PREAMBLES = ("systemproperties", "dataproperties")
 _METRICS = {"participant", "toi", "interval"}
 _STUDIO_2 = {"timestamp", "gazepointxleft", "gazepointx"}
+_FEWEST_TO_TELL = 10
 _STUDIO_2_ONLY = {"camxleft", "distanceleft", "stimuliname", "eventkey"}
 _STUDIO_2_LISTS = (
     {"fixationindex", "timestamp", "fixationduration"},
@@ -71,6 +72,7 @@ class TobiiTsv:
             rows = _with_labels(batch, layout, options, path)
             samples = _samples_only(rows, layout, report)
             samples = table.reject(samples, samples.frame["t"].is_null(), layout.time, "a time", samples.frame["t"])
+            _refuse_fixations(path, samples)
             if time_unit is None and len(samples.lines):
                 time_unit = _time_unit(path, samples.frame, layout.time)
             scale = PER_SECOND[time_unit or "us"]
@@ -268,6 +270,21 @@ def _samples_only(batch: Batch, layout: _Layout, report: ReadReport) -> Batch:
     else:
         return batch
     return batch.take(is_gaze.to_numpy())
+
+
+def _refuse_fixations(path: Path, samples: Batch) -> None:
+    """Refuse a table of one row for each fixation: a sample shares its fixation with those around it."""
+    if "fixation_index" not in samples.frame.columns or samples.frame.height < _FEWEST_TO_TELL:
+        return
+    index = samples.frame["fixation_index"]
+    if not index.has_nulls() and index.n_unique() == len(index):
+        raise FileFormatError(
+            path,
+            line=int(samples.lines[0]),
+            expected="a table of gaze samples",
+            found="a row for each fixation",
+            hint="export the gaze samples; they hold the fixations too",
+        )
 
 
 def _time_unit(path: Path, samples: pl.DataFrame, column: str) -> str:
