@@ -18,6 +18,7 @@ from gazeveil.aggregate.engine import engine_at
 from gazeveil.cli import _feature_release
 from gazeveil.cli._feature_release import Bins, PupilRange, Radius, Step, Window, low_and_high
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.features.describe import describe as describe_table
 from gazeveil.features.extract import check_pupil_units, of_corpus
@@ -50,6 +51,10 @@ def extract(
     groups: Annotated[
         Path | None, typer.Option("--groups", help="A CSV file with the columns observer and group.")
     ] = None,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
@@ -61,13 +66,15 @@ def extract(
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     members = {} if groups is None else {who: name for name, people in read_groups(groups).items() for who in people}
     whole = Corpus.open(corpus)
-    study = observed_facts(whole) if study_file is None else Study.open(study_file)
+    sizes = sizes_of(screen, size_mm, distance_mm, fov_deg)
+    study = (observed_facts(whole) if study_file is None else Study.open(study_file)).on_screen(**sizes)
     settings = settings_of(study, window=window, step=step, bins=bins, radius=radius)
     if study_file is None:
         check_pupil_units(whole)
     else:
-        whole = bind(study, whole).corpus
         members = {**study.recordings.groups, **members}
+    if study_file is not None or sizes:
+        whole = bind(study, whole).corpus
     tasks = {stimulus.name: stimulus.task for stimulus in study.stimuli if stimulus.task}
     with progress("extracting features", quiet=as_json) as tell:
         one = partial(extract_one, settings=settings)

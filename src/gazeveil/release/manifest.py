@@ -89,6 +89,9 @@ def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None =
         InputError: If a name in it cannot be written, for example one with a line break.
         OutputError: If the file cannot be written, or is there and may not be replaced.
     """
+    study = replace(  # what is assumed is not declared
+        study, stimuli=tuple(replace(each, screen=each.declared_screen, assumed=()) for each in study.stimuli)
+    )
     text = as_toml(study, path.parent, remarks or {})
     try:
         found = study_in(text, path)
