@@ -47,7 +47,7 @@ from gazeveil.types import Tell, silent
 _LONGEST = 300
 """How many letters of a public fact a notebook shows."""
 
-Data: TypeAlias = Corpus | FeatureTable | Path | str | Source
+Data: TypeAlias = Corpus | FeatureTable | pl.DataFrame | Path | str | Source
 """Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
 
 
@@ -184,7 +184,7 @@ class Measurement(ABC):
         return data
 
     def _source(self, source: Data) -> Source:
-        if isinstance(source, FeatureTable):
+        if isinstance(source, FeatureTable | pl.DataFrame):
             raise OptionError(f"a {self.product} is made from a corpus, not from a table of features")
         return source_of(source)
 

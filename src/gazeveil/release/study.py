@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GeometryError, InputError, OptionError
+from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.usual import assumption
@@ -218,6 +219,7 @@ class Study:
         delta: The δ that releases use where they name none.
         budget: Which account pays.
         custody: Who holds the raw data.
+        features: What is declared about a table of features that was made elsewhere, if there is one.
         observed: The names of facts that were read from the data.
     """
 
@@ -228,6 +230,7 @@ class Study:
     delta: Fraction = DELTA
     budget: Budget = Budget()
     custody: Custody = Custody()
+    features: ForeignFeatures | None = None
     observed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -237,6 +240,11 @@ class Study:
             raise OptionError(f"the study {self.name!r} has no stimulus")
         if len(_spelt_once(names)) < len(names):
             raise OptionError("a stimulus is declared twice")
+        if self.features is not None and not self.features.stimulus and len(names) > 1:
+            raise OptionError(
+                "the table of features does not say which stimulus a row is about",
+                hint="name its column: stimulus = … under [features]",
+            )
 
     @staticmethod
     def open(path: Path | str) -> Study:

@@ -82,7 +82,8 @@ class Length:
         if isinstance(space, Screen) and self.unit == "deg":
             if space.pixels_per_degree is None:
                 raise OptionError(
-                    f"{name} is {self}, but how large a degree is on this screen is not known", hint=_SIZES + _FITTING[space.unit]
+                    f"{name} is {self}, but how large a degree is on this screen is not known",
+                    hint=_SIZES + _FITTING[space.unit],
                 )
             finest = _FINEST if space.unit == "px" else _FINEST / 1000
             return math.ceil(self.number * Fraction(space.pixels_per_degree) / finest) * finest
