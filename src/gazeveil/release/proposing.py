@@ -66,12 +66,14 @@ class Beside:
         areas: A folder with areas of interest, one ``NAME.json`` a stimulus.
         groups: The public group of participants.
         budget: Which account pays.
+        sizes: What is known about all screens beside what recordings say: fields of `Geometry`.
     """
 
     pictures: Path | None = None
     areas: Path | None = None
     groups: Mapping[str, str] | None = None
     budget: Budget = field(default_factory=Budget)
+    sizes: Mapping[str, float] = field(default_factory=dict)
 
 
 class _Seen(NamedTuple):
@@ -126,7 +128,7 @@ def propose(
         seconds = _nominal_length([each.seconds for each in ours])
         proposed = Stimulus(
             name=_declarable(stimulus),
-            screen=screens[stimulus],
+            screen=screens[stimulus].with_sizes(**more.sizes),
             seconds=seconds,
             picture=_found(more.pictures, stimulus, PICTURES),
             areas=_found(more.areas, stimulus, (".json",)),
