@@ -161,13 +161,23 @@ def pupil_native(path: Path, given: Mapping[str, Any]) -> list[Row]:
 
 def jspsych_webgazer(path: Path, given: Mapping[str, Any]) -> list[Row]:
     """All trials' samples, in milliseconds; in a CSV table, and in some files of JSON, the list is text."""
-    text = text_of(path)
     rows: list[Row] = []
-    for trial in json.loads(text) if text.lstrip().startswith("[") else csv.DictReader(io.StringIO(text, newline="")):
+    for trial in _trials(text_of(path)):
         gaze = trial.get("webgazer_data") or []
         gaze = ast.literal_eval(gaze) if isinstance(gaze, str) else gaze
         rows += [(each["t"] / 1000, float(each["x"]), float(each["y"])) for each in gaze]
     return rows
+
+
+def _trials(text: str) -> list[dict[str, Any]]:
+    if text.lstrip().startswith("["):
+        trials: list[dict[str, Any]] = json.loads(text)
+        return trials
+    longest = csv.field_size_limit(len(text) + 1)
+    try:
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+    finally:
+        csv.field_size_limit(longest)
 
 
 def plain_csv(path: Path, given: Mapping[str, Any]) -> list[Row]:

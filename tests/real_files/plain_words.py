@@ -11,8 +11,6 @@ import math
 from pathlib import Path
 from statistics import median
 
-csv.field_size_limit(1 << 30)
-
 Row = tuple[float, float, float]
 LOST = (math.nan, math.nan)
 
