@@ -34,9 +34,7 @@ def info(inputs: Inputs, source: GazeSource, as_json: AsJson = False) -> None:
             ["recordings", file["recordings"]],
             ["observers", f"{len(file['observers'])}: {_some(file['observers'])}"],
             ["stimuli", f"{len(file['stimuli'])}: {_some(file['stimuli'])}"],
-            ["samples", file["samples"]],
-            ["gaze time", f"{file['seconds']:,.1f} s"],
-            ["rate", " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"],
+            *_rows(file),
             ["tracked", f"{file['tracked']:.1%}" if file["samples"] else "–"],
             ["channels", ", ".join(file["channels"])],
             ["geometry", "; ".join(file["geometries"])],
@@ -45,6 +43,20 @@ def info(inputs: Inputs, source: GazeSource, as_json: AsJson = False) -> None:
         print_table(str(file["path"]), ["", ""], rows)
         for line in stream.report.in_words():
             print(f"note: {line}")
+
+
+def _rows(file: dict[str, Any]) -> list[list[Any]]:
+    """Say how much there is: samples and their rate, or fixations and how long they lasted."""
+    if file["fixations"] and file["fixations"] == file["samples"]:
+        lasted = file["fixation_ms"]
+        how_long = "unknown: each counts once"
+        if lasted is not None:
+            how_long = f"{lasted['median']:.0f} ms (median), 9 of 10 from {lasted['low']:.0f} to {lasted['high']:.0f} ms"
+            how_long += f", {lasted['total_s']:,.1f} s in all"
+        return [["fixations", file["fixations"]], ["durations", how_long], ["gaze time", f"{file['seconds']:,.1f} s"]]
+    rates = " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"
+    lists = [["of them fixations", file["fixations"]]] if file["fixations"] else []
+    return [["samples", file["samples"]], *lists, ["gaze time", f"{file['seconds']:,.1f} s"], ["rate", rates]]
 
 
 def _some(names: list[str], most: int = 6) -> str:

@@ -26,7 +26,7 @@ from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
 from gazeveil.release.manifest import LONGEST_STIMULUS, declared_file, with_whole_paths
-from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt
+from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt, stated_in
 from gazeveil.types import Tell, silent
 
 RATES = (25, 30, 50, 60, 72, 75, 80, 90, 100, 120, 144, 150, 200, 240, 250, 300, 400, 500, 600, 1000, 1200, 2000)
@@ -53,6 +53,10 @@ deleted."""
 BUDGET = """\
 Which account pays for releases. ledger = a file or postgresql://…, account = the data set's name in it; make one with
 `gazeveil ledger init ACCOUNT --epsilon 3 --delta 1e-4`. Fill in and remove the #."""
+
+FIXATIONS = """\
+fixations: recordings are lists of fixations, and this is what they state of each, beside its place. Fixations count
+by their durations where these are stated, and once each where they are not."""
 
 T = TypeVar("T")
 
@@ -82,6 +86,7 @@ class _Seen(NamedTuple):
     seconds: float
     rate: float
     pupil_unit: str
+    is_list: bool
 
 
 def propose(
@@ -109,6 +114,8 @@ def propose(
     """
     more = beside or Beside()
     seen, unread = _look(corpus, tell)
+    lists = [each for each in seen if each.is_list]
+    others = len(seen) - len(lists) if 2 * len(lists) > len(seen) else len(lists)
     people = sorted({spelt(each.key.observer) for each in seen})
     if not people:
         raise InputError(
@@ -134,6 +141,12 @@ def propose(
         stimuli.append(proposed)
         remarks[f"stimuli.{stimulus}"] = _stimulus_remark(proposed, ours)
     recordings, remarks["recordings"] = _recordings(seen, people, more.groups, who)
+    if 2 * len(lists) > len(seen):
+        only = replace(corpus, parts=tuple(part for part in corpus.parts if part.holds_fixations))
+        recordings = replace(recordings, rate_hz=None, fixations=stated_in(only))
+        remarks["recordings"] += f"\n{FIXATIONS}"
+    if others:
+        remarks["recordings"] += f"\n{others} of {len(seen)} recordings hold the other kind of rows: they would count as absent."
     remarks["screen"] = _screen_remark(seen, stimuli)
     participants, remarks["participants"] = _participants(people, who)
     study = Study(
@@ -167,6 +180,7 @@ def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], int]:
     spans: dict[Key, tuple[float, float]] = {}
     steps: dict[Key, float] = {}
     labels: dict[Key, Part] = {}
+    lists: set[Key] = set()
     unread = 0
     for index, part in enumerate(corpus.parts):
         tell(index, len(corpus.parts))
@@ -178,6 +192,7 @@ def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], int]:
         for *labelled, first, last, step in table.iter_rows():
             key = Key(*(label or "" for label in labelled))
             labels.setdefault(key, part)
+            lists |= {key} if part.holds_fixations else set()
             if first is not None:
                 before = spans.get(key, (math.inf, -math.inf))
                 spans[key] = min(before[0], first), max(before[1], last)
@@ -188,8 +203,10 @@ def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], int]:
         first, last = spans.get(key, (0.0, 0.0))
         step = steps.get(key, math.nan)
         rate = part.label.rate_hz or 1 / step
-        seconds = last - first + (0 if math.isnan(step) else step)
-        seen.append(_Seen(key, part.label.geometry, seconds, rate, part.label.pupil_unit))
+        is_list = key in lists
+        seconds = last - first + (0 if math.isnan(step) or is_list else step)
+        rate = math.nan if is_list else rate
+        seen.append(_Seen(key, part.label.geometry, seconds, rate, part.label.pupil_unit, is_list))
     return seen, unread
 
 
@@ -197,10 +214,13 @@ def _spans(part: Part) -> pl.LazyFrame:
     """Return the first and last time and the usual step of each recording in a part."""
     time = pl.col("t").filter(pl.col("t").is_finite())
     step = time.diff()
+    end = time
+    if part.holds_fixations:
+        end = (pl.col("t") + pl.col(schema.DURATION).fill_nan(0.0).fill_null(0.0)).filter(pl.col("t").is_finite())
     return (
         part.samples.filter(pl.col("observer").is_not_null())
         .group_by(schema.KEYS, maintain_order=True)
-        .agg(time.min().alias("first"), time.max().alias("last"), step.filter(step > 0).median().alias("step"))
+        .agg(time.min().alias("first"), end.max().alias("last"), step.filter(step > 0).median().alias("step"))
     )
 
 
@@ -265,7 +285,7 @@ def _recordings(
     if not shared:
         remark += f"\nThe recordings have {len(present)} session labels, some of which few participants share."
         remark += '\nName those that count: sessions = ["…"]'
-    if not rates:
+    if not rates and not any(each.is_list for each in seen):
         remark += "\nNo sampling rate was found. Fill in: rate_hz = …"
     proposed = Recordings(
         sessions=sessions,

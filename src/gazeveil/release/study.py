@@ -16,6 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from gazeveil.errors import GeometryError, InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
@@ -25,6 +27,9 @@ from gazeveil.showing import a_few, brief, html_table
 
 if TYPE_CHECKING:
     from gazeveil.release.plan import Plan
+
+STATED = ("start", "duration")
+"""What lists of fixations may state of each fixation, beside where it was."""
 
 DELTA = Fraction(1, 100_000)
 """The δ of a study that declares none."""
@@ -144,6 +149,8 @@ class Recordings:
         rate_hz: The sampling rate.
         pupil_unit: The unit of pupil size, if pupils were recorded.
         groups: The public group of participants, for comparisons.
+        fixations: None for samples; for lists of fixations, which of `STATED` they state. Fixations count by their
+            durations where these are stated, and once each where they are not.
     """
 
     sessions: tuple[str, ...] = ()
@@ -151,8 +158,15 @@ class Recordings:
     rate_hz: float | None = None
     pupil_unit: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
+    fixations: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.fixations is not None:
+            if unknown := [name for name in self.fixations if name not in STATED]:
+                raise OptionError(f"lists of fixations state {' and '.join(STATED)}, not {unknown[0]!r}")
+            object.__setattr__(self, "fixations", tuple(name for name in STATED if name in self.fixations))
+            if self.rate_hz is not None:
+                raise OptionError("lists of fixations have no sampling rate", hint="remove rate_hz")
         object.__setattr__(self, "sessions", tuple(spelt(label) for label in self.sessions))
         object.__setattr__(self, "groups", {spelt(who): group for who, group in self.groups.items()})
 
@@ -161,7 +175,8 @@ class Recordings:
         rate = "" if self.rate_hz is None else f", {self.rate_hz:g} Hz"
         pupil = f", pupil in {self.pupil_unit}" if self.pupil_unit else ""
         groups = f", groups {a_few(sorted(set(self.groups.values())))}" if self.groups else ""
-        return f"Recordings({sessions}, {self.per_stimulus} of a stimulus each{rate}{pupil}{groups})"
+        stated = "" if self.fixations is None else f", fixations with {' and '.join(self.fixations) or 'places alone'}"
+        return f"Recordings({sessions}, {self.per_stimulus} of a stimulus each{rate}{pupil}{stated}{groups})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,15 +274,18 @@ class Study:
                     hint="declare the study: `gazeveil study init CORPUS --out study.toml`, then --study study.toml",
                 )
         people = () if number is not None or secret else tuple(corpus.observers)
+        fixations = stated_in(corpus)
         if not stimuli or not (people or number is not None or secret):
             raise InputError(f"there are no recordings in {corpus.name}")
         facts = {"stimuli", *(() if number is not None or secret else ("participants",))}
+        facts |= set() if fixations is None else {"recordings"}
         return Study(
             name=Path(corpus.name).name,
             participants=Participants(
                 roster=people or None, number=None if number is None else int(str(number)), secret=secret
             ),
             stimuli=tuple(Stimulus(name=name, screen=stimuli[name]) for name in sorted(stimuli)),
+            recordings=Recordings(fixations=fixations),
             observed=frozenset(facts),
         )
 
@@ -366,6 +384,9 @@ class Study:
         values["recordings"] = {
             key: list(each) if isinstance(each, tuple) else each for key, each in recordings.items()
         }
+        if (stated := self.recordings.fixations) is not None:
+            weight = "its duration, up to 60 s" if "duration" in stated else "once"
+            values["recordings"] |= {"fixations": list(stated), "each_fixation_counts": weight}
         return tuple(Fact(name, value, name not in self.observed) for name, value in values.items())
 
     def to_dict(self) -> dict[str, Any]:
@@ -399,6 +420,25 @@ class Study:
             "read from the data, not protected": ", ".join(sorted(self.observed)) or "nothing",
         }
         return html_table(f"Study {self.name}", rows.items())
+
+
+def stated_in(corpus: Corpus) -> tuple[str, ...] | None:
+    """Return which of `STATED` the lists of fixations in a corpus state; None if it holds samples.
+
+    Raises:
+        InputError: If it holds both, so that a study has to say which of them counts.
+    """
+    kinds = {part.holds_fixations for part in corpus.parts}
+    if len(kinds) > 1:
+        raise InputError(
+            f"{corpus.name} holds both samples and lists of fixations",
+            hint="declare the study and say which counts: `gazeveil study init CORPUS --out study.toml`",
+        )
+    if True not in kinds:
+        return None
+    known = [pl.col("t").is_finite().any().alias("start"), pl.col("duration").is_finite().any()]
+    found = pl.concat([part.samples.select(known).fill_null(False) for part in corpus.parts]).collect()
+    return tuple(name for name in STATED if found[name].any())
 
 
 def spelt(name: str) -> str:
