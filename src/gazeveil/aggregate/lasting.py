@@ -3,7 +3,7 @@
 """Lists of fixations as gaze that lasts: a fixation counts as the milliseconds that it lasted, one row each.
 
 So every kernel that counts rows weighs fixations by their durations, and keeps its bounds as it is: a kernel's
-integers are bounded for whatever rows one observer has, and an observer's list decides about that observer's rows alone.
+integers are bounded for whatever rows one observer has, and an observer's list decides about their rows alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def counted_seconds(durations: FloatArray) -> FloatArray:
 
 def rows_each(durations: FloatArray, valid: BoolArray) -> IntArray:
     """Return as how many rows each fixation counts."""
-    found = np.rint(np.where(valid, counted_seconds(durations), 0.0) * PER_SECOND).astype(np.int64)
+    found: IntArray = np.rint(np.where(valid, counted_seconds(durations), 0.0) * PER_SECOND).astype(np.int64)
     total = int(found.sum())
     return found if total <= MOST_ROWS else found * MOST_ROWS // total
 
@@ -76,7 +76,9 @@ class LastingKernel:
         if "t" in lasting:
             began = np.cumsum(times) - times
             step = counted_seconds(durations) / np.maximum(times, 1)
-            lasting["t"] = lasting["t"] + (np.arange(int(times.sum())) - np.repeat(began, times)) * np.repeat(step, times)
+            lasting["t"] = lasting["t"] + (np.arange(int(times.sum())) - np.repeat(began, times)) * np.repeat(
+                step, times
+            )
         return self.kernel(lasting)
 
 

@@ -51,7 +51,9 @@ def _rows(file: dict[str, Any]) -> list[list[Any]]:
         lasted = file["fixation_ms"]
         how_long = "unknown: each counts once"
         if lasted is not None:
-            how_long = f"{lasted['median']:.0f} ms (median), 9 of 10 from {lasted['low']:.0f} to {lasted['high']:.0f} ms"
+            how_long = (
+                f"{lasted['median']:.0f} ms (median), 9 of 10 from {lasted['low']:.0f} to {lasted['high']:.0f} ms"
+            )
             how_long += f", {lasted['total_s']:,.1f} s in all"
         return [["fixations", file["fixations"]], ["durations", how_long], ["gaze time", f"{file['seconds']:,.1f} s"]]
     rates = " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"

@@ -146,7 +146,9 @@ def propose(
         recordings = replace(recordings, rate_hz=None, fixations=stated_in(only))
         remarks["recordings"] += f"\n{FIXATIONS}"
     if others:
-        remarks["recordings"] += f"\n{others} of {len(seen)} recordings hold the other kind of rows: they would count as absent."
+        remarks["recordings"] += (
+            f"\n{others} of {len(seen)} recordings hold the other kind of rows: they would count as absent."
+        )
     remarks["screen"] = _screen_remark(seen, stimuli)
     participants, remarks["participants"] = _participants(people, who)
     study = Study(

@@ -92,6 +92,11 @@ def csv(folder: Path) -> Path:
     return written(folder / "table.csv", ["observer,time_ms,x,y", *rows])
 
 
+def fixations_csv(folder: Path) -> Path:
+    rows = [f"ann,{k},{300 * k},{900 + k},500,{200 + k}" for k in range(ROWS)]
+    return written(folder / "list.csv", ["observer,fixation_index,start_ms,x,y,duration_ms", *rows])
+
+
 def sr_report(folder: Path) -> Path:
     header = "RECORDING_SESSION_LABEL\tTRIAL_INDEX\tTIMESTAMP\tRIGHT_GAZE_X\tRIGHT_GAZE_Y\tRIGHT_PUPIL_SIZE"
     rows = [f"ann\t1\t{5000 + 2 * k}.00\t{900 + k}.50\t500.00\t{800 + k}.00" for k in range(ROWS)]
@@ -132,6 +137,7 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "bids": bids,
     "csv": csv,
     "eyelink-asc": eyelink,
+    "fixations-csv": fixations_csv,
     "gazepoint-csv": gazepoint,
     "jspsych-webgazer": jspsych,
     "parquet": parquet,

@@ -72,9 +72,7 @@ def recordings_of(rows: Columns, geometry: Geometry) -> Iterator[Recording]:
         t, x, y = (values[at] for values in gaze)
         key = Key("one", stimulus, session, trial)
         durations = None if lasted is None else lasted[at]
-        yield Recording(
-            t, x, y, geometry, **key._asdict(), valid=valid[at], events=_NO_EVENTS, durations=durations
-        )
+        yield Recording(t, x, y, geometry, **key._asdict(), valid=valid[at], events=_NO_EVENTS, durations=durations)
 
 
 def view(recording: Recording, areas: AreasOfInterest, detector: Detector | None) -> Viewing:

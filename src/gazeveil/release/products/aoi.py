@@ -138,8 +138,9 @@ class AoiMeasurement(Aggregate):
         if self.study.recordings.fixations is not None:
             found = "from lists of fixations as they were recorded"
         sentence = (
-            f"For each participant, these statistics of areas of interest were computed {found}: {asked}. Each is bounded for one participant by its definition, in "
-            f"integers. The sums over participants received {' and '.join(noise)} noise, calibrated to these bounds; "
+            f"For each participant, these statistics of areas of interest were computed {found}: {asked}. "
+            "Each is bounded for one participant by its definition, in integers. "
+            f"The sums over participants received {' and '.join(noise)} noise, calibrated to these bounds; "
             f"intervals have a confidence of {self.mechanism.confidence:g} and include the noise."
         )
         calibrated = ("balle2018",) if "gaussian" in noise else ()
