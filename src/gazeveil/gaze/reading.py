@@ -96,6 +96,7 @@ class ChunkStream:
         last_time: dict[Key, float] = {}
         for chunk in self._format.read(self.path, self.options, self.report):
             self.report.samples += len(chunk.samples)
+            self.report.fixations += len(chunk.samples) if schema.DURATION in chunk.samples.columns else 0
             self._count_time_faults(chunk, last_time)
             yield chunk
 

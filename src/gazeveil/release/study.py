@@ -385,7 +385,7 @@ class Study:
             key: list(each) if isinstance(each, tuple) else each for key, each in recordings.items()
         }
         if (stated := self.recordings.fixations) is not None:
-            weight = "its duration, up to 60 s" if "duration" in stated else "once"
+            weight = "by its duration, at most 60 s" if "duration" in stated else "once"
             values["recordings"] |= {"fixations": list(stated), "each_fixation_counts": weight}
         return tuple(Fact(name, value, name not in self.observed) for name, value in values.items())
 

@@ -44,7 +44,9 @@ _GAZEPOINT_NAME = re.compile(r"(.+?)_fixations?$", re.IGNORECASE)
 _OF_SAMPLES = re.compile(r"gazepoint(left|right)?[xy]|(left|right|average)gaze[xy]|gaze[xy]$|gazepositiononsurface")
 _TRUE = ("true", "1", "1.0", "yes", "valid")
 _EYES = {"l": "left", "left": "left", "r": "right", "right": "right"}
-_MOVEMENTS = re.compile(r"fix|sacc|blink|pursuit|glissade|pso|unclassified|eyesnotfound|unknown|user event")
+_MOVEMENTS = re.compile(
+    r"fix|visual intake|sacc|blink|pursuit|glissade|pso|unclassified|eyesnotfound|unknown|user event"
+)
 _SURELY_KINDS = {"eyemovementtype", "gazeeventtype", "eventtype"}
 _TEXT = {*schema.KEYS, "kind", "eye", "valid", "index"}
 _LENGTHS_S, _STEPS = (0.01, 10.0), (0.5, 300.0)
@@ -232,6 +234,8 @@ def _layout(columns: Columns, options: ReadOptions, report: ReadReport) -> _Layo
             chosen = replace(options, time_unit="s") if ours else options
             units[name], sure = time_unit(columns, found[name], name, vendor, said, chosen)
             known &= sure or ours
+    if units.get("end", units.get("t")) != units.get("t"):
+        raise columns.missing("of ends in the unit of starts")
     if "duration" not in found and "end" not in found:
         report.remark("the list does not say how long fixations lasted: each counts once")
     if "t" not in found:
@@ -257,10 +261,11 @@ def _fixations_only(
 ) -> Batch:
     """Leave out other eye movements, and the other eye's fixations where one eye is asked for."""
     if "kind" in layout.text:
-        is_fixation = is_one_of(batch.frame["kind"], lambda word: "fix" in word).fill_null(False).to_numpy()
-        if left_out := int((~is_fixation).sum()):
+        is_fixation = is_one_of(batch.frame["kind"], lambda word: "fix" in word or word == "visual intake")
+        mask = is_fixation.fill_null(False).to_numpy()
+        if left_out := int((~mask).sum()):
             report.remark("rows of other eye movements were left out", left_out)
-        batch = batch.take(is_fixation)
+        batch = batch.take(mask)
     eyes = _eyes(batch.frame)
     if eyes is None:
         if options.eye != "both":
@@ -297,9 +302,12 @@ def _timed(table: Table, batch: Batch, layout: _Layout) -> Batch:
     for name in layout.units:
         times = batch.frame[name]
         batch = table.reject(batch, times.is_null(), layout.numbers[name], "a number", times)
-    if schema.DURATION in layout.numbers:
+    if "end" in layout.units:
+        batch = Batch(batch.frame.with_columns(duration=pl.col("end") - pl.col("t")), batch.lines)
+    if schema.DURATION in batch.frame.columns:
         lasted = batch.frame[schema.DURATION]
-        batch = table.reject(batch, lasted < 0, layout.numbers[schema.DURATION], "a duration of 0 or more", lasted)
+        column = layout.numbers.get(schema.DURATION) or layout.numbers["end"]
+        batch = table.reject(batch, lasted < 0, column, "a duration of 0 or more", lasted)
     return batch
 
 
@@ -330,9 +338,7 @@ def _once(path: Path, batch: Batch, layout: _Layout, before: _Before) -> Batch:
 
 def _fixations(frame: pl.DataFrame, layout: _Layout, options: ReadOptions) -> pl.DataFrame:
     for name, unit in layout.units.items():
-        frame = in_seconds(frame, PER_SECOND[unit], name)
-    if "end" in frame.columns and "duration" not in frame.columns:
-        frame = frame.with_columns(duration=pl.col("end") - pl.col("t"))
+        frame = in_seconds(frame, PER_SECOND[unit], schema.DURATION if name == "end" else name)
     missing = [name for name in ("t", schema.DURATION) if name not in frame.columns]
     frame = frame.with_columns(pl.lit(None, pl.Float64).alias(name) for name in missing)
     if layout.vendor.y_up or options.y_up:
