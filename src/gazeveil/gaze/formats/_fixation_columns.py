@@ -76,6 +76,7 @@ class Vendor:
         counts_trials: Whether, where trials have no column, a stimulus that comes again or a time that begins anew is
             the next trial.
         repeats: Whether a fixation stands on several rows, one for each sample in it.
+        only: How rows of fixations begin, where rows of other kinds have other columns.
         not_ours: Columns that are called as ours are and are something else.
         wearers: Where it is said who looked, if not in columns: by the ``folder``'s name, or in the ``download``.
     """
@@ -88,6 +89,7 @@ class Vendor:
     missing: str = "n/a"
     counts_trials: bool = False
     repeats: bool = False
+    only: str = ""
     not_ours: frozenset[str] = frozenset()
     wearers: str = ""
 
@@ -118,6 +120,13 @@ VENDORS: Final = (
         counts_trials=True,
         repeats=True,
         not_ours=frozenset({"event", "name"}),
+    ),
+    Vendor(
+        name="SMI's list of events",
+        marks=frozenset({"eventtype", "trial", "start", "duration", "locationx", "locationy"}),
+        units=dict.fromkeys(("start", "end", "duration"), "us"),
+        plane=Unit.PIXEL,
+        only="Fixation",
     ),
     Vendor(
         name="Gazepoint's list of fixations",

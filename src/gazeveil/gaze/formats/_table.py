@@ -71,6 +71,7 @@ class Table:
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
         missing: str = "n/a",
+        only: str = "",
     ) -> None:
         """Open the table and find its columns.
 
@@ -84,12 +85,14 @@ class Table:
             may_be_empty: Whether a file with a header and no rows is all right.
             is_header: Whether a line is the header, for files that say something else before it.
             missing: The spelling of a missing number that is common in such files; others are read too, but slower.
+            only: How rows begin that belong to the table, for files that mix several tables; others are left out.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
         self._missing = missing
+        self._only = only.encode()
         self._decimal = check_decimal(options.decimal, delimiter)
         self._odd_numbers = False
         self._width: int | None = None
@@ -165,9 +168,16 @@ class Table:
 
     def _blocks(self) -> Iterator[TextBlock]:
         if self._waiting.data:
-            yield self._tabbed(self._waiting)
+            yield self._tabbed(self._chosen(self._waiting))
         for block in self._source:
-            yield self._tabbed(block)
+            yield self._tabbed(self._chosen(block))
+
+    def _chosen(self, block: TextBlock) -> TextBlock:
+        """Return a block whose lines of other tables are blank, so that lines keep their numbers."""
+        if not self._only:
+            return block
+        lines = (line if line.startswith(self._only) else b"" for line in block.data.split(b"\n"))
+        return TextBlock(block.first_line, b"\n".join(lines))
 
     def _tabbed(self, block: TextBlock) -> TextBlock:
         if self.delimiter != WHITESPACE:

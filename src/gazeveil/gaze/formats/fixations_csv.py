@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of fixations as text: a row a fixation, with its place and, where it is stated, its start and duration.
 
-SR Research's fixation reports, Tobii's and Gazepoint's exports and Pupil Labs' downloads are known by their columns;
+SR Research's fixation reports, exports of Tobii, SMI and Gazepoint and Pupil Labs' downloads are known by their columns;
 other tables by common names, or by ``--column``. Units of time are stated by somebody, never guessed.
 """
 
@@ -42,6 +42,7 @@ from gazeveil.gaze.geometry import Geometry, Unit
 
 _GAZEPOINT_NAME = re.compile(r"(.+?)_fixations?$", re.IGNORECASE)
 _OF_SAMPLES = re.compile(r"gazepoint(left|right)?[xy]|(left|right|average)gaze[xy]|gaze[xy]$|gazepositiononsurface")
+_PREAMBLES = ("dataproperties", "begaze", "iview")
 _TRUE = ("true", "1", "1.0", "yes", "valid")
 _EYES = {"l": "left", "left": "left", "r": "right", "right": "right"}
 _MOVEMENTS = re.compile(
@@ -66,8 +67,8 @@ class FixationsCsv:
             head = head[: len(head) // 2 * 2].decode("utf-16", errors="replace").encode()
         lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if line.strip()]
         lines = [line for line in lines if not line.lstrip("\ufeff ").startswith("#")]
-        if lines and parse_name(lines[0]).words == "dataproperties":
-            return any(_is_studio_list(line) for line in lines)
+        if lines and parse_name(lines[0].strip("\ufeff[] ")).words in _PREAMBLES:
+            return any(_follows_preamble(line) for line in lines)
         if not lines or "\0" in lines[0]:
             return False
         names = _words(lines[0])
@@ -83,7 +84,8 @@ class FixationsCsv:
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the lists, one for each participant, stimulus, session and trial."""
-        preamble = lines_before(path, _is_studio_list, options.encoding)
+        preamble = lines_before(path, _follows_preamble, options.encoding)
+        vendor = vendor_of(_words(_header(path, preamble)))
         table = Table(
             path,
             options,
@@ -91,8 +93,9 @@ class FixationsCsv:
             delimiter=check_delimiter(options.delimiter),
             header=_numbered(path, options),
             comments=True,
-            is_header=_is_studio_list if preamble else None,
-            missing=vendor_of(_words(_first_line(path))).missing or "n/a",
+            is_header=_follows_preamble if preamble else None,
+            missing=vendor.missing or "n/a",
+            only=vendor.only,
         )
         options = _with_preamble(options, preamble)
         layout = _layout(table.columns, options, report)
@@ -361,7 +364,7 @@ def _labels(
         if name not in layout.text:
             columns.append(pl.lit(default[name]).alias(name))
             continue
-        empty = [token for token in batch.frame[name].unique().drop_nulls().to_list() if not a_name(token)]
+        empty = [token for token in batch.frame[name].unique().drop_nulls().to_list() if not a_name(token.strip(" -"))]
         said = pl.when(~pl.col(name).is_in(empty)).then(pl.col(name).str.strip_chars())
         columns.append(said.fill_null(default[name]).alias(name))
     labels = batch.frame.with_columns(columns)
@@ -397,13 +400,24 @@ def _words(line: str) -> set[str]:
     return max(cuts, key=len)
 
 
-def _is_studio_list(line: str) -> bool:
-    return _words(line) >= {"fixationindex", "timestamp", "fixationduration"}
+def _follows_preamble(line: str) -> bool:
+    """Whether a line is the header of a list that Tobii Studio or SMI write after other lines."""
+    names = _words(line)
+    studio, smi = {"fixationindex", "timestamp", "fixationduration"}, {"eventtype", "locationx", "locationy"}
+    return names >= studio or names >= smi
 
 
 def _first_line(path: Path) -> str:
     lines = read_head(path).decode("utf-8", errors="replace").splitlines()
     return next((line for line in lines if line.strip() and not line.lstrip("\ufeff ").startswith("#")), "")
+
+
+def _header(path: Path, preamble: list[str]) -> str:
+    """Return the line that names the columns: the first one, or the one after a preamble."""
+    if not preamble:
+        return _first_line(path)
+    lines = read_head(path).decode("utf-8", errors="replace").splitlines()
+    return next((line for line in lines if _follows_preamble(line)), "")
 
 
 def _numbered(path: Path, options: ReadOptions) -> list[str] | None:
@@ -428,7 +442,7 @@ def _numbered(path: Path, options: ReadOptions) -> list[str] | None:
 
 
 def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
-    """Return the options completed with what Tobii Studio says before the list; what it says wins."""
+    """Return the options completed with what Tobii Studio or SMI say before the list; what it says wins."""
     across, _, down = (stated(preamble, "Screen resolution") or "").lower().partition("x")
     known = options.geometry
     if across.strip().isdigit() and down.strip().isdigit():
@@ -436,6 +450,7 @@ def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
     return replace(
         options,
         observer=stated(preamble, "Subject") or options.observer,
+        stimulus=stated(preamble, "Stimulus") or options.stimulus,
         session=stated(preamble, "Recording") or options.session,
         geometry=known,
     )
