@@ -22,6 +22,7 @@ from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
+from gazeveil.types import FloatArray
 
 PLANE = screen(800, 600, 400, 300, 600)
 RATE = 50.0
@@ -163,7 +164,7 @@ def list_study() -> Study:
 
 def a_list(rng: Rng, observer: str, stimulus: str, *, trial: str = "1") -> Recording:
     """Return somebody's list of fixations."""
-    lasted = rng.uniform(0.1, 0.5, 20).round(3)
+    lasted: FloatArray = rng.uniform(0.1, 0.5, 20).round(3)
     x, y = rng.uniform((100, 100), (700, 500), (20, 2)).T
     began = np.cumsum(lasted + 0.03, dtype=np.float64) - lasted
     return Recording(began, x, y, PLANE, observer, stimulus, trial=trial, durations=lasted)

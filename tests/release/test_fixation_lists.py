@@ -115,7 +115,7 @@ def test_every_product_takes_lists_or_says_why_not() -> None:
             LISTS.plan(mechanism, stimulus="forest")
     for name in set(PRODUCTS.names()) - set(TAKEN):
         mechanism = type("Any", (), {"product": name})()
-        with pytest.raises(OptionError, match=f"a {name} needs gaze samples: ") as caught:
+        with pytest.raises(OptionError, match=f"the product {name!r} needs gaze samples: ") as caught:
             LISTS.plan(mechanism)
         assert "heatmap" in caught.value.hint
     assert set(TAKEN) <= set(PRODUCTS.names())
@@ -126,7 +126,7 @@ def test_every_product_takes_lists_or_says_why_not() -> None:
     [
         ((), AoiStatistics({"forest": AREAS}, STATISTICS["dwell"](), epsilon=1), "the statistic 'dwell' needs the dur"),
         (("duration",), AoiStatistics({"forest": AREAS}, STATISTICS["reached"](), epsilon=1), "needs the start"),
-        (("duration",), DynamicHeatmap(epsilon=1, bin_seconds=1, duration=4), "a movie needs the start"),
+        (("duration",), DynamicHeatmap(epsilon=1, bin_seconds=1, duration=4), "the product 'movie' needs the start"),
     ],
 )
 def test_what_lists_do_not_state_is_asked_for_before_anything_is_spent(
@@ -236,5 +236,5 @@ def test_a_folder_of_tables_goes_through_the_whole_door(
     assert "which counts by its duration, at most 60 s" in (tmp_path / "map" / "methods.md").read_text()
     capsys.readouterr()
     assert run(["veil", "gaze", "--preset", "lphu", "--out", "veiled", *paid[:-1]]) != 0
-    assert "a veiled-recordings needs gaze samples" in capsys.readouterr().err
+    assert "the product 'veiled-recordings' needs gaze samples" in capsys.readouterr().err
     assert not (tmp_path / "veiled").exists()

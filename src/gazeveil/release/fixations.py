@@ -45,11 +45,11 @@ def check_takes(product: str, study: Study) -> None:
     if product not in TAKEN:
         why = f": {_WHY[product]}" if product in _WHY else ""
         raise OptionError(
-            f"a {product} needs gaze samples{why}; the study {study.name!r} declares lists of fixations",
+            f"the product {product!r} needs gaze samples{why}; the study {study.name!r} declares lists of fixations",
             hint=f"lists can be released as {', '.join(TAKEN)}; for samples, or a table of features that was made "
             "elsewhere, declare a study without `fixations`",
         )
-    check_stated(f"a {product}", TAKEN[product], stated)
+    check_stated(f"the product {product!r}", TAKEN[product], stated)
 
 
 def check_stated(what: str, needed: tuple[str, ...], stated: tuple[str, ...]) -> None:

@@ -437,8 +437,13 @@ def stated_in(corpus: Corpus) -> tuple[str, ...] | None:
     if True not in kinds:
         return None
     known = [pl.col("t").is_finite().any().alias("start"), pl.col("duration").is_finite().any()]
-    found = pl.concat([part.samples.select(known).fill_null(False) for part in corpus.parts]).collect()
-    return tuple(name for name in STATED if found[name].any())
+    found: set[str] = set()
+    for part in corpus.parts:
+        [row] = part.samples.select(known).fill_null(False).collect().rows(named=True)
+        found |= {name for name in STATED if row[name]}
+        if len(found) == len(STATED):
+            break
+    return tuple(name for name in STATED if name in found)
 
 
 def spelt(name: str) -> str:
