@@ -166,7 +166,7 @@ def a_list(rng: Rng, observer: str, stimulus: str, *, trial: str = "1") -> Recor
     """Return somebody's list of fixations."""
     lasted: FloatArray = rng.uniform(0.1, 0.5, 20).round(3)
     x, y = rng.uniform((100, 100), (700, 500), (20, 2)).T
-    began = np.cumsum(lasted + 0.03, dtype=np.float64) - lasted
+    began: FloatArray = np.cumsum(lasted + 0.03) - lasted
     return Recording(began, x, y, PLANE, observer, stimulus, trial=trial, durations=lasted)
 
 

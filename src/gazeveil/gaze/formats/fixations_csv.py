@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of fixations as text: a row a fixation, with its place and, where it is stated, its start and duration.
 
-SR Research's fixation reports, exports of Tobii, SMI and Gazepoint and Pupil Labs' downloads are known by their columns;
-other tables by common names, or by ``--column``. Units of time are stated by somebody, never guessed.
+SR Research's fixation reports, exports of Tobii, SMI and Gazepoint and Pupil Labs' downloads are known by their
+columns; other tables by common names, or by ``--column``. Units of time are stated by somebody, never guessed.
 """
 
 from __future__ import annotations
