@@ -167,7 +167,9 @@ def a_list(rng: Rng, observer: str, stimulus: str, *, trial: str = "1") -> Recor
     lasted: FloatArray = rng.uniform(0.1, 0.5, 20).round(3)
     x, y = rng.uniform((100, 100), (700, 500), (20, 2)).T
     began: FloatArray = np.cumsum(lasted + 0.03) - lasted
-    return Recording(began, x, y, PLANE, observer, stimulus, trial=trial, durations=lasted)
+    return Recording(
+        np.asarray(began, dtype=np.float64), x, y, PLANE, observer, stimulus, trial=trial, durations=lasted
+    )
 
 
 _ODD = np.array([np.nan, np.inf, -np.inf, 1e300, -1e300, -0.2, 0.0, 1e-9, 0.3, 3600.0])
@@ -189,7 +191,7 @@ def _no_durations(rng: Rng) -> Iterator[Recording]:
 
 def _endless_list(rng: Rng) -> Iterator[Recording]:
     x, y = rng.uniform(0, 600, (2, 100_000))
-    yield Recording(np.arange(100_000) * 60.0, x, y, PLANE, REPLACED, STIMULI[0], durations=np.full(100_000, 1e9))
+    yield Recording(np.linspace(0, 6e6, 100_000), x, y, PLANE, REPLACED, STIMULI[0], durations=np.full(100_000, 1e9))
 
 
 def _odd_starts(rng: Rng) -> Iterator[Recording]:

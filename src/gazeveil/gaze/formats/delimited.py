@@ -17,11 +17,13 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.formats import _delimited_writer
 from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
+from gazeveil.gaze.formats._rules import column_of
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices, told_step
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.validity import parse_rules
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -78,7 +80,7 @@ class Delimited:
         delimiter = check_delimiter(options.delimiter)
         table = Table(path, options, report, delimiter=delimiter, comments=True)
         layout = _layout(table.columns, options)
-        _remark_validity(table.columns, layout, report)
+        _remark_validity(table.columns, layout, options, report)
         runs = KeyRuns(path, trials_counted=False)
         time_unit = layout.time_unit
         for batch in table.batches(layout.text, layout.numbers, required=("t",)):
@@ -130,11 +132,12 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
     )
 
 
-def _remark_validity(columns: Columns, layout: _Layout, report: ReadReport) -> None:
+def _remark_validity(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
     """Tell that a column of validity codes is not used: 0 is the best code of one tracker and the worst of another."""
+    used = {*layout.text.values(), *(column_of(rule, columns) for rule in parse_rules(options.valid))}
     for name in columns.names:
-        if "validity" in parse_name(name).words and name not in layout.text.values():
-            report.remark(f"the column {name!r} is not used: --column valid={name!r} says that 1 is valid in it")
+        if "validity" in parse_name(name).words and name not in used:
+            report.remark(f"the column {name!r} is not used: --valid says what is valid, for example '{name}==1'")
 
 
 def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:

@@ -32,8 +32,9 @@ from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._preamble import lines_before, stated
 from gazeveil.gaze.formats._runs import KeyRuns
-from gazeveil.gaze.formats._samples import PER_SECOND, completed, in_seconds, slices
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
+from gazeveil.gaze.formats._table_lines import Aside
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.formats.pupil_cloud import about_recording, scene_plane, wearer_labels, wearers_in
@@ -86,6 +87,7 @@ class FixationsCsv:
         """Yield the lists, one for each participant, stimulus, session and trial."""
         preamble = lines_before(path, _follows_preamble, options.encoding)
         vendor = vendor_of(_words(_header(path, preamble)))
+        aside = Aside(re.compile(rb"(?m)^(?!%b).+$" % vendor.only.encode())) if vendor.only else None
         table = Table(
             path,
             options,
@@ -95,7 +97,7 @@ class FixationsCsv:
             comments=True,
             is_header=_follows_preamble if preamble else None,
             missing=vendor.missing or "n/a",
-            only=vendor.only,
+            aside=aside,
         )
         options = _with_preamble(options, preamble)
         layout = _layout(table.columns, options, report)
@@ -104,6 +106,8 @@ class FixationsCsv:
         runs = KeyRuns(path, trials_counted=layout.counts_trials)
         before = _Before()
         for number, batch in enumerate(table.batches(layout.text, layout.numbers)):
+            if aside is not None:
+                aside.taken()
             if not number:
                 layout = layout.on_screen(path, batch.frame, options).without_odd_kinds(batch.frame)
             kept = _fixations_only(path, batch, layout, options, report, before)
@@ -347,10 +351,9 @@ def _fixations(frame: pl.DataFrame, layout: _Layout, options: ReadOptions) -> pl
     if layout.vendor.y_up or options.y_up:
         span = 1.0 if layout.unit is Unit.FRACTION or layout.geometry is None else layout.geometry.y_span
         frame = frame.with_columns(y=span - pl.col("y"))
-    known = pl.col("x").is_not_null() & pl.col("y").is_not_null()
     if "valid" in layout.text:
-        known &= is_one_of(frame["valid"], _TRUE.__contains__)
-    return frame.with_columns(known.alias("valid")).select(*schema.REQUIRED, schema.DURATION)
+        frame = frame.with_columns(is_one_of(frame["valid"], _TRUE.__contains__).alias("valid"))
+    return combined(frame).select(*schema.REQUIRED, schema.DURATION)
 
 
 def _labels(
