@@ -47,7 +47,7 @@ class Part:
     @property
     def holds_fixations(self) -> bool:
         """Whether its rows are fixations rather than samples; only the names of columns are looked at."""
-        return schema.DURATION in self.samples.collect_schema()
+        return schema.DURATION in guarded(self.path or Path("in memory"), self.samples.collect_schema)
 
     def recording_keys(self) -> list[Key]:
         """Return the recordings that have samples or events here, in order of appearance."""

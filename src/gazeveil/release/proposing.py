@@ -113,7 +113,8 @@ def propose(
         InputError: If no recording can be read, or a stimulus cannot be declared under its name.
     """
     more = beside or Beside()
-    seen, unread = _look(corpus, tell)
+    seen, whole = _look(corpus, tell)
+    unread = len(corpus.parts) - len(whole)
     lists = [each for each in seen if each.is_list]
     others = len(seen) - len(lists) if 2 * len(lists) > len(seen) else len(lists)
     people = sorted({spelt(each.key.observer) for each in seen})
@@ -142,7 +143,7 @@ def propose(
         remarks[f"stimuli.{stimulus}"] = _stimulus_remark(proposed, ours)
     recordings, remarks["recordings"] = _recordings(seen, people, more.groups, who)
     if 2 * len(lists) > len(seen):
-        only = replace(corpus, parts=tuple(part for part in corpus.parts if part.holds_fixations))
+        only = replace(corpus, parts=tuple(part for part in whole if part.holds_fixations))
         recordings = replace(recordings, rate_hz=None, fixations=stated_in(only))
         remarks["recordings"] += f"\n{FIXATIONS}"
     if others:
@@ -177,20 +178,20 @@ def delta_for(number: int | None) -> Fraction:
     return delta
 
 
-def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], int]:
-    """Read length and rate of every recording, part by part; return also how many parts could not be read."""
+def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], list[Part]]:
+    """Read length and rate of every recording, part by part; return also the parts that could be read."""
     spans: dict[Key, tuple[float, float]] = {}
     steps: dict[Key, float] = {}
     labels: dict[Key, Part] = {}
     lists: set[Key] = set()
-    unread = 0
+    whole = []
     for index, part in enumerate(corpus.parts):
         tell(index, len(corpus.parts))
         try:
             table = guarded(part.path or Path(corpus.name), _spans(part).collect)
         except InputError:
-            unread += 1
             continue
+        whole.append(part)
         for *labelled, first, last, step in table.iter_rows():
             key = Key(*(label or "" for label in labelled))
             labels.setdefault(key, part)
@@ -209,7 +210,7 @@ def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], int]:
         seconds = last - first + (0 if math.isnan(step) or is_list else step)
         rate = math.nan if is_list else rate
         seen.append(_Seen(key, part.label.geometry, seconds, rate, part.label.pupil_unit, is_list))
-    return seen, unread
+    return seen, whole
 
 
 def _spans(part: Part) -> pl.LazyFrame:
