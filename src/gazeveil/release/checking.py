@@ -366,13 +366,8 @@ def _odd(study: Study, key: Key, seen: Seen) -> Iterator[tuple[str, str]]:
 
 
 def _says_less(found: Geometry, declared: Geometry) -> bool:
-    """Whether a recording contradicts nothing of a declared screen, and only does not say its size or distance."""
-    said = {"width_mm", "height_mm", "distance_mm"}
-    return all(
-        getattr(found, item.name) == getattr(declared, item.name)
-        or (item.name in said and getattr(found, item.name) is None)
-        for item in fields(found)
-    )
+    """Whether a recording contradicts nothing of a declared screen, and only does not say some of it."""
+    return all(getattr(found, item.name) in (None, getattr(declared, item.name)) for item in fields(found))
 
 
 def _named(key: Key) -> str:

@@ -40,14 +40,15 @@ def check_takes(product: str, study: Study) -> None:
         OptionError: If the recordings are lists of fixations, and the product needs samples, or more than lists state.
     """
     stated = study.recordings.fixations
-    if stated is None:
+    made_elsewhere = study.features is not None and product.startswith("feature-")
+    if stated is None or made_elsewhere:
         return
     if product not in TAKEN:
         why = f": {_WHY[product]}" if product in _WHY else ""
         raise OptionError(
             f"the product {product!r} needs gaze samples{why}; the study {study.name!r} declares lists of fixations",
-            hint=f"lists can be released as {', '.join(TAKEN)}; for samples, or a table of features that was made "
-            "elsewhere, declare a study without `fixations`",
+            hint=f"lists can be released as {', '.join(TAKEN)}; features that were made elsewhere need [features] "
+            "in the study, and samples a study without `fixations`",
         )
     check_stated(f"the product {product!r}", TAKEN[product], stated)
 

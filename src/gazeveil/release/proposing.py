@@ -24,9 +24,10 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.lists import stated_in
 from gazeveil.gaze.recording import Key
 from gazeveil.release.manifest import LONGEST_STIMULUS, declared_file, with_whole_paths
-from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt, stated_in
+from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.types import Tell, silent
 
 RATES = (25, 30, 50, 60, 72, 75, 80, 90, 100, 120, 144, 150, 200, 240, 250, 300, 400, 500, 600, 1000, 1200, 2000)
@@ -70,12 +71,14 @@ class Beside:
         areas: A folder with areas of interest, one ``NAME.json`` a stimulus.
         groups: The public group of participants.
         budget: Which account pays.
+        sizes: What is known about all screens beside what recordings say: fields of `Geometry`.
     """
 
     pictures: Path | None = None
     areas: Path | None = None
     groups: Mapping[str, str] | None = None
     budget: Budget = field(default_factory=Budget)
+    sizes: Mapping[str, float] = field(default_factory=dict)
 
 
 class _Seen(NamedTuple):
@@ -134,7 +137,7 @@ def propose(
         seconds = _nominal_length([each.seconds for each in ours])
         proposed = Stimulus(
             name=_declarable(stimulus),
-            screen=screens[stimulus],
+            screen=screens[stimulus].with_sizes(**more.sizes),
             seconds=seconds,
             picture=_found(more.pictures, stimulus, PICTURES),
             areas=_found(more.areas, stimulus, (".json",)),

@@ -16,11 +16,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from gazeveil.errors import GeometryError, InputError, OptionError
+from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.lists import STATED, stated_in
+from gazeveil.gaze.usual import assumption
 from gazeveil.privacy.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import a_few, brief, html_table
@@ -28,11 +29,14 @@ from gazeveil.showing import a_few, brief, html_table
 if TYPE_CHECKING:
     from gazeveil.release.plan import Plan
 
-STATED = ("start", "duration")
-"""What lists of fixations may state of each fixation, beside where it was."""
-
 DELTA = Fraction(1, 100_000)
 """The δ of a study that declares none."""
+
+ASSUMED = "assumed: a public default, neither declared nor read from the data"
+"""The source of a fact that nobody declared."""
+
+SIZE = "screen size"
+"""The name of the fact that the size or distance of a screen was assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +47,17 @@ class Fact:
         name: What it is about.
         value: What it says, as plain values.
         declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+        assumed: Whether it is a public default, taken because nobody declared anything. It is not read from the data.
     """
 
     name: str
     value: Any
     declared: bool = True
+    assumed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fact as plain values."""
-        source = "declared" if self.declared else "read from the data, not protected"
+        source = ASSUMED if self.assumed else "declared" if self.declared else "read from the data, not protected"
         return {"name": self.name, "value": self.value, "source": source}
 
 
@@ -117,6 +123,7 @@ class Stimulus:
         task: What participants did with it; its own name by default.
         picture: A file with the picture that filled the screen, and the SHA-256 of that file.
         areas: A file with areas of interest, and the SHA-256 of that file.
+        assumed: Which fields of the screen nobody declared: they are those of the usual screen.
     """
 
     name: str
@@ -125,15 +132,22 @@ class Stimulus:
     task: str = ""
     picture: tuple[Path, str] | None = None
     areas: tuple[Path, str] | None = None
+    assumed: tuple[str, ...] = ()
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", spelt(self.name))
 
+    @property
+    def declared_screen(self) -> Geometry:
+        """The screen without what is assumed about it."""
+        return self.screen.with_sizes(**dict.fromkeys(self.assumed))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the stimulus as plain values; files by their digests."""
-        named = {"name": self.name, "screen": self.screen.to_dict(), "seconds": self.seconds, "task": self.task or None}
+        """Return the stimulus as plain values; files by their digests, and of the screen only what is declared."""
+        screen = self.declared_screen.to_dict()
+        named = {"name": self.name, "screen": screen, "seconds": self.seconds, "task": self.task or None}
         files = {"picture": self.picture and self.picture[1], "areas": self.areas and self.areas[1]}
         return {key: value for key, value in (named | files).items() if value is not None}
 
@@ -216,6 +230,7 @@ class Study:
         delta: The δ that releases use where they name none.
         budget: Which account pays.
         custody: Who holds the raw data.
+        features: What is declared about a table of features that was made elsewhere, if there is one.
         observed: The names of facts that were read from the data.
     """
 
@@ -226,6 +241,7 @@ class Study:
     delta: Fraction = DELTA
     budget: Budget = Budget()
     custody: Custody = Custody()
+    features: ForeignFeatures | None = None
     observed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -235,6 +251,11 @@ class Study:
             raise OptionError(f"the study {self.name!r} has no stimulus")
         if len(_spelt_once(names)) < len(names):
             raise OptionError("a stimulus is declared twice")
+        if self.features is not None and not self.features.stimulus and len(names) > 1:
+            raise OptionError(
+                "the table of features does not say which stimulus a row is about",
+                hint="name its column: stimulus = … under [features]",
+            )
 
     @staticmethod
     def open(path: Path | str) -> Study:
@@ -325,6 +346,24 @@ class Study:
         pictured = replace(chosen, picture=declared_file(picture))
         return replace(self, stimuli=tuple(pictured if each is chosen else each for each in self.stimuli))
 
+    def on_screen(self, **sizes: float | None) -> Study:
+        """Return the study with what is known about all of its screens beside what they say: fields of `Geometry`.
+
+        Raises:
+            OptionError: If a screen says something else.
+        """
+        given = {name: float(size) for name, size in sizes.items() if size is not None}
+        stimuli = []
+        for each in self.stimuli:
+            for name, size in given.items():
+                if (found := getattr(each.declared_screen, name)) not in (None, size):
+                    raise OptionError(
+                        f"{name} is given as {size:g}, but the screen of {each.name!r} has {found:g}",
+                        hint="leave the option out, or mend what the recordings or study.toml say",
+                    )
+            stimuli.append(replace(each, screen=each.declared_screen.with_sizes(**given), assumed=()))
+        return replace(self, stimuli=tuple(stimuli)) if given else self
+
     def one_screen(self, names: Iterable[str]) -> Geometry:
         """Return the one screen of some stimuli.
 
@@ -387,7 +426,10 @@ class Study:
         if (stated := self.recordings.fixations) is not None:
             weight = "by its duration, at most 60 s" if "duration" in stated else "once"
             values["recordings"] |= {"fixations": list(stated), "each_fixation_counts": weight}
-        return tuple(Fact(name, value, name not in self.observed) for name, value in values.items())
+        facts = [Fact(name, value, name not in self.observed) for name, value in values.items()]
+        if assumed := assumptions(chosen):
+            facts.append(Fact(SIZE, f"assumed, because it is not declared: {'; '.join(assumed)}", assumed=True))
+        return tuple(facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as plain values: all that the declaration says, without files."""
@@ -422,28 +464,9 @@ class Study:
         return html_table(f"Study {self.name}", rows.items())
 
 
-def stated_in(corpus: Corpus) -> tuple[str, ...] | None:
-    """Return which of `STATED` the lists of fixations in a corpus state; None if it holds samples.
-
-    Raises:
-        InputError: If it holds both, so that a study has to say which of them counts.
-    """
-    kinds = {part.holds_fixations for part in corpus.parts}
-    if len(kinds) > 1:
-        raise InputError(
-            f"{corpus.name} holds both samples and lists of fixations",
-            hint="declare the study and say which counts: `gazeveil study init CORPUS --out study.toml`",
-        )
-    if True not in kinds:
-        return None
-    known = [pl.col("t").is_finite().any().alias("start"), pl.col("duration").is_finite().any()]
-    found: set[str] = set()
-    for part in corpus.parts:
-        [row] = part.samples.select(known).fill_null(False).collect().rows(named=True)
-        found |= {name for name in STATED if row[name]}
-        if len(found) == len(STATED):
-            break
-    return tuple(name for name in STATED if name in found)
+def assumptions(stimuli: Iterable[Stimulus]) -> tuple[str, ...]:
+    """Return in words what is assumed about the screens of some stimuli."""
+    return tuple(dict.fromkeys(assumption(each.screen, each.assumed) for each in stimuli if each.assumed))
 
 
 def spelt(name: str) -> str:

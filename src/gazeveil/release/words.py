@@ -11,7 +11,7 @@ from typing import Any
 from gazeveil.privacy.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.statement import StatedFact
-from gazeveil.release.study import Fact
+from gazeveil.release.study import ASSUMED, Fact
 
 _MOST_NAMES = 6
 
@@ -24,7 +24,12 @@ def stated_facts(facts: Iterable[Fact]) -> tuple[StatedFact, ...]:
 
 def facts_from_record(values: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
     """Return the facts that `Fact.to_dict` wrote."""
-    return tuple(Fact(str(each["name"]), each["value"], each["source"] == "declared") for each in values)
+    return tuple(
+        Fact(
+            str(each["name"]), each["value"], each["source"] in ("declared", ASSUMED), assumed=each["source"] == ASSUMED
+        )
+        for each in values
+    )
 
 
 def formal(guarantee: Guarantee) -> str:

@@ -68,7 +68,7 @@ class AoiPlan(NoisySum):
             if detects and not self.screen.knows_degrees:
                 raise GeometryError(
                     "fixations need degrees, and the size of the screen in degrees is not known",
-                    hint="give the screen's size in mm and the viewing distance, or ask for dwell only",
+                    hint="give the screen's size and distance (--size-mm and --distance-mm), or ask for dwell only",
                 )
 
     @property

@@ -199,7 +199,7 @@ def _geometry(columns: Columns, found: Mapping[str, str], options: ReadOptions) 
         columns.path,
         expected="to know what x and y are",
         found="a table that does not say",
-        hint="give the screen, for example --screen 1920x1080, or the unit with --unit deg",
+        hint="--screen 1920x1080 for pixels of such a screen, --unit norm for fractions, --unit deg for degrees",
     )
 
 

@@ -19,7 +19,7 @@ from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._rules import column_of, judge
-from gazeveil.gaze.formats._samples import PER_SECOND, no_samples
+from gazeveil.gaze.formats._samples import PER_SECOND, completed, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.validity import Rule, parse_rules
@@ -92,6 +92,7 @@ def _chunks(
     rules: Mapping[Rule, str] | None = None,
 ) -> Iterator[Chunk]:
     """Cut a table into runs of one recording. Events go with the first chunk of their recording."""
+    plane = completed(label.geometry, options.geometry)
     table = guarded(path, events.collect)
     events_of = table.partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
     if rules is None:
@@ -103,14 +104,14 @@ def _chunks(
         yield Chunk(
             key,
             run.select(name for name in schema.SAMPLES if name in run.columns),
-            label.geometry,
+            plane,
             schema.no_events() if mine is None else schema.event_table(mine),
             label.rate_hz,
             label.pupil_unit,
         )
     for values, mine in events_of.items():  # of recordings without a sample here
         happened = schema.event_table(mine)
-        yield Chunk(Key(*values), no_samples(), label.geometry, happened, label.rate_hz, label.pupil_unit)
+        yield Chunk(Key(*values), no_samples(), plane, happened, label.rate_hz, label.pupil_unit)
 
 
 def _runs(batches: Iterable[pl.DataFrame], path: Path) -> Iterator[tuple[Key, pl.DataFrame]]:
@@ -146,7 +147,7 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: 
     if options.geometry is None:
         raise InputError(
             f"{path} does not say what its x and y are",
-            hint="give the screen, for example --screen 1920x1080, or the unit with --unit deg",
+            hint="--screen 1920x1080 for pixels of such a screen, --unit norm for fractions, --unit deg for degrees",
         )
     found = table.collect_schema().names()
     source = {name: options.columns.get(name, name) for name in (*schema.KEYS, *schema.SAMPLES)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import OptionError
 from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose_disjoint
 from gazeveil.privacy.exact import Number, exact
@@ -32,6 +34,7 @@ from gazeveil.release.manifest import checked_file
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, number_of
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.types import IntArray, Tell
 
@@ -217,7 +220,13 @@ def prepare(
     """
     asked = mechanism.statistics if isinstance(mechanism, GroupComparison) else mechanism
     groups = _groups(study, mechanism) if isinstance(mechanism, GroupComparison) else {}
-    found = AoiMeasurement(study, asked, _areas(study, asked, stimuli), groups)
+    areas = _areas(study, asked, stimuli)
+
+    def check(screen: Geometry) -> None:
+        asked.plan_for(areas, screen, 1, study.neighbours, Fraction(0))
+
+    study = with_usual_sizes(study, [name for name, _ in areas], check)
+    found = AoiMeasurement(study, asked, areas, groups)
     check_delta(found.delta, study)
     if (stated := study.recordings.fixations) is not None:
         for statistic in asked.statistics:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import polars as pl
 
 from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.noise import NoiseSource
@@ -29,6 +31,7 @@ from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, check_delta, one_stimulus
 from gazeveil.release.products._strategy_method import strategy_method
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
@@ -154,7 +157,9 @@ def heatmap_forecast(task: Task) -> Forecast:
 @PRODUCTS.register(PrivateHeatmap.product)
 def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
     """Plan the heatmap of one stimulus of a study."""
-    found = HeatmapMeasurement(study, mechanism, one_stimulus(study, stimulus, "heatmap"))
+    name = one_stimulus(study, stimulus, "heatmap")
+    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    found = HeatmapMeasurement(study, mechanism, name)
     check_delta(found.delta, study)
     if mechanism.strategy != "auto":
         found.recipe()  # refuses a strategy that cannot be

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.strategy import Estimate, Strategy
 from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
@@ -31,6 +33,7 @@ from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
 from gazeveil.release.products._strategy_method import joint_method, strategy_method
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
 from gazeveil.types import IntArray, Tell
@@ -173,6 +176,7 @@ def prepare(study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | N
     names = tuple(study.stimulus(name).name for name in wanted)
     if len(set(names)) < len(names):
         raise OptionError("a stimulus is named twice")
+    study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
     found = HeatmapsMeasurement(study, replace(mechanism, weights=weights), names)
     check_delta(found.delta, study)

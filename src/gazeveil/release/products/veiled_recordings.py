@@ -36,6 +36,7 @@ from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.public_gaze import USUAL_HZ, veil_forecast
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Fact, Study
 from gazeveil.samples.identification import Identification, table
 from gazeveil.samples.mechanism import SampleMechanism
@@ -160,7 +161,9 @@ class VeiledMeasurement(Measurement):
         folder = spool.folder / "veiled"
         with writing_corpus(folder) as writer:
             for veiled in engine.map_recordings(data.corpus, VeilOne.with_noise(self.mechanism, noise), tell):
-                writer.add(veiled.shown)
+                # what was assumed about the screen is no fact about the recording
+                plane = self.study.stimulus(veiled.shown.key.stimulus).declared_screen
+                writer.add(replace(veiled.shown, geometry=plane))
                 notes.add(veiled)
         data.remarks.extend(notes.in_words())
         return SpooledCorpus(Corpus.open(folder).parts, str(folder), spool)
@@ -200,6 +203,7 @@ def prepare(study: Study, mechanism: VeiledRecordings, to: str = CORPUS) -> Veil
     if not isinstance(FORMATS[to], WritableFormat):
         writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
         raise InputError(f"{to} can be read but not written", hint=f"write one of: {writable}")
+    study = with_usual_sizes(study, [stimulus.name for stimulus in study.stimuli], mechanism.on)
     found = VeiledMeasurement(study, mechanism, to)
     if to == "csv" and len(found.on_screens) > 1:
         raise OptionError("a CSV table holds gaze on one screen", hint="write --to parquet, which holds any")
