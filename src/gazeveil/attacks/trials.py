@@ -37,6 +37,7 @@ def trial_of(recording: Recording) -> Trial:
     Raises:
         GeometryError: If the recording's plane does not know degrees.
     """
+    recording.need_samples("recognising somebody by their eyes")
     gaze = recording.to("deg")
     pupil = None if recording.pupil is None else _where(recording.pupil, recording.pupil > 0)
     labels = (recording.observer, recording.session, f"{recording.stimulus} {recording.trial}".strip())

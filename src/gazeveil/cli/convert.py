@@ -51,7 +51,8 @@ def convert(
         counts = {"recordings": len(seen), "samples": samples, "loses": writer.loses}
         print_json({"out": out, "format": name, **counts, "files": files})
         return
-    print(f"wrote {samples:,} samples of {len(seen):,} recordings to {out} ({name})")
+    rows = "fixations" if samples and samples == sum(stream.report.fixations for stream in streams) else "samples"
+    print(f"wrote {samples:,} {rows} of {len(seen):,} recordings to {out} ({name})")
     if writer.loses:
         print(f"note: a {name} file does not hold {writer.loses}")
     for stream in streams:

@@ -13,6 +13,7 @@ import typer
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.files import replacing
+from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.grades import MEASURES, badness, grades, oddities, overall, tally
 from gazeveil.gaze.overview import Overview
@@ -68,17 +69,16 @@ def info(
             ["recordings", file["recordings"]],
             ["observers", f"{len(file['observers'])}: {_some(file['observers'])}"],
             ["stimuli", f"{len(file['stimuli'])}: {_some(file['stimuli'])}"],
-            ["samples", file["samples"]],
-            ["gaze time", f"{file['seconds']:,.1f} s"],
-            ["rate", " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"],
+            *_rows(file),
             ["tracked", f"{file['tracked']:.1%}" if file["samples"] else "–"],
             ["channels", ", ".join(file["channels"])],
             ["geometry", "; ".join(file["geometries"])],
             ["events", ", ".join(f"{count:,} {kind}" for kind, count in file["events"].items()) or "none"],
-            ["quality", ", ".join(f"{count:,} {grade}" for grade, count in file["grades"].items())],
+            ["quality", ", ".join(f"{count:,} {grade}" for grade, count in file["grades"].items()) or "–"],
         ]
         print_table(str(file["path"]), ["", ""], rows)
-        _print_quality(qualities)
+        if qualities:
+            _print_quality(qualities)
         for line in stream.report.in_words():
             print(f"note: {line}")
     if picture is not None:
@@ -88,7 +88,8 @@ def info(
 
 def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
     for chunk in chunks:
-        inspector.add(chunk)
+        if schema.DURATION not in chunk.samples.columns:  # quality is one of samples
+            inspector.add(chunk)
         yield chunk
 
 
@@ -130,6 +131,22 @@ def _draw(path: Path, found: Sequence[Quality], traces: dict[Key, Trace]) -> Non
 def _named(key: Key) -> str:
     more = [f"session {key.session}"] * (key.session != "1") + [f"trial {key.trial}"] * (key.trial != "1")
     return " / ".join(part for part in (key.observer, key.stimulus, *more) if part)
+
+
+def _rows(file: dict[str, Any]) -> list[list[Any]]:
+    """Say how much there is: samples and their rate, or fixations and how long they lasted."""
+    if file["fixations"] and file["fixations"] == file["samples"]:
+        lasted = file["fixation_ms"]
+        how_long = "unknown: each counts once"
+        if lasted is not None:
+            how_long = (
+                f"{lasted['median']:.0f} ms (median), 9 of 10 from {lasted['low']:.0f} to {lasted['high']:.0f} ms"
+            )
+            how_long += f", {lasted['total_s']:,.1f} s in all"
+        return [["fixations", file["fixations"]], ["durations", how_long], ["gaze time", f"{file['seconds']:,.1f} s"]]
+    rates = " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"
+    lists = [["of them fixations", file["fixations"]]] if file["fixations"] else []
+    return [["samples", file["samples"]], *lists, ["gaze time", f"{file['seconds']:,.1f} s"], ["rate", rates]]
 
 
 def _some(names: list[str], most: int = 6) -> str:

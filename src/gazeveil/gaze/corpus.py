@@ -44,6 +44,11 @@ class Part:
     label: TableLabel
     path: Path | None = None
 
+    @property
+    def holds_fixations(self) -> bool:
+        """Whether its rows are fixations rather than samples; only the names of columns are looked at."""
+        return schema.DURATION in guarded(self.path or Path("in memory"), self.samples.collect_schema)
+
     def recording_keys(self) -> list[Key]:
         """Return the recordings that have samples or events here, in order of appearance."""
         labels = pl.concat([self.samples.select(schema.KEYS), self.events.select(schema.KEYS)])

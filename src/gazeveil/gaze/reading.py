@@ -104,6 +104,7 @@ class ChunkStream:
                     hint="this format says itself which gaze is lost; --sentinel names positions that are lost besides",
                 )
             self.report.samples += len(chunk.samples)
+            self.report.fixations += len(chunk.samples) if schema.DURATION in chunk.samples.columns else 0
             self._count_time_faults(chunk, last_time)
             yield chunk
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from gazeveil.aggregate.lasting import LONGEST_S
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Part
@@ -41,6 +42,7 @@ class Seen:
         outside: How many lie outside the field of view.
         left_lost: How often the left eye alone is lost.
         right_lost: How often the right eye alone is lost.
+        odd_durations: How many fixations of a list last no time, a negative one, or longer than any fixation.
     """
 
     rows: int
@@ -58,6 +60,7 @@ class Seen:
     outside: int
     left_lost: int
     right_lost: int
+    odd_durations: int = 0
 
     @property
     def seconds(self) -> float:
@@ -96,6 +99,7 @@ class Seen:
             outside=self.outside + more.outside,
             left_lost=self.left_lost + more.left_lost,
             right_lost=self.right_lost + more.right_lost,
+            odd_durations=self.odd_durations + more.odd_durations,
         )
 
 
@@ -121,6 +125,12 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
     times = t[np.isfinite(t)]
     steps = np.diff(t)
     forward = steps[steps > 0]
+    ends, odd_durations = times, 0
+    if schema.DURATION in rows.columns:  # fixations have no rate, and the last one ends when it has lasted
+        lasted = _numbers(rows, schema.DURATION)
+        ends = (t + np.where(np.isfinite(lasted), lasted, 0.0))[np.isfinite(t)]
+        odd_durations = int((~(lasted > 0) | (lasted > LONGEST_S)).sum())
+        forward = forward[:0]
     at, parked = most_common_point(x[tracked], y[tracked])
     left, right = _eye(rows, "left"), _eye(rows, "right")
     lost = (0, 0) if left is None or right is None else (int((~left & right).sum()), int((left & ~right).sum()))
@@ -133,7 +143,7 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
         rows=len(t),
         tracked=int(tracked.sum()),
         first=float(times.min()) if times.size else np.nan,
-        last=float(times.max()) if times.size else np.nan,
+        last=float(ends.max()) if ends.size else np.nan,
         begins_at=float(t[0]) if len(t) else np.nan,
         ends_at=float(t[-1]) if len(t) else np.nan,
         step=float(np.median(forward)) if forward.size else np.nan,
@@ -145,6 +155,7 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
         outside=outside,
         left_lost=lost[0],
         right_lost=lost[1],
+        odd_durations=odd_durations,
     )
 
 

@@ -151,6 +151,7 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
     meant |= {"sessions": list(recordings.sessions)} if recordings.sessions else {}
     meant |= {} if recordings.rate_hz is None else {"rate_hz": recordings.rate_hz}
     meant |= {"pupil_unit": recordings.pupil_unit} if recordings.pupil_unit else {}
+    meant |= {} if recordings.fixations is None else {"fixations": list(recordings.fixations)}
     parts = [
         _comment(remarks.get("", "")),
         _lines({"format": FORMAT, "version": VERSION, "name": study.name, "delta": as_text(study.delta)}),
@@ -239,15 +240,19 @@ def _names(table: Table, key: str) -> tuple[str, ...]:
 
 def _recordings(table: Table) -> Recordings:
     groups = table.table("groups", {})
-    found = Recordings(
-        sessions=_names(table, "sessions"),
-        per_stimulus=table.whole("per_stimulus", 1, 10_000, 1),
-        rate_hz=table.number("rate_hz", 0.1, 100_000, None),
-        pupil_unit=table.text("pupil_unit", ""),
-        groups={spelt(who): groups.name(who, "the name of a group") for who in groups.values},
-    )
+    values: dict[str, Any] = {
+        "sessions": _names(table, "sessions"),
+        "per_stimulus": table.whole("per_stimulus", 1, 10_000, 1),
+        "rate_hz": table.number("rate_hz", 0.1, 100_000, None),
+        "pupil_unit": table.text("pupil_unit", ""),
+        "groups": {spelt(who): groups.name(who, "the name of a group") for who in groups.values},
+        "fixations": table.names("fixations") if "fixations" in table else None,
+    }
     table.done()
-    return found
+    try:
+        return Recordings(**values)
+    except GazeveilError as error:
+        raise table.file.because(table.where, "what was recorded", error) from None
 
 
 def _stimulus(table: Table, common: Table | None) -> Stimulus:

@@ -35,6 +35,7 @@ from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.conforming import UNREADABLE
+from gazeveil.release.fixations import check_takes
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
@@ -235,7 +236,9 @@ def plan(study: Study, mechanism: Any, **which: Any) -> Plan:
             f"a {type(mechanism).__name__} cannot be released by a study",
             hint=f"products: {', '.join(PRODUCTS.names())}",
         )
-    return Plan(PRODUCTS[name](study, mechanism, **which), which)
+    prepare = PRODUCTS[name]
+    check_takes(name, study)
+    return Plan(prepare(study, mechanism, **which), which)
 
 
 @dataclass(frozen=True, slots=True)

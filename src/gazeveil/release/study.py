@@ -20,6 +20,7 @@ from gazeveil.errors import GeometryError, InputError, OptionError
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.lists import STATED, stated_in
 from gazeveil.gaze.usual import assumption
 from gazeveil.privacy.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.privacy.unit import Neighbours
@@ -162,6 +163,8 @@ class Recordings:
         rate_hz: The sampling rate.
         pupil_unit: The unit of pupil size, if pupils were recorded.
         groups: The public group of participants, for comparisons.
+        fixations: None for samples; for lists of fixations, which of `STATED` they state. Fixations count by their
+            durations where these are stated, and once each where they are not.
     """
 
     sessions: tuple[str, ...] = ()
@@ -169,8 +172,15 @@ class Recordings:
     rate_hz: float | None = None
     pupil_unit: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
+    fixations: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.fixations is not None:
+            if unknown := [name for name in self.fixations if name not in STATED]:
+                raise OptionError(f"lists of fixations state {' and '.join(STATED)}, not {unknown[0]!r}")
+            object.__setattr__(self, "fixations", tuple(name for name in STATED if name in self.fixations))
+            if self.rate_hz is not None:
+                raise OptionError("lists of fixations have no sampling rate", hint="remove rate_hz")
         object.__setattr__(self, "sessions", tuple(spelt(label) for label in self.sessions))
         object.__setattr__(self, "groups", {spelt(who): group for who, group in self.groups.items()})
 
@@ -179,7 +189,8 @@ class Recordings:
         rate = "" if self.rate_hz is None else f", {self.rate_hz:g} Hz"
         pupil = f", pupil in {self.pupil_unit}" if self.pupil_unit else ""
         groups = f", groups {a_few(sorted(set(self.groups.values())))}" if self.groups else ""
-        return f"Recordings({sessions}, {self.per_stimulus} of a stimulus each{rate}{pupil}{groups})"
+        stated = "" if self.fixations is None else f", fixations with {' and '.join(self.fixations) or 'places alone'}"
+        return f"Recordings({sessions}, {self.per_stimulus} of a stimulus each{rate}{pupil}{stated}{groups})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,15 +295,18 @@ class Study:
                     hint="declare the study: `gazeveil study init CORPUS --out study.toml`, then --study study.toml",
                 )
         people = () if number is not None or secret else tuple(corpus.observers)
+        fixations = stated_in(corpus)
         if not stimuli or not (people or number is not None or secret):
             raise InputError(f"there are no recordings in {corpus.name}")
         facts = {"stimuli", *(() if number is not None or secret else ("participants",))}
+        facts |= set() if fixations is None else {"recordings"}
         return Study(
             name=Path(corpus.name).name,
             participants=Participants(
                 roster=people or None, number=None if number is None else int(str(number)), secret=secret
             ),
             stimuli=tuple(Stimulus(name=name, screen=stimuli[name]) for name in sorted(stimuli)),
+            recordings=Recordings(fixations=fixations),
             observed=frozenset(facts),
         )
 
@@ -409,6 +423,9 @@ class Study:
         values["recordings"] = {
             key: list(each) if isinstance(each, tuple) else each for key, each in recordings.items()
         }
+        if (stated := self.recordings.fixations) is not None:
+            weight = "by its duration, at most 60 s" if "duration" in stated else "once"
+            values["recordings"] |= {"fixations": list(stated), "each_fixation_counts": weight}
         facts = [Fact(name, value, name not in self.observed) for name, value in values.items()]
         if assumed := assumptions(chosen):
             facts.append(Fact(SIZE, f"assumed, because it is not declared: {'; '.join(assumed)}", assumed=True))

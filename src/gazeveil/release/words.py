@@ -82,6 +82,10 @@ def _recordings(meant: Mapping[str, Any]) -> str:
     said = [] if most is None else [f"at most {most} per participant and stimulus"]
     if (rate := others.pop("rate_hz", None)) is not None:
         said.append(f"{rate:g} Hz")
+    if (stated := others.pop("fixations", None)) is not None:
+        counts = others.pop("each_fixation_counts", "once")
+        states = f"state the {' and '.join(stated)} of each" if stated else "state places alone"
+        said.append(f"lists of fixations that {states}, which counts {counts}")
     return ", ".join([*said, *([plain(others)] if others else [])])
 
 

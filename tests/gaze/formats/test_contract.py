@@ -111,6 +111,11 @@ def csv(folder: Path) -> Path:
     return written(folder / "table.csv", ["observer,time_ms,x,y", *rows])
 
 
+def fixations_csv(folder: Path) -> Path:
+    rows = [f"ann,{k},{300 * k},{900 + k},500,{200 + k}" for k in range(ROWS)]
+    return written(folder / "list.csv", ["observer,fixation_index,start_ms,x,y,duration_ms", *rows])
+
+
 def smi(folder: Path) -> Path:
     preamble = ["## [iView]", "## Subject:\tann", "## Calibration Area:\t1920\t1080"]
     rows = [f"{8333 * k}\tSMP\t1\t{900 + k}.50\t500.00" for k in range(ROWS)]
@@ -164,6 +169,7 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "bids": bids,
     "csv": csv,
     "eyelink-asc": eyelink,
+    "fixations-csv": fixations_csv,
     "gazebase": gazebase,
     "gazepoint-csv": gazepoint,
     "jspsych-webgazer": jspsych,

@@ -208,14 +208,16 @@ def test_a_screen_that_cannot_exist_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", ["[BeGaze]", "[iView]"])
-def test_a_list_of_events_is_refused_by_its_name(tmp_path: Path, first: str) -> None:
+def test_a_list_of_events_is_read_as_fixations_and_never_as_samples(tmp_path: Path, first: str) -> None:
     path = tmp_path / "p7_Events.txt"
     path.write_text(
         f"{first}\nSample Rate:\t120\nSubject:\tp7\n\nTable Header for Fixations:\n"
         "Event Type\tTrial\tNumber\tStart\tEnd\tDuration\tLocation X\tLocation Y\n\n"
         "Fixation L\t1\t1\t1000000\t1200000\t200000\t100.00\t200.00\n"
     )
-    assert find_format(path) == "smi-text"
+    assert find_format(path) == "fixations-csv"
     with pytest.raises(FileFormatError, match="SMI's list of events") as caught:
-        read(path, geometry=SCREEN)
-    assert "export samples" in caught.value.hint
+        read(path, geometry=SCREEN, format="smi-text")
+    assert "--format fixations-csv" in caught.value.hint
+    [recording] = read(path, geometry=SCREEN)
+    assert (recording.observer, recording.t[0], recording.x[0]) == ("p7", 1.0, 100.0)

@@ -76,6 +76,15 @@ SAMPLES = [
         "Gaze point X [DACS px]",
         {"geometry": SCREEN},
     ),
+    Sample(
+        "fixations-csv",
+        "list.csv",
+        "start_ms,x,y,duration_ms",
+        "TIME,XXX,0.5,200",
+        1e3,
+        "x",
+        {"geometry": SCREEN},
+    ),
     Sample("gazepoint-csv", "User 1_all_gaze.csv", "TIME,BPOGX,BPOGY,BPOGV", "TIME,XXX,0.5,1", 1, "BPOGY"),
     Sample(
         "pupil-core",

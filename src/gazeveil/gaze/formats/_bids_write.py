@@ -95,6 +95,11 @@ class _DataSet:
             self._finish_current()
             if chunk.key in self._seen:
                 raise InputError(f"the recording {chunk.key} comes twice", hint="give each its own session or trial")
+            if schema.DURATION in chunk.samples.columns:
+                raise InputError(
+                    f"BIDS holds samples, and {chunk.key} is a list of fixations",
+                    hint="write lists of fixations as csv or parquet",
+                )
             self._seen.add(chunk.key)
             self._current = self._begin(chunk)
         self._current.add(chunk)

@@ -115,6 +115,8 @@ class ReadReport:
 
     skip_bad: bool = False
     samples: int = 0
+    fixations: int = 0
+    """How many of the samples are fixations of lists."""
     bad_lines: int = 0
     first_bad: list[FileFormatError] = field(default_factory=list)
     time_backwards: int = 0

@@ -142,6 +142,10 @@ def _remark_validity(columns: Columns, layout: _Layout, options: ReadOptions, re
 
 def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:
     unknown = set(options.columns) - set(SPELLINGS)
+    if schema.DURATION in unknown:
+        raise OptionError(
+            "samples have no duration; lists of fixations do", hint="read the table with --format fixations-csv"
+        )
     if unknown:
         raise OptionError(f"we have no column {sorted(unknown)[0]!r}", hint=f"ours are {', '.join(SPELLINGS)}")
     for ours, theirs in options.columns.items():

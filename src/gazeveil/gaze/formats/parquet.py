@@ -29,6 +29,9 @@ _HELD_CHUNKS = 1000
 _SLOWEST_STEP = 0.5
 """Seconds between samples; where no unit of time is given and steps are longer, times are hardly in seconds."""
 
+_SLOWEST_FIXATIONS, _LONGEST_FIXATION = 20.0, 5.0
+"""Seconds from one fixation to the next, and seconds that one lasts: the same for lists of fixations."""
+
 
 @file_format("parquet")
 class Parquet:
@@ -148,9 +151,13 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: 
         )
     found = table.collect_schema().names()
     source = {name: options.columns.get(name, name) for name in (*schema.KEYS, *schema.SAMPLES)}
-    _check_columns(path, table, [*options.columns.values(), source["t"], source["x"], source["y"]])
-    if options.time_unit is None:
-        _check_seconds(table, source["t"], path)
+    is_list = source[schema.DURATION] in found
+    needed = ("x", "y") if is_list else ("t", "x", "y")
+    _check_columns(path, table, [*options.columns.values(), *(source[name] for name in needed)])
+    if options.time_unit is None and source["t"] in found:
+        _check_seconds(table, source["t"], path, _SLOWEST_FIXATIONS if is_list else _SLOWEST_STEP)
+    if options.time_unit is None and is_list:
+        _check_lengths(table, source[schema.DURATION], path)
     key = options.key(path)
     per_second = PER_SECOND[options.time_unit or "s"]
     columns = [
@@ -160,12 +167,14 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: 
     for name, dtype in schema.SAMPLES.items():
         if source[name] in found:
             column = pl.col(source[name]).cast(dtype)
-            if name == "t":
+            if name in {"t", schema.DURATION}:
                 # by numpy: polars multiplies by the inverse, which is off in the last digit
                 column = column.map_batches(lambda time: pl.Series(time.to_numpy() / per_second), pl.Float64)
             elif options.y_up and (name == "y" or name.endswith("_y")):
                 column = options.geometry.y_span - column
             columns.append(column.alias(name))
+        elif name == "t":
+            columns.append(pl.lit(None, pl.Float64).alias(name))
         elif name == "valid":
             finite = pl.col(source["x"]).cast(pl.Float64).is_finite() & pl.col(source["y"]).cast(pl.Float64).is_finite()
             columns.append(finite.fill_null(False).alias("valid"))
@@ -184,11 +193,21 @@ def _rule_columns(options: ReadOptions, path: Path, table: pl.LazyFrame) -> dict
     return {rule: column_of(rule, names) for rule in parse_rules(options.valid)}
 
 
-def _check_seconds(table: pl.LazyFrame, name: str, path: Path) -> None:
+def _check_lengths(table: pl.LazyFrame, name: str, path: Path) -> None:
+    """Refuse lists whose fixations are hardly in seconds."""
+    length = guarded(path, lambda: table.select(pl.col(name).cast(pl.Float64)).head(1000).median().collect().item())
+    if length is not None and length > _LONGEST_FIXATION:
+        raise InputError(
+            f"{path}: fixations in column {name!r} last {length:g}, which is long for seconds",
+            hint="say what they are, and the starts with them: --time-unit ms, us or ns; in Python time_unit='ms'",
+        )
+
+
+def _check_seconds(table: pl.LazyFrame, name: str, path: Path, slowest: float) -> None:
     times = guarded(path, lambda: table.select(pl.col(name).cast(pl.Float64)).head(1000).collect())
     steps = np.diff(times[name].to_numpy())
     step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0
-    if step > _SLOWEST_STEP:
+    if step > slowest:
         raise InputError(
             f"{path}: times in column {name!r} step by {step:g}, which is slow for seconds",
             hint="say what they are: --time-unit ms, us or ns (or s, if they are seconds); in Python time_unit='ms'",

@@ -86,7 +86,7 @@ class PupilCloud:
             geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         else:
             geometry = scene_plane(path, about, options)
-        wearers = _wearers(folder / "sections.csv", options, report)
+        wearers = wearers_in(folder / "sections.csv", options, report)
         events = _events(folder, options, report)
         pupils = _pupils(folder / "3d_eye_states.csv", options, report)
         runs = KeyRuns(path, trials_counted=False)
@@ -98,7 +98,7 @@ class PupilCloud:
             if "worn" in frame.columns:
                 worn = is_one_of(frame["worn"], ("1", "1.0", "true").__contains__)
                 frame = frame.with_columns(valid=worn)
-            for run in runs.cut(_labels(frame, about, wearers, options, path, report), batch.lines):
+            for run in runs.cut(wearer_labels(frame, about, wearers, options, path, report), batch.lines):
                 mine = frame[run.start : run.stop]
                 recording = str(mine["recording"][0])
                 if pupils is not None:
@@ -143,7 +143,7 @@ def scene_plane(path: Path, about: Mapping[str, Any], options: ReadOptions) -> G
     )
 
 
-def _wearers(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, str]:
+def wearers_in(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, str]:
     """Return who wore the device in each recording, as an enrichment's sections tell."""
     if not path.is_file():
         return {}
@@ -151,7 +151,7 @@ def _wearers(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, 
     return dict(rows.drop_nulls().select("recording", "wearer").iter_rows())
 
 
-def _labels(
+def wearer_labels(
     frame: pl.DataFrame,
     about: Mapping[str, Any],
     wearers: Mapping[str, str],

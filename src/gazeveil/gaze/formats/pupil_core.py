@@ -43,6 +43,8 @@ class PupilCore:
             return file.is_file() and self.sniff(file, read_head(file))
         line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
         names = {parse_name(name).words for name in line.split(",")}
+        if {"starttimestamp", "duration"} <= names:  # its list of fixations
+            return False
         return {"normposx", "normposy", "confidence"} <= names and bool(names & {"gazetimestamp", "basedata"})
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
@@ -62,7 +64,7 @@ class PupilCore:
             "y": table.columns.need("'norm_pos_y'", "normposy"),
             "confidence": table.columns.need("'confidence'", "confidence"),
         }
-        key = options.key(path, observer=options.observer or _observer(path, report))
+        key = options.key(path, observer=options.observer or observer_by_folder(path, report))
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         events = _events(path.parent, options, report)
         pupils, pupil_unit = _pupils(path.parent / "pupil_positions.csv", options, report)
@@ -78,7 +80,7 @@ class PupilCore:
                 events = schema.no_events()
 
 
-def _observer(path: Path, report: ReadReport) -> str:
+def observer_by_folder(path: Path, report: ReadReport) -> str:
     """Name the observer after the recording's folder: ``…/<day>/<recording>/exports/<number>/gaze_positions.csv``."""
     folder = path.resolve().parent
     if folder.parent.name == "exports":

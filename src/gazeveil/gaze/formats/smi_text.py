@@ -49,8 +49,8 @@ class SmiText:
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        """Whether there is a header with SMI's gaze, or it is one of SMI's lists of events."""
-        return has_gaze(head) or is_list_of_events(head)
+        """Whether there is a header with SMI's gaze."""
+        return has_gaze(head)
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings; rows that are no samples of the eyes are left out and counted."""
@@ -59,7 +59,7 @@ class SmiText:
                 path,
                 expected="gaze samples",
                 found="SMI's list of events (fixations, saccades, blinks)",
-                hint="export samples with the IDF Converter, or raw data from BeGaze",
+                hint="--format fixations-csv reads the list; for samples, export them, or raw data from BeGaze",
             )
         preamble = lines_before(path, is_header, options.encoding)
         aside = Aside(_MESSAGE, b"MSG")

@@ -38,10 +38,7 @@ _METRICS = {"participant", "toi", "interval"}
 _STUDIO_2 = {"timestamp", "gazepointxleft", "gazepointx"}
 _FEWEST_TO_TELL = 10
 _STUDIO_2_ONLY = {"camxleft", "distanceleft", "stimuliname", "eventkey"}
-_STUDIO_2_LISTS = (
-    {"fixationindex", "timestamp", "fixationduration"},
-    {"timestamp", "event", "eventkey"},
-)
+_STUDIO_2_EVENTS = {"timestamp", "event", "eventkey"}
 
 
 @file_format("tobii-tsv")
@@ -111,7 +108,9 @@ def _names(line: str) -> set[str]:
 
 def _is_table_of_gaze(line: str) -> bool:
     names = _names(line)
-    has_gaze = any(name.startswith("gazepoint") or name == "eyemovementtype" for name in names)
+    has_gaze = any(name.startswith("gazepoint") for name in names)
+    if "eyemovementtype" in names and "gazeeventduration" not in names:
+        has_gaze = True  # gaze was left out of the export, which is said when it is read
     return has_gaze and (not names.isdisjoint(_TIMES) or _is_studio_2(names))
 
 
@@ -121,7 +120,7 @@ def _is_studio_2(names: set[str]) -> bool:
 
 def _is_header(line: str) -> bool:
     """Whether a line is the header of one of the tables that follow a preamble."""
-    return _is_table_of_gaze(line) or any(_names(line) >= names for names in _STUDIO_2_LISTS)
+    return _is_table_of_gaze(line) or _names(line) >= _STUDIO_2_EVENTS
 
 
 def _is_metrics(names: set[str]) -> bool:
@@ -159,13 +158,13 @@ def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
 def _layout(columns: Columns, options: ReadOptions) -> _Layout:
     names = {parse_name(name).words for name in columns.names}
     is_studio_2 = _is_studio_2(names)
-    if not is_studio_2 and any(names >= known for known in _STUDIO_2_LISTS):
+    if not is_studio_2 and names >= _STUDIO_2_EVENTS:
         raise FileFormatError(
             columns.path,
             line=columns.line,
             expected="a table of gaze samples",
-            found="Tobii Studio's list of fixations or events",
-            hint="export all data from Studio; it holds the fixations and events too",
+            found="Tobii Studio's list of events",
+            hint="export all data from Studio; it holds the events too",
         )
     time = columns.need("'Recording timestamp [μs]'", *_TIMES, *(["timestamp"] if is_studio_2 else []))
     gaze, tag = _gaze_columns(columns, _STUDIO_2_GAZE if is_studio_2 else _GAZE)

@@ -24,6 +24,7 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
+from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
@@ -110,7 +111,9 @@ class HeatmapMeasurement(OneStimulus):
         number = self.study.participants.number
         if number is None:
             number = self.mechanism.counted(len(data.corpus.observers), noise)
-        return number, self._strategy(number).measure(data.on(self.stimulus), noise, engine, tell)
+        return number, self._strategy(number).measure(
+            data.on(self.stimulus), noise, engine_for(self.study, engine), tell
+        )
 
     def decode(self, noisy: tuple[int, IntArray]) -> Estimate:
         """Return the heatmap."""

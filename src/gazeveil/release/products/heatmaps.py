@@ -26,6 +26,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAPS
+from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
@@ -121,7 +122,7 @@ class HeatmapsMeasurement(Aggregate):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(*self.stimuli), noise, engine, tell)
+        return self.plan.measure(data.on(*self.stimuli), noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return the heatmaps and their mean."""

@@ -23,6 +23,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import MOVIE
+from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
@@ -95,7 +96,7 @@ class MovieMeasurement(OneStimulus):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(self.stimulus), noise, engine, tell)
+        return self.plan.measure(data.on(self.stimulus), noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> MovieEstimate:
         """Return the heatmap of each bin."""
