@@ -282,7 +282,7 @@ def _refuse_fixations(path: Path, samples: Batch) -> None:
             line=int(samples.lines[0]),
             expected="a table of gaze samples",
             found="a row for each fixation",
-            hint="export the gaze samples; they hold the fixations too",
+            hint="read it as a list of fixations with --format fixations-csv, or export the gaze samples",
         )
 
 
