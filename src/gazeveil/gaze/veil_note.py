@@ -12,7 +12,7 @@ from typing import Any
 
 from gazeveil import __version__
 
-_SENTENCE = re.compile(r"Veiled gaze, not raw gaze\. Mechanism: (.*)\. Guarantee: (.*)\. By gazeveil (.*)\.")
+_SENTENCE = re.compile(r"Veiled gaze, not raw gaze\. Mechanism: (.*)\. Guarantee: (.*)\. By gazeveil (\S+)\.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from gazeveil.cli.main import run
 from gazeveil.errors import GazeveilError, InputError
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, LOSABLE, Chunk, ReadOptions, WritableFormat, writer_of
+from gazeveil.gaze.formats.bids import validate
 from gazeveil.gaze.geometry import Geometry, normalised
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.veil_note import VeilNote
@@ -334,3 +335,48 @@ def test_convert_tells_what_is_lost_and_why_a_format_is_not_written(
     assert "turned into norm" in said
     assert run(["convert", str(path), "--to", "pupil-native", "--out", str(tmp_path / "pn")]) != 0
     assert "the device alone knows" in capsys.readouterr().err
+
+
+def test_veiled_gaze_as_bids_is_a_derivative_with_its_guarantee(tmp_path: Path) -> None:
+    path, _ = written("bids", a_study("bids"), tmp_path, NOTE)
+    about = json.loads((path / "dataset_description.json").read_text())
+    assert about["DatasetType"] == "derivative"
+    assert about["GeneratedBy"][0]["Name"] == "gazeveil"
+    assert NOTE.guarantee in about["GeneratedBy"][0]["Description"]
+    assert about["Gazeveil"]["veiled"][0]["details"] == {"epsilon": "3"}
+    assert validate(path) == []
+    about["GeneratedBy"] = []
+    (path / "dataset_description.json").write_text(json.dumps(about))
+    assert any("GeneratedBy" in problem for problem in validate(path))
+
+
+def test_raw_and_veiled_recordings_make_no_data_set_together(tmp_path: Path) -> None:
+    first, second = (chunk_of(recording) for recording in a_study("bids")[:2])
+    with pytest.raises(InputError, match="raw, or a derivative"):
+        writer_of("bids").write([first, replace(second, veiled=NOTE)], tmp_path / "study")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_is_marked_and_stays_so_in_a_vendors_format(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, _ = written("parquet", a_study("parquet"), tmp_path)
+    veil = ["--mechanism", "clock", "--epsilon", "3", "--window", "0.5", "--radius", "60px", "--no-ledger"]
+    assert run(["veil", str(path), *veil, "--out", str(tmp_path / "v")]) == 0
+    assert run(["convert", str(tmp_path / "v"), "--to", "eyelink-asc", "--out", str(tmp_path / "asc")]) == 0
+    assert run(["convert", str(tmp_path / "v"), "--to", "bids", "--out", str(tmp_path / "bids")]) == 0
+    capsys.readouterr()
+    said = (tmp_path / "asc" / "ann.asc").read_text(encoding="utf-8")
+    assert "Veiled gaze, not raw gaze" in said
+    assert "ε=3" in said
+    about = json.loads((tmp_path / "bids" / "dataset_description.json").read_text(encoding="utf-8"))
+    assert about["DatasetType"] == "derivative"
+    assert about["Gazeveil"]["veiled"][0]["details"]["epsilon"] == "3"
+
+
+def test_a_time_that_a_format_cannot_tell_is_told(tmp_path: Path) -> None:
+    made = replace(a_study("jspsych-webgazer")[0], t=np.sort(np.random.default_rng(1).uniform(1200, 1300, ROWS)))
+    path, lost = written("jspsych-webgazer", [made], tmp_path)
+    assert any("the last digit of times" in phrase for phrase in lost)
+    (same,) = read_back("jspsych-webgazer", path).values()
+    np.testing.assert_allclose(same.t, made.t, rtol=2.3e-16)

@@ -22,7 +22,7 @@ VERSION: Final = "1.11.1"
 OURS: Final = "Gazeveil"
 """The key in our sidecars under which BIDS has no field for something: original labels, exact geometry."""
 
-ENTITIES: Final = ("sub", "ses", "task", "acq", "ce", "rec", "dir", "run", "recording", "desc")
+ENTITIES: Final = ("sub", "ses", "task", "acq", "ce", "rec", "dir", "run", "recording")
 """The order of the entities that names of physiological recordings may have."""
 
 _NAME = re.compile(r"((?:[A-Za-z]+-[A-Za-z0-9+]+_)*)([A-Za-z0-9]+)((?:\.[A-Za-z0-9]+)+)")

@@ -34,7 +34,6 @@ def validate(folder: Path) -> list[str]:
 def _problems(root: Path) -> Iterator[str]:
     sidecars = Sidecars()
     yield from _description_problems(root / DESCRIPTION)
-    is_derivative = _is_derivative(root / DESCRIPTION)
     tables = sorted(root.glob("sub-*/**/*_physio.tsv.gz"))
     eye_files = [path for path in tables if _about(path, sidecars).get("PhysioType") == "eyetrack"]
     if not eye_files:
@@ -52,7 +51,7 @@ def _problems(root: Path) -> Iterator[str]:
             yield f"{where}: the name is not made of entity-label pairs and a suffix"
             continue
         about = _about(path, sidecars)
-        yield from (f"{where}: {problem}" for problem in _name_problems(where, name, is_derivative))
+        yield from (f"{where}: {problem}" for problem in _name_problems(where, name))
         yield from (f"{where}: {problem}" for problem in _sidecar_problems(about))
         yield from (f"{where}: {problem}" for problem in _screen_problems(path, about, sidecars))
         yield from (f"{where}: {problem}" for problem in _table_problems(path, about.get("Columns"), "timestamp"))
@@ -90,13 +89,6 @@ def _description_problems(path: Path) -> Iterator[str]:
         yield f"{path.name}: GeneratedBy has to list what made the data set, each with a Name"
 
 
-def _is_derivative(path: Path) -> bool:
-    try:
-        return load_json(path).get("DatasetType") == "derivative"
-    except FileFormatError:
-        return False
-
-
 def _participant_problems(root: Path, files: list[Path]) -> Iterator[str]:
     path = root / "participants.tsv"
     if not path.is_file():
@@ -110,14 +102,12 @@ def _participant_problems(root: Path, files: list[Path]) -> Iterator[str]:
         yield f"participants.tsv: {subject} is missing"
 
 
-def _name_problems(where: Path, name: BidsName, is_derivative: bool) -> Iterator[str]:
+def _name_problems(where: Path, name: BidsName) -> Iterator[str]:
     unknown = [entity for entity in name.entities if entity not in ENTITIES]
     if unknown:
         yield f"unknown entity {unknown[0]}"
     elif list(name.entities) != sorted(name.entities, key=ENTITIES.index):
         yield f"entities are in the wrong order; BIDS has {', '.join(ENTITIES)}"
-    if "desc" in name.entities and not is_derivative:
-        yield "desc- is for derivatives, and the data set is raw"
     for entity in ("sub", "task", "recording"):
         if entity not in name.entities:
             yield f"the name needs {entity}-"

@@ -35,9 +35,6 @@ _EYE_NUMBERS = {"left": 1, "right": 2, "cyclopean": 3}
 _PACKING = 6
 """Level of gzip; 9 takes three times as long for 1 % less."""
 
-_VEILED = "veiled"
-"""The label of ``desc-`` in the names of a derivative's files."""
-
 _README = """# Eye tracking data
 
 This data set was written by gazeveil. Each recording is one observer (sub) looking at one stimulus (task) in one
@@ -162,7 +159,6 @@ class _Recording:
         self._needs_combined = False
         self._earliest, self._latest = float("inf"), float("-inf")
         self._rate = first.rate_hz
-        self._desc = "" if first.veiled is None else f"_desc-{_VEILED}"
 
     def add(self, chunk: Chunk) -> None:
         """Append samples to the tables and keep the events."""
@@ -214,7 +210,7 @@ class _Recording:
         self._write_presentation()
 
     def _path(self, eye: str, ending: str) -> Path:
-        return self._stem.with_name(f"{self._stem.name}_recording-eye{_EYE_NUMBERS[eye]}{self._desc}_{ending}")
+        return self._stem.with_name(f"{self._stem.name}_recording-eye{_EYE_NUMBERS[eye]}_{ending}")
 
     def _open(self, samples: pl.DataFrame) -> None:
         self._columns = samples.columns
@@ -300,9 +296,9 @@ class _Recording:
             }
         )
         text = events.write_csv(separator="\t", null_value="n/a")
-        self._stem.with_name(f"{self._stem.name}{self._desc}_events.tsv").write_text(text, encoding="utf-8")
+        self._stem.with_name(f"{self._stem.name}_events.tsv").write_text(text, encoding="utf-8")
         _write_json(
-            self._stem.with_name(f"{self._stem.name}{self._desc}_events.json"),
+            self._stem.with_name(f"{self._stem.name}_events.json"),
             {
                 "TaskName": self.key.stimulus or "gaze",
                 "stimulus": {"Description": "What the observer looked at."},
