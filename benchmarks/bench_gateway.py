@@ -87,10 +87,10 @@ def started(log: Path | None, *module: str) -> subprocess.Popen[str]:
 
 
 class Contest:
-    """A gateway and a proxy side by side, with the same trackers."""
+    """A gateway and a proxy side by side, with the same trackers and of the same niceness."""
 
-    def __init__(self, streams: int) -> None:
-        self.streams = streams
+    def __init__(self, streams: int, *serve_options: str) -> None:
+        self.streams, self._options = streams, serve_options
 
     async def __aenter__(self) -> Contest:
         try:
@@ -109,16 +109,20 @@ class Contest:
         folder = Path(self._folder.name)
         path = policy(folder, self.trackers[0].port, self.streams)
         ports = [int(port) for port in re.findall(r'listen = "127.0.0.1:(\d+)"', path.read_text())]
-        self.gateway = started(folder / "log", "gazeveil", "serve", str(path), "--create-ledger")
+        self.gateway = started(folder / "log", "gazeveil", "serve", str(path), "--create-ledger", *self._options)
         self.proxy = started(None, "benchmarks.gateway_load", str(self.trackers[1].port), str(self.streams))
         told = await asyncio.to_thread(self.proxy.stdout.readline)  # type: ignore[union-attr]
         proxy_ports = [int(port) for port in told.split()]
         ready = await settle(lambda: len(self.trackers[0]._all) == self.streams, 90)
         if not ready:
             raise RuntimeError(f"the gateway did not start: {(folder / 'log').read_text()[-2000:]}")
+        self.nice = os.getpriority(os.PRIO_PROCESS, self.gateway.pid)
+        os.setpriority(os.PRIO_PROCESS, self.proxy.pid, self.nice)
         self.seen: list[list[float]] = [[], []]
         await connect_apps(ports, self.seen[0])
         await connect_apps(proxy_ports, self.seen[1])
+        for one in self.trackers:
+            one.awake = True
         for _ in range(60):  # until all first leases are paid and quiet starts are over
             _, lost = await self.round(0, 0.5)
             if not lost:
@@ -157,30 +161,31 @@ class Contest:
 class Raced:
     """What one run showed: for gateway and proxy the latencies of each round, and how many samples were lost.
 
-    ``memory`` is what the gateway held after each round, in megabytes.
+    ``memory`` is what the gateway held after each round, in megabytes; ``nice`` the niceness of both.
     """
 
     latencies: tuple[list[np.ndarray], list[np.ndarray]]
     lost: list[int]
     memory: list[float]
+    nice: int
 
-    def row(self, name: str, share: float) -> Row:
+    def row(self, name: str, share: float, aim: float = AIM) -> Row:
         """Return the median over all rounds of one percentile, gateway against proxy."""
         ours, peer = ([float(np.percentile(one, share)) for one in who] for who in self.latencies)
         low, high, bare_low, bare_high = (f"{edge * 1e3:.2f}" for edge in (min(ours), max(ours), min(peer), max(peer)))
         seen = sum(map(len, self.latencies[0]))
         note = (
             f"rounds {low}–{high} ms, proxy {bare_low}–{bare_high}; lost {self.lost[0]} of {seen + self.lost[0]:,} "
-            f"(proxy {self.lost[1]}); memory {self.memory[0]:.0f}→{self.memory[-1]:.0f} MB"
+            f"(proxy {self.lost[1]}); memory {self.memory[0]:.0f}→{self.memory[-1]:.0f} MB; both at nice {self.nice}"
         )
         median = statistics.median
-        return Row(name, "bare asyncio proxy", median(ours), median(peer), AIM, 1, "samples", note)
+        return Row(name, "bare asyncio proxy", median(ours), median(peer), aim, 1, "samples", note)
 
 
-async def race(rounds: int = ROUNDS, seconds: float = ROUND_S) -> Raced:
+async def race(rounds: int = ROUNDS, seconds: float = ROUND_S, *serve_options: str) -> Raced:
     """Let gateway and proxy take turns at 100 streams."""
-    raced = Raced(([], []), [0, 0], [])
-    async with Contest(STREAMS) as both:
+    async with Contest(STREAMS, *serve_options) as both:
+        raced = Raced(([], []), [0, 0], [], both.nice)
         for _ in range(rounds):
             for who in (0, 1):
                 seen, gone = await both.round(who, seconds)

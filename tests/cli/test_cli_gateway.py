@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from gazeveil.cli.main import run
+from gazeveil.cli.serve import _rank
 
 for _package in ("starlette", "uvicorn", "msgspec", "websockets"):
     pytest.importorskip(_package)
@@ -184,3 +186,28 @@ def test_a_tracker_without_hardware_shows_simulated_gaze(capsys: pytest.CaptureF
 def test_a_tracker_that_makes_no_sense_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["track", *arguments, "--seconds", "0.1"]) == 3
     assert "error:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("started_at", "asked", "runs_at"), [(0, 7, 7), (5, None, 5), (5, 9, 9)])
+def test_a_gateway_runs_at_the_niceness_that_somebody_set(started_at: int, asked: int | None, runs_at: int) -> None:
+    program = (
+        "import os; from gazeveil.cli.serve import _rank; "
+        f"os.nice({started_at}); _rank({asked}, print); print(os.nice(0))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(runs_at)]
+
+
+def test_a_gateway_that_nobody_ranked_goes_first_or_says_that_it_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, said = [], []
+    monkeypatch.setattr(os, "nice", lambda by: 0)
+    monkeypatch.setattr(os, "setpriority", lambda which, who, nice: asked.append(nice))
+    _rank(None, lambda event, **fields: said.append(event))
+    assert (asked, said) == ([-10], [])
+
+    def refuse(*_: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "setpriority", refuse)
+    _rank(None, lambda event, **fields: said.append(event))
+    assert said == ["no priority"]

@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 from gazeveil.cli._output import Progress
+from gazeveil.cli._reading_file import with_file
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import Chunk, ReadOptions
@@ -82,8 +83,10 @@ def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
-        source = _source(**{name: arguments.pop(name) for name in extra})
-        return command(**arguments, source=source)
+        options = {name: arguments.pop(name) for name in extra}
+        if options["reading"] is not None:
+            options = with_file(options["reading"], options, extra)
+        return command(**arguments, source=_source(**options))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "source"]
     merged = sorted([*parameters, *extra.values()], key=lambda item: item.default is not inspect.Parameter.empty)
@@ -119,6 +122,14 @@ def _source(
     column: Annotated[
         list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
     ] = None,
+    valid: Annotated[
+        list[str] | None,
+        _option("--valid", text="What a column says where gaze is valid; repeatable.", metavar="'status==OK'"),
+    ] = None,
+    sentinel: Annotated[
+        list[str] | None,
+        _option("--sentinel", text="A position that stands for lost gaze; repeatable.", metavar="X,Y"),
+    ] = None,
     time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column: s, ms, us, ns.")] = None,
     y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,
     delimiter: Annotated[str | None, _option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
@@ -127,7 +138,11 @@ def _source(
     skip_bad: Annotated[
         bool, _option("--skip-bad", text="Drop bad lines and count them, instead of stopping.", panel=_ABOUT_TEXT)
     ] = False,
+    reading: Annotated[
+        Path | None, _option("--reading", text="A TOML file with these options.", metavar="reading.toml")
+    ] = None,
 ) -> GazeSource:
+    del reading  # `reads_gaze` has completed the other options with it
     options = ReadOptions(
         observer=observer,
         stimulus=stimulus,
@@ -138,6 +153,8 @@ def _source(
         geometry=_geometry(screen, size_mm, distance_mm, fov_deg, unit),
         eye=_one_of(eye, "--eye", Literal["both", "left", "right"]),
         columns=_columns(column or []),
+        valid=tuple(valid or ()),
+        sentinels=tuple(sentinel or ()),
         time_unit=None if time_unit is None else _one_of(time_unit, "--time-unit", Literal["s", "ms", "us", "ns"]),
         delimiter={r"\t": "\t", "tab": "\t"}.get(delimiter, delimiter) if delimiter else None,
         decimal=decimal,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from pathlib import Path
@@ -23,6 +24,9 @@ from gazeveil.gateway.policy import Policy
 
 app = command_app()
 
+USUAL, FIRST = 0, -10
+"""The niceness of a program that nobody ranked, and of a gateway: gaze is late while busy programs go first."""
+
 
 @app.command(epilog="Example: `gazeveil serve policy.toml --create-ledger`")
 def serve(
@@ -32,6 +36,15 @@ def serve(
         bool,
         typer.Option("--create-ledger", help="Make the ledger if there is none."),
     ] = False,
+    nice: Annotated[
+        int | None,
+        typer.Option(
+            "--nice",
+            min=-20,
+            max=19,
+            help=f"Niceness; {FIRST} if the system allows it and nobody set another.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the gateway of a policy until it is stopped.
@@ -40,9 +53,20 @@ def serve(
     """
     with contextlib.ExitStack() as stack:
         log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
+        _rank(nice, log)
         asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
     if as_json:
         print_json({"stopped": True, "policy": policy})
+
+
+def _rank(nice: int | None, log: Log) -> None:
+    """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
+    if nice is None and os.nice(0) != USUAL:
+        return
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, FIRST if nice is None else nice)
+    except OSError:
+        log("no priority", why="the system does not allow it; gaze may be late beside busy programs")
 
 
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:

@@ -47,7 +47,7 @@ def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Itera
     keys = [name for key in schema.KEYS if (name := options.columns.get(key, key)) in found]
     if keys and len(table):
         table = pl.concat(table.partition_by(keys, maintain_order=True))
-    yield from table_chunks(table.lazy(), NAME, options)
+    yield from table_chunks(table.lazy(), NAME, options, report)
     report.fraction = 1.0
 
 

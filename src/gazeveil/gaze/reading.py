@@ -20,6 +20,7 @@ from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
 from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.gaze.sentinels import without
 from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.showing import html_table
 
@@ -68,7 +69,8 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Reading: 
     """
     if is_frame(source):
         report, chosen = ReadReport(), ReadOptions(**options)
-        recordings = tuple(assemble(frame_chunks(source, chosen, report)))
+        chunks = without(frame_chunks(source, chosen, report), chosen.sentinels, report)
+        recordings = tuple(assemble(chunks))
         report.samples = sum(len(recording) for recording in recordings)
         return Reading(recordings, report, "data frame")
     if not isinstance(source, str | PathLike):
@@ -97,7 +99,13 @@ class ChunkStream:
         last_time: dict[Key, float] = {}
         key: Key | None = None
         note: VeilNote | None = None
-        for chunk in self._format.read(self.path, self.options, self.report):
+        chunks = self._format.read(self.path, self.options, self.report)
+        for chunk in without(chunks, self.options.sentinels, self.report):
+            if self.options.valid and not self.report.rules_kept:
+                raise InputError(
+                    f"{self.path}: --valid is about columns, and {self.format_name} has none that it could name",
+                    hint="this format says itself which gaze is lost; --sentinel names positions that are lost besides",
+                )
             self.report.samples += len(chunk.samples)
             self._count_time_faults(chunk, last_time)
             if chunk.veiled is None:

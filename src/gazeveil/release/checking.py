@@ -19,6 +19,7 @@ from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.sentinels import is_known
 from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file
@@ -60,7 +61,7 @@ KINDS: dict[str, tuple[str, str]] = {
 
 SHORT, LONG = 0.9, 1.1
 RATE = 0.05
-PARKED_AT_ZERO, PARKED = 0.01, 0.2
+PARKED_AT_SENTINEL, PARKED = 0.01, 0.2
 OUTSIDE = 0.05
 ONE_EYE = 0.2
 LOSS = 0.25
@@ -329,7 +330,8 @@ def _odd(study: Study, key: Key, seen: Seen) -> Iterator[tuple[str, str]]:
     rate = study.recordings.rate_hz
     if rate is not None and seen.rate is not None and abs(seen.rate / rate - 1) > RATE:
         yield "rate", f"{seen.rate:.4g} Hz, declared are {rate:g} Hz"
-    if seen.parked / seen.tracked >= (PARKED_AT_ZERO if seen.parked_at == (0.0, 0.0) else PARKED) and seen.parked > 1:
+    least = PARKED_AT_SENTINEL if is_known(seen.parked_at, study.stimulus(key.stimulus).screen) else PARKED
+    if seen.parked / seen.tracked >= least and seen.parked > 1:
         x, y = seen.parked_at
         yield "parked", f"{seen.parked / seen.tracked:.0%} of gaze is at exactly ({x:g}, {y:g})"
     if seen.outside / seen.tracked >= OUTSIDE:

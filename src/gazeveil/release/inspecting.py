@@ -14,8 +14,10 @@ import polars as pl
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Part
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.sentinels import most_common_point, visible
+from gazeveil.gaze.sentinels import outside as outside_of
 from gazeveil.types import BoolArray, FloatArray
 
 
@@ -107,7 +109,7 @@ def part_keys(part: Part) -> list[Key]:
 def seen_in(part: Part, screen: Geometry, wanted: Collection[Key]) -> list[tuple[Key, Seen]]:
     """Return the counts of the wanted recordings that have samples in a part."""
     table = guarded(part.path or Path("in memory"), part.samples.collect)
-    extent = _extent(screen)
+    extent = visible(screen)
     groups = table.partition_by(schema.KEYS, maintain_order=True, include_key=False, as_dict=True)
     return [(key, _seen(rows, extent)) for row, rows in groups.items() if (key := _key(row)) in wanted]
 
@@ -119,10 +121,14 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
     times = t[np.isfinite(t)]
     steps = np.diff(t)
     forward = steps[steps > 0]
-    at, parked = _most_common_point(x[tracked], y[tracked])
+    at, parked = most_common_point(x[tracked], y[tracked])
     left, right = _eye(rows, "left"), _eye(rows, "right")
     lost = (0, 0) if left is None or right is None else (int((~left & right).sum()), int((left & ~right).sum()))
-    outside = 0 if extent is None else _outside(x[tracked], y[tracked], extent) + int((stated & _infinite(x, y)).sum())
+    outside = (
+        0
+        if extent is None
+        else int(outside_of(x[tracked], y[tracked], extent).sum()) + int((stated & _infinite(x, y)).sum())
+    )
     return Seen(
         rows=len(t),
         tracked=int(tracked.sum()),
@@ -142,29 +148,8 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
     )
 
 
-def _most_common_point(x: FloatArray, y: FloatArray) -> tuple[tuple[float, float], int]:
-    """Return the point that most samples lie on; where many lie on (0, 0), that one."""
-    if not x.size:
-        return (0.0, 0.0), 0
-    counts = pl.DataFrame({"x": x + 0.0, "y": y + 0.0}).group_by("x", "y").len().sort("len", descending=True)
-    zero = int(((x == 0) & (y == 0)).sum())
-    most_x, most_y, most = counts.row(0)
-    return ((0.0, 0.0), zero) if 100 * zero >= len(x) and 5 * most < len(x) else ((most_x, most_y), int(most))
-
-
-def _outside(x: FloatArray, y: FloatArray, extent: tuple[float, float, float, float]) -> int:
-    left, top, right, bottom = extent
-    return int(((x < left) | (x > right) | (y < top) | (y > bottom)).sum())
-
-
 def _infinite(x: FloatArray, y: FloatArray) -> BoolArray:
     return np.isinf(x) | np.isinf(y)
-
-
-def _extent(screen: Geometry) -> tuple[float, float, float, float] | None:
-    """Return the visible plane; None for a headset whose field of view is not known."""
-    known = screen.knows_degrees and (screen.fov_x_deg is not None or screen.width_mm is not None)
-    return screen.extent() if screen.unit is not Unit.DEGREE or known else None
 
 
 def _eye(rows: pl.DataFrame, side: str) -> BoolArray | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,54 @@ class Fault(NamedTuple):
     found: str
 
 
+class Line(NamedTuple):
+    """A line of a file that was put aside."""
+
+    number: int
+    text: str
+
+
+class Aside:
+    """Takes lines that are no rows, such as messages between samples, out of a table, and keeps them."""
+
+    def __init__(self, pattern: re.Pattern[bytes], mark: bytes = b"") -> None:
+        """Begin.
+
+        Args:
+            pattern: What such a line begins with; in multi-line mode, and the whole line, where there is no mark.
+            mark: What each such line has in it, which finds them faster.
+        """
+        self._pattern = pattern
+        self._mark = mark
+        self._lines: list[Line] = []
+
+    def take(self, block: TextBlock) -> TextBlock:
+        """Return the block with such lines left empty, so that the numbers of lines stay right."""
+        pieces, kept, number = [], 0, block.first_line
+        for start, end in self._spans(block.data):
+            number += block.data.count(b"\n", kept, start)
+            self._lines.append(Line(number, block.data[start:end].decode()))
+            pieces.append(block.data[kept:start])
+            kept = end
+        return TextBlock(block.first_line, b"".join((*pieces, block.data[kept:]))) if pieces else block
+
+    def taken(self) -> list[Line]:
+        """Return the lines that were put aside since the last call."""
+        lines, self._lines = self._lines, []
+        return lines
+
+    def _spans(self, data: bytes) -> Iterator[tuple[int, int]]:
+        if not self._mark:
+            yield from (found.span() for found in self._pattern.finditer(data))
+            return
+        at = data.find(self._mark)
+        while at >= 0:
+            start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            if self._pattern.match(data, start, end):
+                yield start, end
+            at = data.find(self._mark, end)
+
+
 def rows_of(block: TextBlock, delimiter: str, width: int, complain: Callable[[Fault], None]) -> Rows:
     """Return the lines of ``block`` that have ``width`` fields; blank lines are left out, others complained about."""
     octets = np.frombuffer(block.data, dtype=np.uint8)
@@ -56,6 +105,9 @@ def rows_of(block: TextBlock, delimiter: str, width: int, complain: Callable[[Fa
     good = ~blank & ~suspicious & (fields == width)
     if good.all():
         return Rows(block.data, np.arange(len(ends)) + block.first_line, quoted)
+    if (blank | good).all():
+        # a blank line is nothing but its end
+        return Rows(np.delete(octets, ends[blank]).tobytes(), np.flatnonzero(good) + block.first_line, quoted)
     return _mend(block, delimiter, width, complain, fields, blank | good, good)
 
 

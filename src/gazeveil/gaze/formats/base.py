@@ -24,8 +24,8 @@ lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Protocol, runtime_checkable
@@ -36,6 +36,8 @@ from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.sentinels import parse_sentinel
+from gazeveil.gaze.validity import parse_rules
 from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.registry import Registry
 
@@ -57,6 +59,8 @@ class ReadOptions:
         geometry: The screen or headset, if the file does not say; what the file says about units wins.
         eye: Which eye makes the combined gaze: both (their mean), left or right.
         columns: Our column name → the file's column name, for generic tables.
+        valid: Rules that valid samples keep, such as ``status==OK``; see `gazeveil.gaze.validity`.
+        sentinels: Positions that stand for lost gaze, such as ``0,0``; see `gazeveil.gaze.sentinels`.
         time_unit: Unit of the time column, for files that do not say.
         delimiter: Field separator, for generic tables (default: found by looking).
         decimal: Decimal mark, for generic tables (default: found by looking).
@@ -75,6 +79,8 @@ class ReadOptions:
     geometry: Geometry | None = None
     eye: Literal["both", "left", "right"] = "both"
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    valid: Sequence[str] = ()
+    sentinels: Sequence[str] = ()
     time_unit: Literal["s", "ms", "us", "ns"] | None = None
     delimiter: str | None = None
     decimal: str | None = None
@@ -82,6 +88,20 @@ class ReadOptions:
     y_up: bool = False
     skip_bad: bool = False
     chunk_rows: int = 250_000
+
+    def __post_init__(self) -> None:
+        parse_rules(self.valid)  # what is no rule and no sentinel is said before anything is read, or paid
+        for text in self.sentinels:
+            parse_sentinel(text)
+
+    @property
+    def judges(self) -> bool:
+        """Whether the user says that samples are lost which the file gives as gaze."""
+        return bool(self.valid or self.sentinels)
+
+    def beside(self) -> ReadOptions:
+        """Return the options for a file that lies beside the samples, whose columns no rule is about."""
+        return replace(self, valid=())
 
     def key(self, path: Path, *, observer: str = "", stimulus: str = "", session: str = "", trial: str = "") -> Key:
         """Return the recording's key: what the file says, else the option, else a default from the file's name."""
@@ -107,6 +127,8 @@ class ReadReport:
     remarks: Counter[str] = field(default_factory=Counter)
     fraction: float = 0.0
     """How much of the file is read, 0 to 1, for progress bars."""
+    rules_kept: bool = False
+    """Whether the reader has taken the rules of validity into account; one that cannot leaves it."""
 
     def bad(self, error: FileFormatError, lines: int = 1) -> None:
         """Raise ``error``, or count it when bad lines are to be skipped."""

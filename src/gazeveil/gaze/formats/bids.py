@@ -48,7 +48,9 @@ class Bids:
         recordings = by_recording(files)
         for done, eyes in enumerate(recordings, start=1):
             own = aside(report)
-            yield from read_recording(eyes, sidecars, options, own)
+            for chunk in read_recording(eyes, sidecars, options, own):
+                report.rules_kept = own.rules_kept
+                yield chunk
             add_bad_lines(report, own)
             report.fraction = done / len(recordings)
 

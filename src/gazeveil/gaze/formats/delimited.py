@@ -16,6 +16,7 @@ from gazeveil.errors import FileFormatError, GeometryError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
+from gazeveil.gaze.formats._rules import column_of
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices, told_step
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
@@ -23,6 +24,7 @@ from gazeveil.gaze.formats._table_files import DelimitedFile, TabFile
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.validity import parse_rules
 from gazeveil.gaze.veil_note import VeilNote
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -80,7 +82,7 @@ class Delimited:
         delimiter = check_delimiter(options.delimiter)
         table = Table(path, options, report, delimiter=delimiter, comments=True)
         layout = _layout(table.columns, options)
-        _remark_validity(table.columns, layout, report)
+        _remark_validity(table.columns, layout, options, report)
         runs = KeyRuns(path, trials_counted=False)
         is_veiled = {*schema.KEYS, "veiled"} <= set(table.columns.names)  # as we write it
         note = VeilNote.from_dict({}) if is_veiled else None
@@ -137,11 +139,12 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
     )
 
 
-def _remark_validity(columns: Columns, layout: _Layout, report: ReadReport) -> None:
+def _remark_validity(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
     """Tell that a column of validity codes is not used: 0 is the best code of one tracker and the worst of another."""
+    used = {*layout.text.values(), *(column_of(rule, columns) for rule in parse_rules(options.valid))}
     for name in columns.names:
-        if "validity" in parse_name(name).words and name not in layout.text.values():
-            report.remark(f"the column {name!r} is not used: --column valid={name!r} says that 1 is valid in it")
+        if "validity" in parse_name(name).words and name not in used:
+            report.remark(f"the column {name!r} is not used: --valid says what is valid, for example '{name}==1'")
 
 
 def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:

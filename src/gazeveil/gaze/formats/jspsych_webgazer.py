@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""jsPsych's data as JSON, with gaze of its WebGazer extension: pixels of the browser window, one recording per trial.
+"""jsPsych's data with gaze of its WebGazer extension: pixels of the browser window, one recording per trial.
 
-A trial's samples are ``{"x": 659, "y": 378, "t": 35}``; ``t`` is in milliseconds from the trial's start.
+A trial's samples are ``{"x": 659, "y": 378, "t": 35}``; ``t`` is in milliseconds from the trial's start. jsPsych
+saves its trials as JSON or as CSV, one row a trial, in which the samples are JSON in one field.
 """
 
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import Any, Final
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
+from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._json_lines import number_in, numbers_in, parse_json
 from gazeveil.gaze.formats._line_files import JsPsychFile
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
@@ -29,6 +33,8 @@ _MILLISECONDS = 1e3
 _GAZE: Final = "webgazer_data"
 _WHO: Final = ("subject_id", "subject", "participant_id", "participant")
 _WINDOW: Final = (("window_width", "window_height"), ("screen_width", "screen_height"))
+_EMPTY: Final = ("", "null", "undefined", "NA", "nan")
+_SIZES: Final = {"width", "height", *(name for pair in _WINDOW for name in pair)}
 _PICTURE = re.compile(r"""<img[^>]*\bsrc\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
 _Sample = tuple[float, float | None, float | None]
 
@@ -37,13 +43,16 @@ _Sample = tuple[float, float | None, float | None]
 class JsPsychWebGazer:
     """One file is one participant's experiment; each trial with gaze is a recording."""
 
-    title = "jsPsych data (JSON) with WebGazer"
-    suffixes = (".json",)
+    title = "jsPsych data (JSON, CSV) with WebGazer"
+    suffixes = (".json", ".csv")
     lost = ("session", "pupil", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        """Whether it is a JSON list of jsPsych's trials."""
-        return head.lstrip().startswith(b"[") and b'"trial_type"' in head and b'"trial_index"' in head
+        """Whether it is a JSON list of jsPsych's trials, or a table of them with gaze."""
+        if _is_json(head.decode(errors="replace")):
+            return b'"trial_type"' in head and b'"trial_index"' in head
+        first = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
+        return {"trial_type", "trial_index", _GAZE} <= {name.strip(' "') for name in first.split(",")}
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the trials that have gaze; those without are counted."""
@@ -56,7 +65,7 @@ class JsPsychWebGazer:
             )
         seen: set[Key] = set()
         window: Geometry | None = None
-        for number, trial in enumerate(_trials(path, options)):
+        for number, trial in enumerate(_trials(path, options, report)):
             report.fraction = 1.0
             if not isinstance(trial, dict):
                 report.bad(_odd(path, number, "a trial", trial))
@@ -91,9 +100,16 @@ class JsPsychWebGazer:
         return write_files(chunks, path, JsPsychFile, self.lost)
 
 
-def _trials(path: Path, options: ReadOptions) -> list[Any]:
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith(("[", "{"))
+
+
+def _trials(path: Path, options: ReadOptions, report: ReadReport) -> list[Any]:
+    text = whole_text(path, options.encoding)
+    if not _is_json(text):
+        return _rows(path, text, report)
     try:
-        trials = parse_json(whole_text(path, options.encoding))
+        trials = parse_json(text)
     except ValueError as error:
         raise FileFormatError(
             path, expected="jsPsych's data as JSON", found=str(error), hint="was it saved to the end? export it again"
@@ -101,6 +117,44 @@ def _trials(path: Path, options: ReadOptions) -> list[Any]:
     if not isinstance(trials, list):
         raise FileFormatError(path, expected="a list of trials", found=f"a {type(trials).__name__}")
     return trials
+
+
+def _rows(path: Path, text: str, report: ReadReport) -> list[dict[str, Any]]:
+    """Return the trials of a table; a field may span lines, since stimuli are HTML. Empty fields are left out."""
+    longest = csv.field_size_limit(max(len(text), 1))
+    try:
+        lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+        header = [name.strip() for name in next((row for row in lines if row), [])]
+        columns = Columns(path, tuple(header))
+        columns.check_distinct()
+        for name in ("trial_index", _GAZE):
+            if name not in header:
+                raise columns.missing(repr(name))
+        trials = []
+        for row in filter(None, lines):
+            if len(row) != len(header):
+                expected, found = f"{len(header)} columns", f"{len(row)}"
+                report.bad(FileFormatError(path, line=lines.line_num, expected=expected, found=found))
+                continue
+            fields = zip(header, row, strict=True)
+            trials.append({name: _value(name, field) for name, field in fields if field not in _EMPTY})
+    except csv.Error as error:
+        raise FileFormatError(
+            path, expected="jsPsych's data as CSV", found=str(error), hint="was it saved to the end? export it again"
+        ) from None
+    finally:
+        csv.field_size_limit(longest)
+    return trials
+
+
+def _value(name: str, field: str) -> Any:
+    """Return a field of a table as JSON would have it; only sizes of the window are needed as numbers."""
+    if name not in _SIZES:
+        return field
+    try:
+        return float(field)
+    except ValueError:
+        return field
 
 
 def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> list[_Sample]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +17,12 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label, telling_os_errors
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
+from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.formats._rules import column_of, judge
 from gazeveil.gaze.formats._samples import PER_SECOND, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.validity import Rule, parse_rules
 
 _HELD_ROWS = 250_000
 _HELD_CHUNKS = 1000
@@ -44,12 +47,12 @@ class Parquet:
         if path.is_dir():
             parts = Corpus.open(path).parts
             for number, part in enumerate(parts, start=1):
-                yield from _chunks(part.samples, part.events, part.label, path, options)
+                yield from _chunks(part.samples, part.events, part.label, path, options, report)
                 report.fraction = number / len(parts)
             return
         label = read_label(path)
         if label is None:
-            yield from table_chunks(guarded(path, lambda: pl.scan_parquet(path, glob=False)), path, options)
+            yield from table_chunks(guarded(path, lambda: pl.scan_parquet(path, glob=False)), path, options, report)
             return
         events_path = events_beside(path)
         events = (
@@ -59,7 +62,7 @@ class Parquet:
         )
         samples = guarded(path, lambda: pl.scan_parquet(path, glob=False))
         _check_columns(path, samples, [*schema.KEYS, *schema.REQUIRED])
-        yield from _chunks(samples, events, label, path, options)
+        yield from _chunks(samples, events, label, path, options, report)
 
     def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
         """Write one file if the path ends in .parquet, else a corpus folder."""
@@ -78,12 +81,22 @@ def events_beside(path: Path) -> Path:
 
 
 def _chunks(
-    samples: pl.LazyFrame, events: pl.LazyFrame, label: TableLabel, path: Path, options: ReadOptions
+    samples: pl.LazyFrame,
+    events: pl.LazyFrame,
+    label: TableLabel,
+    path: Path,
+    options: ReadOptions,
+    report: ReadReport,
+    rules: Mapping[Rule, str] | None = None,
 ) -> Iterator[Chunk]:
     """Cut a table into runs of one recording. Events go with the first chunk of their recording."""
     table = guarded(path, events.collect)
     events_of = table.partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
-    for key, run in _runs(samples, path, options):
+    if rules is None:
+        rules = _rule_columns(options, path, samples)
+    batches = _batches(samples, path, options.chunk_rows)
+    judged = (judge(batch, rules, path, report) for batch in batches) if rules else batches
+    for key, run in _runs(judged, path):
         mine = events_of.pop(tuple(key), None)
         yield Chunk(
             key,
@@ -99,11 +112,11 @@ def _chunks(
         yield Chunk(Key(*values), no_samples(), label.geometry, happened, label.rate_hz, label.pupil_unit, label.veiled)
 
 
-def _runs(samples: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[tuple[Key, pl.DataFrame]]:
+def _runs(batches: Iterable[pl.DataFrame], path: Path) -> Iterator[tuple[Key, pl.DataFrame]]:
     """Yield stretches of rows that belong to one recording, none longer than a chunk."""
     ended: set[Key] = set()
     current: Key | None = None
-    for batch in _batches(samples, path, options.chunk_rows):
+    for batch in batches:
         numbered = batch.with_columns(pl.struct(schema.KEYS).rle_id().alias("_run"))
         for run in numbered.partition_by("_run", maintain_order=True, include_key=False):
             key = Key(*run.select(schema.KEYS).row(0))
@@ -127,7 +140,7 @@ def _batches(samples: pl.LazyFrame, path: Path, rows: int) -> Iterator[pl.DataFr
         yield guarded(path, batch.collect)
 
 
-def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[Chunk]:
+def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
     """Read somebody else's table: columns by the user's mapping, else by our own names; ``path`` names it in errors."""
     if options.geometry is None:
         raise InputError(
@@ -159,7 +172,17 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions) -> Itera
             columns.append(finite.fill_null(False).alias("valid"))
     label = TableLabel(options.geometry)
     no_events = pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
-    yield from _chunks(table.select(columns), no_events, label, path, options)
+    rules = {rule: f"for rules {name}" for rule, name in _rule_columns(options, path, table).items()}
+    columns += [pl.col(name.removeprefix("for rules ")).alias(name) for name in dict.fromkeys(rules.values())]
+    yield from _chunks(table.select(columns), no_events, label, path, options, report, rules)
+
+
+def _rule_columns(options: ReadOptions, path: Path, table: pl.LazyFrame) -> dict[Rule, str]:
+    """Return which column each of the user's rules means."""
+    if not options.valid:
+        return {}
+    names = Columns(path, tuple(guarded(path, lambda: table.collect_schema().names())), None)
+    return {rule: column_of(rule, names) for rule in parse_rules(options.valid)}
 
 
 def _check_seconds(table: pl.LazyFrame, name: str, path: Path) -> None:

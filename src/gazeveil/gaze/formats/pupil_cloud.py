@@ -191,7 +191,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, B
 
 
 def _pupil(path: Path, side: str, options: ReadOptions, report: ReadReport) -> Beside:
-    table = Table(path, options, aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
     numbers = {
         "t": table.columns.need("'timestamp [ns]'", "timestamp"),
         "value": table.columns.need(f"'pupil diameter {side} [mm]'", f"pupildiameter{side}"),

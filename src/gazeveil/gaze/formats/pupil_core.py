@@ -101,7 +101,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Besid
     """Open the pupil sizes beside the gaze: in mm if the 3d eye model gave any, else in pixels of the eye camera."""
     if not path.is_file():
         return None, ""
-    table = Table(path, options, aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
     columns = table.columns
     numbers = {
         "t": columns.need("'pupil_timestamp'", "pupiltimestamp", "timestamp"),

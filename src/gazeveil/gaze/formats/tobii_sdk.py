@@ -12,17 +12,15 @@ from pathlib import Path
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._samples import (
     PER_SECOND,
     combined,
     completed,
-    guess_time_unit,
+    expect_unit,
     in_seconds,
     slices,
-    told_step,
 )
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_files import TobiiSdkFile
@@ -62,10 +60,9 @@ class TobiiSdk:
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         unit: str | None = options.time_unit
         for batch in table.batches(text, numbers, required=("t",)):
-            if unit is None:
-                unit = _microseconds(path, batch.frame, numbers["t"])
+            unit = unit or expect_unit(path, batch.frame["t"].to_numpy(), numbers["t"], "us")
             rows = _with_points(table, batch, text)
-            samples = combined(in_seconds(rows.frame, PER_SECOND[unit or "us"], "t"), options.eye)
+            samples = combined(in_seconds(rows.frame, PER_SECOND[unit], "t"), options.eye)
             for piece in slices(samples, options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
 
@@ -88,20 +85,6 @@ def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dic
     if not any(f"{side}_point" in text for side in wanted):
         raise columns.missing(f"'{wanted[0]}_gaze_point_on_display_area'", [f"{wanted[0]}{_POINT}"])
     return numbers, text
-
-
-def _microseconds(path: Path, frame: pl.DataFrame, column: str) -> str:
-    """Return the SDK's unit; a table whose steps do not fit it was changed, and nothing is guessed."""
-    unit, step = guess_time_unit(frame["t"].to_numpy())
-    if unit not in {"us", None} or (unit is None and frame.height > 1):
-        raise FileFormatError(
-            path,
-            column=column,
-            expected="steps of 10 to 2000 Hz in microseconds",
-            found=told_step(step),
-            hint="name the unit with --time-unit",
-        )
-    return "us"
 
 
 def _with_points(table: Table, batch: Batch, text: dict[str, str]) -> Batch:

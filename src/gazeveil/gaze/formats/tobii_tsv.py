@@ -28,7 +28,7 @@ from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
-_PIXELS = ("dacspx", "adcspx", "", "mcspx")
+_PIXELS = ("dacspx", "adcspx", "px", "", "mcspx")
 _FRACTIONS = ("dacsnorm", "adcsnorm", "mcsnorm")
 _TIMES = ("recordingtimestamp", "eyetrackertimestamp", "computertimestamp")
 _STUDIO_UNITS = {"RecordingTimestamp": "ms", "EyeTrackerTimestamp": "us"}
@@ -36,6 +36,7 @@ _GOOD_VALIDITY = ("valid", "0", "1")
 _LOST = ("invalid", "4")
 _KNOWN_VALIDITY = (*_GOOD_VALIDITY, *_LOST, "2", "3")
 _PREAMBLES = ("systemproperties", "dataproperties")
+_METRICS = {"participant", "toi", "interval"}
 _STUDIO_2 = {"timestamp", "gazepointxleft", "gazepointx"}
 _STUDIO_2_ONLY = {"camxleft", "distanceleft", "stimuliname", "eventkey"}
 _STUDIO_2_LISTS = (
@@ -57,12 +58,13 @@ class TobiiTsv:
         lines = [line.decode(errors="replace") for line in head.splitlines() if line.strip()]
         if lines and parse_name(lines[0]).words in _PREAMBLES:
             return any(_is_header(line) for line in lines)
-        return bool(lines) and _is_table_of_gaze(lines[0])
+        return bool(lines) and (_is_table_of_gaze(lines[0]) or _is_metrics(_names(lines[0])))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings of the eye tracker; other sensors' rows are left out and counted."""
         preamble = lines_before(path, _is_header, options.encoding)
         table = Table(path, options, report, delimiter=options.delimiter, is_header=_is_header if preamble else None)
+        _refuse_metrics(table.columns)
         layout = _layout(table.columns, options)
         options = _with_preamble(options, preamble)
         time_unit = layout.time_unit
@@ -125,6 +127,22 @@ def _is_studio_2(names: set[str]) -> bool:
 def _is_header(line: str) -> bool:
     """Whether a line is the header of one of the tables that follow a preamble."""
     return _is_table_of_gaze(line) or any(_names(line) >= names for names in _STUDIO_2_LISTS)
+
+
+def _is_metrics(names: set[str]) -> bool:
+    """Whether it is one of Pro Lab's tables of metrics, of times and areas of interest, without places of fixations."""
+    return names >= _METRICS and "fixationpointx" not in names and not any(name in names for name in _TIMES)
+
+
+def _refuse_metrics(columns: Columns) -> None:
+    if _is_metrics({parse_name(name).words for name in columns.names}):
+        raise FileFormatError(
+            columns.path,
+            line=columns.line,
+            expected="a table of gaze samples",
+            found="Tobii Pro Lab's table of metrics or events",
+            hint="use Data export in Pro Lab, with the gaze point; an event-based TSV needs fixation points",
+        )
 
 
 def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
