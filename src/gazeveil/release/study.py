@@ -330,8 +330,9 @@ class Study:
         Raises:
             InputError: If the study declares none of that name.
         """
+        wanted = spelt(name)
         for stimulus in self.stimuli:
-            if stimulus.name == spelt(name):
+            if stimulus.name == wanted:
                 return stimulus
         declared = ", ".join(stimulus.name for stimulus in self.stimuli[:12])
         raise InputError(f"the study {self.name!r} has no stimulus {name!r}", hint=f"it has {declared}")
@@ -371,8 +372,10 @@ class Study:
             InputError: If they were shown on several.
         """
         screens: dict[Geometry, str] = {}
+        declared = {stimulus.name: stimulus for stimulus in self.stimuli}  # studies may have many
         for name in names:
-            screens.setdefault(self.stimulus(name).screen, name)
+            stimulus = declared.get(spelt(name)) or self.stimulus(name)
+            screens.setdefault(stimulus.screen, name)
         if len(screens) != 1:
             shown = "; ".join(f"{name!r}: {screen}" for screen, name in list(screens.items())[:3])
             raise InputError(

@@ -186,7 +186,6 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "varjo-csv": varjo,
     "vive-csv": vive,
 }
-WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
 TEXT = [name for name in EXAMPLES if name not in {"bids", "parquet", "pupil-native"}]
 
 
@@ -299,36 +298,6 @@ def test_damage_gives_an_error_or_a_counted_skip_and_never_an_invented_sample(na
             except GazeveilError:
                 continue
             assert sum(len(chunk.samples) for chunk in chunks) <= ROWS
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_what_is_written_is_read_back_the_same(name: str, tmp_path: Path) -> None:
-    study = [a_recording("ann"), a_recording('o/"b', "a b.png"), a_recording("ann", trial="2")]
-    writer = FORMATS[name]
-    assert isinstance(writer, WritableFormat)
-    suffix = {"csv": "study.csv", "parquet": "study.parquet"}.get(name, "study")
-    writer.write([chunk_of(recording) for recording in study], tmp_path / suffix)
-    found = {recording.key: recording for recording in read(tmp_path / suffix, geometry=DESK).recordings}
-    assert found.keys() == {recording.key for recording in study}
-    for recording in study:
-        same = found[recording.key]
-        np.testing.assert_array_equal(same.t, recording.t)
-        np.testing.assert_array_equal(same.x, recording.x)
-        np.testing.assert_array_equal(same.pupil, recording.pupil)
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_a_writer_that_fails_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
-    def chunks() -> object:
-        yield chunk_of(a_recording())
-        raise RuntimeError("the disk is gone")
-
-    writer = FORMATS[name]
-    assert isinstance(writer, WritableFormat)
-    suffix = {"csv": "study.csv", "parquet": "study.parquet"}.get(name, "study")
-    with pytest.raises(RuntimeError, match="disk"):
-        writer.write(chunks(), tmp_path / suffix)  # type: ignore[arg-type]
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

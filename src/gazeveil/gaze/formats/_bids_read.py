@@ -23,6 +23,7 @@ from gazeveil.gaze.formats._samples import PER_SECOND, combined, in_seconds, sli
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.veil_note import VeilNote
 
 _EYES = ("left", "right", "cyclopean")
 _HELD = (HOLDS, f"left_{HOLDS}", f"right_{HOLDS}")
@@ -94,6 +95,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
     eyes = _wanted(_eyes(paths, sidecars), options)
     main = eyes[0]
     ours = main.about.get(OURS, {})
+    note = VeilNote.from_dict(ours["veiled"]) if isinstance(ours.get("veiled"), dict) else None
     key = _key(main.path, ours, options)
     presentation = sidecars.of(main.path, "events")
     geometry = geometry_of(main.path, main.about, presentation, options)
@@ -113,7 +115,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
         if "x" in frame.columns and "pupil" not in frame.columns and options.eye == "both":
             samples = samples.drop("pupil", strict=False)  # the file of both eyes has none: do not make one up
         for piece in slices(samples, options.chunk_rows):
-            yield Chunk(key, piece, geometry, events, stated_rate, pupil_unit)
+            yield Chunk(key, piece, geometry, events, stated_rate, pupil_unit, note)
             events = schema.no_events()
 
 

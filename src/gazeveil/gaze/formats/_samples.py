@@ -113,6 +113,17 @@ def combined(frame: pl.DataFrame, eye: Literal["both", "left", "right"] = "both"
     return frame.select(name for name in schema.SAMPLES if name in frame.columns and name not in unknown)
 
 
+def follows_from_eyes(samples: pl.DataFrame) -> bool:
+    """Whether combined gaze is what reading the eyes alone gives, so that it need not be written."""
+    both = [name for name in ("x", "y", "pupil") if name in samples.columns]
+    eyes = samples.drop(*both, "valid")
+    if not {"left_x", "right_x"} & set(eyes.columns):
+        return False
+    derived = combined(eyes)
+    mine = [name for name in ("x", "y", "pupil") if name in derived.columns]
+    return mine == both and derived.select(both).equals(samples.select(both))
+
+
 def _validity(frame: pl.DataFrame, prefix: str) -> pl.Expr:
     known = pl.col(f"{prefix}x").is_not_null() & pl.col(f"{prefix}y").is_not_null()
     if f"{prefix}valid" in frame.columns:

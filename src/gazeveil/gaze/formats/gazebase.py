@@ -55,6 +55,7 @@ class GazeBase:
 
     title = "GazeBase or GazeBaseVR recording"
     suffixes = (".csv",)
+    no_writer = "it is the form of one data set, with its tasks in the names of files; write csv or bids"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header is that of GazeBase or of GazeBaseVR."""

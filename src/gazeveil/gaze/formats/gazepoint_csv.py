@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._table_files import GazepointFile
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
@@ -31,6 +33,7 @@ class GazepointCsv:
 
     title = "Gazepoint Analysis CSV export"
     suffixes = (".csv",)
+    lost = ("session", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Gazepoint's point-of-gaze columns and time, and the name is not that of a list."""
@@ -77,6 +80,10 @@ class GazepointCsv:
                 lambda row: geometry,
             )
         yield from recorder.finish(schema.no_events())
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant into a folder, or one file of one participant."""
+        return write_files(chunks, path, GazepointFile, self.lost)
 
 
 def _is_list(path: Path) -> bool:

@@ -12,7 +12,7 @@ import ast
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +21,10 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._json_lines import number_in, numbers_in, parse_json
+from gazeveil.gaze.formats._line_files import JsPsychFile
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._text import whole_text
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.gaze.recording import Key
@@ -43,6 +45,7 @@ class JsPsychWebGazer:
 
     title = "jsPsych data (JSON, CSV) with WebGazer"
     suffixes = (".json", ".csv")
+    lost = ("session", "pupil", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a JSON list of jsPsych's trials, or a table of them with gaze."""
@@ -89,6 +92,10 @@ class JsPsychWebGazer:
                 found="none",
                 hint="was the trial's extension jsPsychExtensionWebgazer on?",
             )
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant into a folder, or one file of one participant."""
+        return write_files(chunks, path, JsPsychFile, self.lost)
 
 
 def _is_json(text: str) -> bool:

@@ -39,7 +39,7 @@ class Parquet:
 
     title = "Parquet (gazeveil's own)"
     suffixes = (".parquet",)
-    loses = ""
+    lost = ()
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a Parquet file or a corpus folder."""
@@ -67,14 +67,15 @@ class Parquet:
         _check_columns(path, samples, [*schema.KEYS, *schema.REQUIRED])
         yield from _chunks(samples, events, label, path, options, report)
 
-    def write(self, chunks: Iterable[Chunk], path: Path) -> None:
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
         """Write one file if the path ends in .parquet, else a corpus folder."""
         if path.suffix == ".parquet":
             _write_file(chunks, path)
-            return
-        with writing_corpus(path) as writer:
-            for chunk in chunks:
-                writer.add(chunk)
+        else:
+            with writing_corpus(path) as writer:
+                for chunk in chunks:
+                    writer.add(chunk)
+        return ()
 
 
 def events_beside(path: Path) -> Path:
@@ -108,10 +109,11 @@ def _chunks(
             schema.no_events() if mine is None else schema.event_table(mine),
             label.rate_hz,
             label.pupil_unit,
+            label.veiled,
         )
     for values, mine in events_of.items():  # of recordings without a sample here
         happened = schema.event_table(mine)
-        yield Chunk(Key(*values), no_samples(), plane, happened, label.rate_hz, label.pupil_unit)
+        yield Chunk(Key(*values), no_samples(), plane, happened, label.rate_hz, label.pupil_unit, label.veiled)
 
 
 def _runs(batches: Iterable[pl.DataFrame], path: Path) -> Iterator[tuple[Key, pl.DataFrame]]:
@@ -239,7 +241,7 @@ def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
         parts: list[Path] = []
         held: list[Chunk] = []
         for chunk in chunks:
-            mine = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit)
+            mine = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled)
             if label is not None and mine != label:
                 raise InputError(
                     f"one Parquet file holds one geometry and rate, found {mine} after {label}",

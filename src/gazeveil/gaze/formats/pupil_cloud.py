@@ -9,7 +9,7 @@ its top left, beyond 0 and 1 where somebody looked past it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -24,7 +24,9 @@ from gazeveil.gaze.formats._numbers import is_one_of
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._table_files import PupilCloudFile
 from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit, screen
 
@@ -48,6 +50,7 @@ class PupilCloud:
 
     title = "Pupil Cloud download (Neon, Pupil Invisible)"
     suffixes = (".csv",)
+    lost = ("stimulus", "trial", "pupil", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is Pupil Cloud's table of gaze, or a folder with one."""
@@ -109,6 +112,10 @@ class PupilCloud:
                 for piece in slices(combined(mine), options.chunk_rows):
                     yield Chunk(run.key, piece, geometry, said, pupil_unit="mm" if pupils else "")
                     said = schema.no_events()
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a folder for each participant."""
+        return write_files(chunks, path, PupilCloudFile, self.lost)
 
 
 def about_recording(folder: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,9 @@ from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_who
 from gazeveil.gaze.formats._columns import parse_name
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._table_files import PupilCoreFile
 from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
@@ -35,6 +37,7 @@ class PupilCore:
 
     title = "Pupil Core export"
     suffixes = (".csv",)
+    lost = ("stimulus", "session", "trial", "pupil", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a table of gaze positions, or a folder with one."""
@@ -78,6 +81,10 @@ class PupilCore:
             for piece in slices(combined(frame), options.chunk_rows):
                 yield Chunk(key, piece, geometry, events, pupil_unit=pupil_unit)
                 events = schema.no_events()
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a folder for each participant."""
+        return write_files(chunks, path, PupilCoreFile, self.lost)
 
 
 def observer_by_folder(path: Path, report: ReadReport) -> str:

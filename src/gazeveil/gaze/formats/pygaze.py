@@ -67,6 +67,7 @@ class PyGaze:
 
     title = "PyGaze log (Eye Tribe, Tobii)"
     suffixes = (".tsv", ".txt")
+    no_writer = "PyGaze writes logs, and other programs do not read them; write csv"
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:

@@ -46,6 +46,7 @@ class SmiText:
 
     title = "SMI text (IDF Converter, BeGaze)"
     suffixes = (".txt", ".csv", ".tsv")
+    no_writer = "SMI's programs are no longer made; write tobii-tsv or sr-report, which hold the same"
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:

@@ -9,7 +9,7 @@ per quantity, with ``s`` that is 0 where it is good; Glasses 3 one line per samp
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,10 @@ from gazeveil.gaze.formats._json_lines import (
     parse_json,
     point_in,
 )
+from gazeveil.gaze.formats._line_files import GlassesFile
 from gazeveil.gaze.formats._samples import combined, completed, slices
 from gazeveil.gaze.formats._text import TextBlock, read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
@@ -53,6 +55,7 @@ class TobiiGlasses:
 
     title = "Tobii Pro Glasses 2 and 3 recording"
     suffixes = (".json", ".gz")
+    lost = ("stimulus", "session", "trial", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether its lines are those of the glasses, or it is a folder with such a file."""
@@ -97,6 +100,10 @@ class TobiiGlasses:
             raise FileFormatError(
                 path, expected="gaze samples", found="none", hint="was it recorded by Tobii Pro Glasses 2 or 3?"
             )
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a folder for each participant."""
+        return write_files(chunks, path, GlassesFile, self.lost)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ Gaze is in fractions of the screen, from the top left. Here 1 is valid and 0 is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,8 @@ from gazeveil.gaze.formats._samples import (
     slices,
 )
 from gazeveil.gaze.formats._table import Batch, Table
+from gazeveil.gaze.formats._table_files import TobiiSdkFile
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
@@ -40,6 +42,7 @@ class TobiiSdk:
 
     title = "Tobii Pro SDK table"
     suffixes = (".csv", ".tsv")
+    lost = ("stimulus", "session", "trial", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has the SDK's time and point on the display area."""
@@ -63,6 +66,10 @@ class TobiiSdk:
             samples = combined(in_seconds(rows.frame, PER_SECOND[unit], "t"), options.eye)
             for piece in slices(samples, options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant into a folder, or one file of one participant."""
+        return write_files(chunks, path, TobiiSdkFile, self.lost)
 
 
 def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dict[str, str]]:

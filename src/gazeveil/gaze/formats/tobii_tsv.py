@@ -8,7 +8,7 @@ Tobii Studio 2 writes a preamble (system, recording, participant) before the tab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,9 @@ from gazeveil.gaze.formats._preamble import lines_before, stated
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table
+from gazeveil.gaze.formats._table_files import TobiiTsvFile
 from gazeveil.gaze.formats._tobii_messages import Messages
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
@@ -47,6 +49,7 @@ class TobiiTsv:
 
     title = "Tobii Pro Lab TSV export"
     suffixes = (".tsv", ".txt", ".csv")
+    lost = ("events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""
@@ -85,6 +88,10 @@ class TobiiTsv:
                 partial(_geometry, path, layout, options, gaze.frame),
             )
         yield from recorder.finish(messages.rest())
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write one export as Pro Lab makes it."""
+        return write_files(chunks, path, TobiiTsvFile, self.lost)
 
 
 @dataclass(frozen=True, slots=True)

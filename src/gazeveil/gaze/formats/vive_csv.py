@@ -101,6 +101,7 @@ class ViveCsv:
 
     title = "HTC Vive Pro Eye gaze log"
     suffixes = (".csv", ".txt")
+    no_writer = "it holds directions and their origins in the headset, of which we keep angles; write csv or bids"
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has a direction of an eye as one of the known programs calls it."""

@@ -28,7 +28,7 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import MOST_DRAWN, picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
@@ -142,10 +142,11 @@ class HeatmapsMeasurement(Aggregate):
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
         write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli")
+        bare = len(value.maps) > MOST_DRAWN
         for done, (name, estimate) in enumerate(value.maps.items()):
             tell(done, len(value.maps))
-            under = picture_of(self.study.stimulus(name))
-            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name)
+            under = None if bare else picture_of(self.study.stimulus(name))
+            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare)
         return {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
 
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
@@ -173,7 +174,8 @@ def _shares(value: StudyEstimate) -> dict[str, float]:
 def prepare(study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | None = None) -> HeatmapsMeasurement:
     """Plan the heatmaps of some stimuli of a study; by default of all."""
     wanted = [stimulus.name for stimulus in study.stimuli] if stimuli is None else list(stimuli)
-    names = tuple(study.stimulus(name).name for name in wanted)
+    declared = {stimulus.name: stimulus for stimulus in study.stimuli}
+    names = tuple((declared.get(spelt(name)) or study.stimulus(name)).name for name in wanted)
     if len(set(names)) < len(names):
         raise OptionError("a stimulus is named twice")
     study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
@@ -182,5 +184,5 @@ def prepare(study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | N
     check_delta(found.delta, study)
     found.recipe()  # refuses a plan that cannot be
     for name in names:
-        picture_of(study.stimulus(name))  # refuses a picture that cannot be drawn over
+        picture_of(declared[name])  # refuses a picture that cannot be drawn over
     return found
