@@ -185,7 +185,7 @@ class Measurement(ABC):
         return data
 
     def _source(self, source: Data) -> Source:
-        if isinstance(source, FeatureTable | pl.DataFrame):
+        if isinstance(source, FeatureTable):
             raise OptionError(f"a {self.product} is made from a corpus, not from a table of features")
         return source_of(source)
 

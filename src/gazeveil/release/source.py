@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import polars as pl
+
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import MANIFEST, Corpus, Part, is_corpus
 from gazeveil.gaze.corpus_writer import partition, writing_corpus
@@ -39,13 +41,13 @@ class Source(Protocol):
         ...
 
 
-def source_of(corpus: Corpus | Path | str | Source) -> Source:
+def source_of(corpus: Corpus | pl.DataFrame | Path | str | Source) -> Source:
     """Return a source for whatever somebody calls the recordings."""
     if isinstance(corpus, Corpus):
         return InMemory(corpus)
     if isinstance(corpus, Path | str):
         return CorpusFolder(Path(corpus))
-    if not (hasattr(corpus, "check") and hasattr(corpus, "open")):
+    if isinstance(corpus, pl.DataFrame) or not (hasattr(corpus, "check") and hasattr(corpus, "open")):
         raise OptionError(
             f"expected recordings (a Corpus, or the path of its folder), found a {type(corpus).__name__}",
             hint="gazeveil.read(…).corpus makes a corpus of files and data frames",

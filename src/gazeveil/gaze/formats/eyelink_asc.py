@@ -220,12 +220,17 @@ class _Reading:
         if self.pupils is None and trial.layout is not None:
             if self._any_pupil(trial):
                 self.pupils = True
-            elif np.isfinite(self.values[1 : trial.layout.kept, : self.rows]).all(axis=0).any():
+            elif self._any_gaze(trial):
                 ahead = _PupilsAhead(self.path, self.options, ReadReport(skip_bad=True))
                 self.pupils = any(True for _ in ahead.read_all())
                 if not self.pupils:
                     self.report.remark("the pupil was not recorded (it is 0 throughout); gaze is kept")
         return self.pupils is False
+
+    def _any_gaze(self, trial: Trial) -> bool:
+        eyes = 0 if trial.layout is None else len(trial.layout.eyes)
+        across, down = (np.isfinite(self.values[axis : 3 * eyes + 1 : 3, : self.rows]) for axis in (1, 2))
+        return bool((across & down).any())
 
     def _any_pupil(self, trial: Trial) -> bool:
         eyes = 0 if trial.layout is None else len(trial.layout.eyes)
