@@ -123,6 +123,60 @@ def jspsych(folder: Path, samples: int) -> Path:
     return path
 
 
+def smi_text(folder: Path, samples: int) -> Path:
+    preamble = "## [iView]\n## Sample Rate:\t120\n## Subject:\tp7\n## Calibration Area:\t1920\t1080\n##\n"
+    header = (
+        "Time\tType\tTrial\tL POR X [px]\tL POR Y [px]\tR POR X [px]\tR POR Y [px]\tL Mapped Diameter [mm]\tL Validity"
+    )
+    rows = (f"{STEP_US * i}\tSMP\t1\t{_x(i)}\t{_y(i)}\t{_x(i)}\t{_y(i)}\t3.{i % 91:02d}\t1" for i in range(samples))
+    return _put(folder / "p7_Samples.txt", preamble + header, rows)
+
+
+def pygaze(folder: Path, samples: int) -> Path:
+    header = "timestamp time fix state rawx rawy avgx avgy psize Lrawx Lrawy Lpsize Rrawx Rrawy Rpsize".replace(
+        " ", "\t"
+    )
+    rows = (
+        f"2016-05-14 17:34:31.{i % 1000:03d}\t{16 * i}\tFalse\t7\t{_x(i)}\t{_y(i)}\t{_x(i)}\t{_y(i)}\t20.{i % 97}"
+        f"\t{_x(i)}\t{_y(i)}\t21.{i % 89}\t{_x(i)}\t{_y(i)}\t20.{i % 83}"
+        for i in range(samples)
+    )
+    return _put(folder / "pygaze.tsv", header, rows)
+
+
+def varjo(folder: Path, samples: int) -> Path:
+    eyes = ",".join(
+        f"{eye}_forward_x,{eye}_forward_y,{eye}_forward_z,{eye}_pupil_size,{eye}_status" for eye in ("left", "right")
+    )
+    header = (
+        "raw_timestamp,relative_to_video_first_frame_timestamp,focus_distance,status,"
+        f"gaze_forward_x,gaze_forward_y,gaze_forward_z,{eyes}"
+    )
+    rows = (
+        f"{10**18 + 8_333_000 * i},{8_333_000 * i},2,2,{_part(i)},0.{i % 83:02d},0.98,"
+        f"{_part(i)},0.1,0.98,0.{i % 91:02d},3,{_part(i)},0.1,0.98,0.{i % 89:02d},3"
+        for i in range(samples)
+    )
+    return _put(folder / "varjo_gaze_output.csv", header, rows)
+
+
+def vive(folder: Path, samples: int) -> Path:
+    header = ["time(100ns)", "time_stamp(ms)", "frame", "eye_valid_L", "eye_valid_R", "pupil_diameter_L(mm)"]
+    header += ["pupil_diameter_R(mm)"] + [f"gaze_origin_{eye}.{axis}(mm)" for eye in "LR" for axis in "xyz"]
+    header += [f"gaze_direct_{eye}.{axis}" for eye in "LR" for axis in "xyz"]
+    rows = (
+        f"{638342794000000000 + 83333 * i};{8 * i};{i};31;31;3.{i % 91:02d};3.{i % 83:02d};32.1;1.5;-30.2;"
+        f"-32.4;1.5;-30.1;{_part(i)};0.1;0.98;{_part(i)};0.0{i % 89:02d};0.98"
+        for i in range(samples)
+    )
+    return _put(folder / "eyes.csv", ";".join(header), rows)
+
+
+def gazebase(folder: Path, samples: int) -> Path:
+    rows = (f"{i},-1.{i % 997:03d},2.{i % 991:03d},0,NaN,NaN,3{i % 97:02d},0" for i in range(samples))
+    return _put(folder / "S_2007_S1_TEX.csv", "n,x,y,val,xT,yT,dP,lab", rows)
+
+
 FILES: Mapping[str, Callable[[Path, int], Path]] = {
     "CSV table (t, x, y)": table,
     "Gazepoint CSV": gazepoint_csv,
@@ -133,6 +187,11 @@ FILES: Mapping[str, Callable[[Path, int], Path]] = {
     "Tobii Glasses 2": tobii_glasses_2,
     "Tobii Glasses 3": tobii_glasses_3,
     "jsPsych WebGazer JSON": jspsych,
+    "SMI text": smi_text,
+    "PyGaze log of the Eye Tribe": pygaze,
+    "Varjo Base CSV": varjo,
+    "Vive Pro Eye CSV (SRanipal)": vive,
+    "GazeBase": gazebase,
 }
 
 
@@ -146,6 +205,10 @@ def _y(i: int) -> str:
 
 def _fraction(i: int) -> str:
     return f"0.5{i % 997:03d}"
+
+
+def _part(i: int) -> str:
+    return f"0.0{i % 997:03d}"
 
 
 def _put(path: Path, header: str, rows: Iterator[str]) -> Path:

@@ -65,6 +65,8 @@ class FixationsCsv:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has columns of fixations and none of samples."""
+        if head.lstrip().startswith((b"{", b"[{")):  # JSON
+            return False
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
             head = head[: len(head) // 2 * 2].decode("utf-16", errors="replace").encode()
         lines = [line for line in head.decode("utf-8", errors="replace").splitlines() if line.strip()]

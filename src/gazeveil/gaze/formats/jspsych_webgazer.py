@@ -13,6 +13,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +39,7 @@ _EMPTY: Final = ("", "null", "undefined", "NA", "nan")
 _SIZES: Final = {"width", "height", *(name for pair in _WINDOW for name in pair)}
 _PICTURE = re.compile(r"""<img[^>]*\bsrc\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
 _COLUMNS = {"t": pl.Float64, "x": pl.Float64, "y": pl.Float64}
+_IN_ORDER = itemgetter(*_COLUMNS)
 
 
 @file_format("jspsych-webgazer")
@@ -163,11 +166,11 @@ def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> pl.Da
         report.bad(_odd(path, number, f"a list of samples in {_GAZE}", gaze))
         return pl.DataFrame(schema=_COLUMNS)
     try:
-        columns = {name: numbers_in([sample[name] for sample in gaze]) for name in _COLUMNS}
+        found = numbers_in(list(chain.from_iterable(map(_IN_ORDER, gaze))))
     except (KeyError, TypeError, IndexError):
-        columns = {"t": None}
-    if not any(column is None for column in columns.values()):
-        return pl.DataFrame(columns, _COLUMNS)
+        found = None
+    if found is not None:
+        return pl.DataFrame(found.reshape(-1, len(_COLUMNS)), _COLUMNS, orient="row")
     samples: list[tuple[float, float | None, float | None]] = []
     for sample in gaze:
         whole = isinstance(sample, dict) and {"x", "y", "t"} <= sample.keys()
