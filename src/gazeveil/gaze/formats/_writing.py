@@ -118,6 +118,7 @@ class TextFile(ABC):
         eyes_only: Whether files have the gaze of eyes and no other, if there are two.
         masks: Whether gaze that is not valid is left out.
         takes_lists: Whether files hold lists of fixations as well.
+        says_who: Whether a file says itself who looked, whatever its name is.
     """
 
     format_name: ClassVar[str]
@@ -127,6 +128,7 @@ class TextFile(ABC):
     eyes_only: ClassVar[bool] = False
     masks: ClassVar[bool] = True
     takes_lists: ClassVar[bool] = False
+    says_who: ClassVar[bool] = False
 
     def __init__(self, losses: Losses) -> None:
         self.losses = losses
@@ -322,7 +324,7 @@ class _Walk:
                     f"one {self._kind.format_name} file holds one participant, found {piece.key.observer} as well",
                     hint="give --out the name of a folder: each participant gets a file in it",
                 )
-            if place != self._path.name:
+            if place != self._path.name and not self._kind.says_who:
                 self._losses.add("the participant: the file's name stands for it")
             self._single, place = place, ""
         is_new = place not in self._files
