@@ -120,6 +120,7 @@ class TextFile(ABC):
         masks: Whether gaze that is not valid is left out.
         takes_lists: Whether files hold lists of fixations as well.
         takes_events: Whether files hold events.
+        holds: Of what there is one in a file, if there are many files.
         says_who: Whether a file says itself who looked, whatever its name is.
     """
 
@@ -131,6 +132,7 @@ class TextFile(ABC):
     masks: ClassVar[bool] = True
     takes_lists: ClassVar[bool] = False
     takes_events: ClassVar[bool] = False
+    holds: ClassVar[str] = "participant"
     says_who: ClassVar[bool] = False
 
     def __init__(self, losses: Losses) -> None:
@@ -325,8 +327,8 @@ class _Walk:
         if place and self._path.suffix and "/" not in place and self._path.suffix == Path(place).suffix:
             if self._files and self._single != place:
                 raise InputError(
-                    f"one {self._kind.format_name} file holds one participant, found {piece.key.observer} as well",
-                    hint="give --out the name of a folder: each participant gets a file in it",
+                    f"one {self._kind.format_name} file holds one {self._kind.holds}, found {piece.key} as well",
+                    hint=f"give --out the name of a folder: each {self._kind.holds} gets a file in it",
                 )
             if place != self._path.name and not self._kind.says_who:
                 self._losses.add("the participant: the file's name stands for it")

@@ -109,6 +109,7 @@ class GazeBaseFile(TableFile):
     units = (Unit.DEGREE,)
     labels = ("observer", "stimulus", "session")
     missing = "NaN"
+    holds = "recording"
 
     @classmethod
     def place(cls, key: Key) -> str:
@@ -132,6 +133,7 @@ class GazeBaseFile(TableFile):
         """Return GazeBase's columns."""
         times, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND["ms"])
         self.losses.add("the last digit of times, which ms cannot tell", inexact)
+        self.losses.add("the screen's pixels", int(piece.begins and piece.geometry.width_px is not None))
         unknown = pl.Series([None] * piece.samples.height, dtype=pl.String)
         lost = ~piece.column("valid").fill_null(False)
         found = {"n": times, "x": piece.column("x"), "y": piece.column("y"), "val": lost.cast(pl.Int64)}
