@@ -47,7 +47,7 @@ def plane_of(name: str) -> Geometry:
     return normalised(1920, 1080) if name in FRACTIONS else PIXELS
 
 
-def as_labelled_by(name: str, observer: str, stimulus: str) -> dict[str, str]:
+def as_labelled_by(name: str, observer: str, stimulus: str) -> dict[str, Any]:
     """The labels of a recording; GazeBase has its own way to name participants, tasks and sessions."""
     if name != "gazebase":
         return {"observer": observer, "stimulus": stimulus, "session": "1"}
@@ -291,9 +291,7 @@ def test_veiled_gaze_says_so_in_the_files(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *("bids", "csv", "eyelink-asc", "gazepoint-csv", "parquet", "pygaze", "smi-text", "sr-report", "tobii-tsv"),
-    ],
+    ["bids", "csv", "eyelink-asc", "gazepoint-csv", "parquet", "pygaze", "smi-text", "sr-report", "tobii-tsv"],
 )
 def test_the_note_of_a_veil_is_read_back_and_goes_on_to_the_next_file(name: str, tmp_path: Path) -> None:
     path, _ = written(name, a_study(name), tmp_path, NOTE)
