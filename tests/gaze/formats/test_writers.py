@@ -29,18 +29,31 @@ from gazeveil.gaze.veil_note import VeilNote
 
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
 ONE_FILE = {"csv": "study.csv", "parquet": "study.parquet", "tobii-tsv": "study.tsv", "sr-report": "study.txt"}
+DEGREES = {"gazebase"}
 FRACTIONS = {"gazepoint-csv", "pupil-core", "tobii-glasses", "tobii-sdk"}
 ANY_UNIT = {"bids", "csv", "parquet"}
 LAST_DIGIT = {"pupil-core"}  # its y begins at the bottom
-MILLISECONDS = {"jspsych-webgazer", "sr-report"}  # their times are whole milliseconds
+MILLISECONDS = {"gazebase", "jspsych-webgazer", "pygaze", "sr-report"}  # their times are whole milliseconds
 PIXELS = screen(1920, 1080)
+SIZED = screen(1920, 1080, 530, 300, 600)
 ROWS = 40
 NOTE = VeilNote("clock (ε = 3)", "ε=3 for 0.5 s", '{"epsilon": "3"}')
 
 
 def plane_of(name: str) -> Geometry:
     """The plane that the format's files and our options say together."""
+    if name in DEGREES:
+        return PIXELS.in_unit("deg")
     return normalised(1920, 1080) if name in FRACTIONS else PIXELS
+
+
+def as_labelled_by(name: str, observer: str, stimulus: str) -> dict[str, Any]:
+    """The labels of a recording; GazeBase has its own way to name participants, tasks and sessions."""
+    if name != "gazebase":
+        return {"observer": observer, "stimulus": stimulus, "session": "1"}
+    people, tasks = {"ann": "001", "bob": "002"}, {"forest.png": "TEX", "a b.png": "RAN"}
+    found = {"observer": people.get(observer, observer), "stimulus": tasks.get(stimulus, stimulus)}
+    return {**found, "session": "round 1 session 1"}
 
 
 def a_recording(name: str, observer: str, stimulus: str, trial: str = "1", **changes: Any) -> Recording:
@@ -54,7 +67,8 @@ def a_recording(name: str, observer: str, stimulus: str, trial: str = "1", **cha
         x, y = 1920 * x, 1080 * y
     pupil = None if "pupil" in lost_by(name) else np.where(lost, np.nan, rng.uniform(2, 5, ROWS))
     values = {"valid": ~lost, "pupil": pupil, "pupil_unit": pupil_unit_of(name), **changes}
-    return Recording(t, x, y, plane_of(name), observer, stimulus, "1", trial, **values)
+    labels = as_labelled_by(name, observer, stimulus)
+    return Recording(t, x, y, plane_of(name), **labels, trial=trial, **values)
 
 
 def lost_by(name: str) -> tuple[str, ...]:
@@ -62,7 +76,9 @@ def lost_by(name: str) -> tuple[str, ...]:
 
 
 def pupil_unit_of(name: str) -> str:
-    return {"eyelink-asc": "area", "sr-report": "", "csv": "", "jspsych-webgazer": ""}.get(name, "mm")
+    return {"eyelink-asc": "area"}.get(
+        name, "" if "pupil_unit" in lost_by(name) or name == "jspsych-webgazer" else "mm"
+    )
 
 
 def a_study(name: str) -> list[Recording]:
@@ -71,7 +87,8 @@ def a_study(name: str) -> list[Recording]:
     if "stimulus" in lost_by(name):
         keys = [(observer, "", "1") for observer, _, _ in keys]
     else:
-        keys += [("ann", "a b.png", "1"), ("ann", "forest.png", "2")]
+        keys += [("ann", "a b.png", "1")]
+        keys += [] if "trial" in lost_by(name) else [("ann", "forest.png", "2")]
     return [a_recording(name, *key) for key in keys]
 
 
@@ -153,7 +170,8 @@ def test_both_eyes_come_back(name: str, tmp_path: Path) -> None:
 def test_everything_that_is_lost_is_told(name: str, tmp_path: Path) -> None:
     events = pl.DataFrame({"kind": ["message"], "source": ["tracker"], "onset": [1235.0], "text": ["start"]})
     made = a_recording(name, "ann", "forest.png", "1", rate_hz=250.0, pupil_unit="mm", pupil=np.full(ROWS, 3.0))
-    made = replace(made, session="2", trial="1", geometry=replace(made.geometry, distance_mm=600.0)).with_events(events)
+    session = "2" if "session" in lost_by(name) else made.session
+    made = replace(made, session=session, geometry=replace(made.geometry, distance_mm=600.0)).with_events(events)
     eye = Eye(made.x, made.y, made.tracked, made.pupil)
     made = replace(made, trial="7" if "trial" in lost_by(name) else "1", left=eye, right=eye)
     _, lost = written(name, [made], tmp_path)
@@ -207,7 +225,7 @@ def test_the_same_recordings_give_the_same_bytes(name: str, tmp_path: Path) -> N
     assert contents[0] == contents[1]
 
 
-@pytest.mark.parametrize("name", sorted(set(WRITERS) - ANY_UNIT))
+@pytest.mark.parametrize("name", sorted(set(WRITERS) - ANY_UNIT - DEGREES))
 def test_directions_without_a_screen_are_refused_with_what_to_use_instead(name: str, tmp_path: Path) -> None:
     made = a_study(name)[0]
     with pytest.raises(InputError, match="gaze in") as caught:
@@ -218,7 +236,7 @@ def test_directions_without_a_screen_are_refused_with_what_to_use_instead(name: 
 
 @pytest.mark.parametrize("name", sorted(set(WRITERS) - ANY_UNIT))
 def test_gaze_in_another_unit_is_turned_and_that_is_told(name: str, tmp_path: Path) -> None:
-    plane = PIXELS if name in FRACTIONS else screen(1920, 1080, 530, 300, 600).in_unit("deg")
+    plane = PIXELS if name in FRACTIONS else SIZED if name in DEGREES else SIZED.in_unit("deg")
     made = a_study(name)[0]
     made = replace(made, x=made.x / 100, y=made.y / 100, geometry=plane)
     x, y = plane.convert(made.x, made.y, plane_of(name).unit)
@@ -271,7 +289,10 @@ def test_veiled_gaze_says_so_in_the_files(name: str, tmp_path: Path) -> None:
     assert not any(b"veiled" in file.read_bytes().lower() for file in path.rglob("*") if file.is_file())
 
 
-@pytest.mark.parametrize("name", ["bids", "csv", "eyelink-asc", "gazepoint-csv", "parquet", "sr-report", "tobii-tsv"])
+@pytest.mark.parametrize(
+    "name",
+    ["bids", "csv", "eyelink-asc", "gazepoint-csv", "parquet", "pygaze", "smi-text", "sr-report", "tobii-tsv"],
+)
 def test_the_note_of_a_veil_is_read_back_and_goes_on_to_the_next_file(name: str, tmp_path: Path) -> None:
     path, _ = written(name, a_study(name), tmp_path, NOTE)
     options = ReadOptions(geometry=PIXELS, chunk_rows=7)
@@ -388,7 +409,8 @@ def test_a_time_that_a_format_cannot_tell_is_told(tmp_path: Path) -> None:
 def test_a_list_of_fixations_is_never_written_as_samples(name: str, tmp_path: Path) -> None:
     lists = [a_recording(name, "ann", "", durations=np.full(ROWS, 0.25))]
     if name not in {"csv", "parquet"}:
-        with pytest.raises(InputError, match=f"{name} files hold samples, and ann / 1 / 1 is a list of fixations"):
+        whose = " / ".join(part for part in lists[0].key if part)
+        with pytest.raises(InputError, match=f"{name} files hold samples, and {whose} is a list of fixations"):
             written(name, lists, tmp_path)
         return
     path, _ = written(name, lists, tmp_path)

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, ClassVar, cast
 
@@ -81,6 +81,7 @@ class Piece:
     pupil_unit: str
     veiled: VeilNote | None
     begins: bool
+    events: pl.DataFrame = field(default_factory=schema.no_events)
 
     def column(self, name: str) -> pl.Series:
         """Return a column of the samples; nulls if there is none."""
@@ -118,6 +119,9 @@ class TextFile(ABC):
         eyes_only: Whether files have the gaze of eyes and no other, if there are two.
         masks: Whether gaze that is not valid is left out.
         takes_lists: Whether files hold lists of fixations as well.
+        takes_events: Whether files hold events.
+        holds: Of what there is one in a file, if there are many files.
+        says_who: Whether a file says itself who looked, whatever its name is.
     """
 
     format_name: ClassVar[str]
@@ -127,6 +131,9 @@ class TextFile(ABC):
     eyes_only: ClassVar[bool] = False
     masks: ClassVar[bool] = True
     takes_lists: ClassVar[bool] = False
+    takes_events: ClassVar[bool] = False
+    holds: ClassVar[str] = "participant"
+    says_who: ClassVar[bool] = False
 
     def __init__(self, losses: Losses) -> None:
         self.losses = losses
@@ -277,7 +284,8 @@ class _Walk:
             self._open(piece)
             self._key = chunk.key
             self._write(self._files[self._place or ""].begin(piece))
-        self._write(self._files[self._place or ""].rows(piece) if piece.samples.height or begins else "")
+        if piece.samples.height or piece.events.height or begins:
+            self._write(self._files[self._place or ""].rows(piece))
 
     def finish(self) -> None:
         """Write what ends the files."""
@@ -319,10 +327,10 @@ class _Walk:
         if place and self._path.suffix and "/" not in place and self._path.suffix == Path(place).suffix:
             if self._files and self._single != place:
                 raise InputError(
-                    f"one {self._kind.format_name} file holds one participant, found {piece.key.observer} as well",
-                    hint="give --out the name of a folder: each participant gets a file in it",
+                    f"one {self._kind.format_name} file holds one {self._kind.holds}, found {piece.key} as well",
+                    hint=f"give --out the name of a folder: each {self._kind.holds} gets a file in it",
                 )
-            if place != self._path.name:
+            if place != self._path.name and not self._kind.says_who:
                 self._losses.add("the participant: the file's name stands for it")
             self._single, place = place, ""
         is_new = place not in self._files
@@ -370,12 +378,15 @@ def _prepared(chunk: Chunk, kind: type[TextFile], losses: Losses, begins: bool) 
             losses.add(f"pupil sizes in {unit}: such files have them in {' or '.join(kind.pupil_units)}", int(begins))
         samples = samples.drop([name for name in samples.columns if name.endswith("pupil")])
     geometry = chunk.geometry
+    events = schema.event_table(chunk.events) if kind.takes_events else schema.no_events()
     if kind.units is not None and geometry.unit not in kind.units:
-        samples, geometry = _in_unit(samples, geometry, kind)
+        samples = _in_unit(samples, geometry, kind, _PREFIXES)
+        events = _in_unit(events, geometry, kind, ("", "end_"))
+        geometry = geometry.in_unit(kind.units[0])
         losses.add(f"gaze in {chunk.geometry.unit}: it was turned into {geometry.unit}", int(begins))
     if kind.eyes_only and {"left_x", "right_x"} <= set(samples.columns) and not follows_from_eyes(samples):
         losses.add("the gaze of both eyes together, which is not their mean", int(begins))
-    return Piece(chunk.key, samples, geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled, begins)
+    return Piece(chunk.key, samples, geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled, begins, events)
 
 
 def valid_only(samples: pl.DataFrame) -> pl.DataFrame:
@@ -388,18 +399,19 @@ def valid_only(samples: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _in_unit(samples: pl.DataFrame, geometry: Geometry, kind: type[TextFile]) -> tuple[pl.DataFrame, Geometry]:
+def _in_unit(table: pl.DataFrame, geometry: Geometry, kind: type[TextFile], prefixes: tuple[str, ...]) -> pl.DataFrame:
+    """Return samples or events with their positions in the format's unit."""
     unit = (kind.units or (geometry.unit,))[0]
     try:
-        for prefix in _PREFIXES:
-            if f"{prefix}x" in samples.columns:
-                x, y = (samples[f"{prefix}{axis}"].cast(pl.Float64).fill_null(float("nan")) for axis in "xy")
+        for prefix in prefixes:
+            if f"{prefix}x" in table.columns:
+                x, y = (table[f"{prefix}{axis}"].cast(pl.Float64).fill_null(float("nan")) for axis in "xy")
                 turned = geometry.convert(x.to_numpy(), y.to_numpy(), unit)
-                samples = samples.with_columns(
+                table = table.with_columns(
                     pl.Series(f"{prefix}{axis}", values, nan_to_null=True)
                     for axis, values in zip("xy", turned, strict=True)
                 )
-        return samples, geometry.in_unit(unit)
+        return table
     except GeometryError as error:
         raise InputError(
             f"{kind.format_name} files hold gaze in {unit}, and the {geometry} cannot be turned into that: "

@@ -52,7 +52,7 @@ class EyeLinkAsc:
 
     title = "EyeLink ASC"
     suffixes = (".asc",)
-    lost = ("session", "events", "geometry")
+    lost = ("session", "geometry")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:

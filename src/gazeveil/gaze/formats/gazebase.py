@@ -8,22 +8,27 @@ Time is in milliseconds, gaze in degrees. GazeBase marks lost samples (``val`` i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import polars as pl
 
+from gazeveil.errors import InputError
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._writing import Piece, TableFile, write_files
+from gazeveil.gaze.formats._written_numbers import scaled_times
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import headset
+from gazeveil.gaze.geometry import Unit, headset
+from gazeveil.gaze.recording import Key
 
 _NAME: Final = re.compile(
     r"S_(?P<round>\d)(?P<person>\d{3})_S(?P<session>\d)(?:_\d+)?_(?P<task>[A-Z][A-Z0-9]*)\.csv(?:\.gz)?"
 )
+_SESSION: Final = re.compile(r"round (\d) session (\d)", re.ASCII)
 _ALWAYS = {"n", "x", "y", "xT", "yT"}
 _EYES = {"lx", "ly", "rx", "ry"}
 
@@ -55,7 +60,7 @@ class GazeBase:
 
     title = "GazeBase or GazeBaseVR recording"
     suffixes = (".csv",)
-    no_writer = "it is the form of one data set, with its tasks in the names of files; write csv or bids"
+    lost = ("trial", "eyes", "events", "geometry", "rate", "pupil_unit")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header is that of GazeBase or of GazeBaseVR."""
@@ -91,6 +96,54 @@ class GazeBase:
                 frame = frame.with_columns(-pl.col(name) for name in ("y", "left_y", "right_y") if name in numbers)
             for piece in slices(combined(frame, options.eye), options.chunk_rows):
                 yield Chunk(key, piece, geometry)
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each recording into a folder."""
+        return write_files(chunks, path, GazeBaseFile, self.lost)
+
+
+class GazeBaseFile(TableFile):
+    """A recording as in GazeBase: times in ms, gaze in degrees. The targets are not known."""
+
+    format_name = "gazebase"
+    units = (Unit.DEGREE,)
+    labels = ("observer", "stimulus", "session")
+    missing = "NaN"
+    holds = "recording"
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One file for each recording; its labels are its name.
+
+        Raises:
+            InputError: If they are not those of such a name.
+        """
+        found = _SESSION.fullmatch(key.session)
+        name = f"S_{found[1]}{key.observer}_S{found[2]}_{key.stimulus}.csv" if found else ""
+        told = parse_file_name(name)
+        if told is None or (told.person, told.task) != (key.observer, key.stimulus) or not name.isascii():
+            raise InputError(
+                f"GazeBase says by the name of a file whose recording it is, and {key} cannot be one: the participant "
+                "has to be three digits, the stimulus a task in capitals (TEX), the session 'round 1 session 1'",
+                hint="rename them, or write Parquet, CSV or BIDS, which hold any label",
+            )
+        return name
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return GazeBase's columns."""
+        times, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND["ms"])
+        self.losses.add("the last digit of times, which ms cannot tell", inexact)
+        self.losses.add("the screen's pixels", int(piece.begins and piece.geometry.width_px is not None))
+        unknown = pl.Series([None] * piece.samples.height, dtype=pl.String)
+        lost = ~piece.column("valid").fill_null(False)
+        found = {"n": times, "x": piece.column("x"), "y": piece.column("y"), "val": lost.cast(pl.Int64)}
+        found |= {"xT": unknown, "yT": unknown}
+        if "pupil" in piece.samples.columns:
+            sizes = piece.column("pupil")
+            self.losses.add("pupils of 0 or less, which stand for none", int((sizes <= 0).fill_null(False).sum()))
+            found["dP"] = sizes
+        said = pl.Series(["true"] * piece.samples.height, dtype=pl.String)
+        return found if piece.veiled is None else {**found, "veiled": said}
 
 
 def _numbers(columns: Columns, options: ReadOptions) -> dict[str, str]:

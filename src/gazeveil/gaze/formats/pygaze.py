@@ -10,7 +10,7 @@ is rounded, and was wrong before the Pro SDK, so gaze comes from the eyes' own c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._between import Between, Message
 from gazeveil.gaze.formats._columns import Columns, parse_name
+from gazeveil.gaze.formats._logged_files import PyGazeFile
 from gazeveil.gaze.formats._naming import namer, rules_of
 from gazeveil.gaze.formats._preamble import lines_before
 from gazeveil.gaze.formats._runs import Recorder
@@ -26,6 +27,7 @@ from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expe
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
@@ -67,7 +69,7 @@ class PyGaze:
 
     title = "PyGaze log (Eye Tribe, Tobii)"
     suffixes = (".tsv", ".txt")
-    no_writer = "PyGaze writes logs, and other programs do not read them; write csv"
+    lost = ("stimulus", "session", "events", "rate", "pupil_unit")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -111,6 +113,10 @@ class PyGaze:
             )
         last = between.rest(_messages(shape, path, report, PER_SECOND[unit or "ms"]))
         yield from recorder.finish(last.filter(_IS_SAID))
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a log as of an Eye Tribe for each participant into a folder, or one of one participant."""
+        return write_files(chunks, path, PyGazeFile, self.lost)
 
 
 @dataclass(frozen=True, slots=True)

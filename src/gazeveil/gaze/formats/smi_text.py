@@ -9,13 +9,14 @@ where it looked; in the raw data export it is ``-``. Messages lie between the sa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._between import Between, Message
+from gazeveil.gaze.formats._logged_files import SmiFile
 from gazeveil.gaze.formats._naming import a_name, media_in, namer, rules_of
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._preamble import lines_before, stated
@@ -33,6 +34,7 @@ from gazeveil.gaze.formats._smi_columns import (
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
 _MESSAGE = re.compile(rb"[^\t,;\n]*[\t,;]MSG[\t,;]")
@@ -46,7 +48,7 @@ class SmiText:
 
     title = "SMI text (IDF Converter, BeGaze)"
     suffixes = (".txt", ".csv", ".tsv")
-    no_writer = "SMI's programs are no longer made; write tobii-tsv or sr-report, which hold the same"
+    lost = ("session", "events")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -104,6 +106,10 @@ class SmiText:
             )
         last = _messages(aside.taken(), table, report, PER_SECOND[unit or layout.time_unit])
         yield from recorder.finish(between.rest(last))
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant into a folder, or one file of one participant."""
+        return write_files(chunks, path, SmiFile, self.lost)
 
 
 def _nothing(text: str) -> str:
