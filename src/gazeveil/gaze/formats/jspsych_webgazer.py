@@ -18,6 +18,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
@@ -30,6 +31,7 @@ from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.gaze.recording import Key
+from gazeveil.types import FloatArray
 
 _MILLISECONDS = 1e3
 _GAZE: Final = "webgazer_data"
@@ -38,7 +40,7 @@ _WINDOW: Final = (("window_width", "window_height"), ("screen_width", "screen_he
 _EMPTY: Final = ("", "null", "undefined", "NA", "nan")
 _SIZES: Final = {"width", "height", *(name for pair in _WINDOW for name in pair)}
 _PICTURE = re.compile(r"""<img[^>]*\bsrc\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
-_COLUMNS = {"t": pl.Float64, "x": pl.Float64, "y": pl.Float64}
+_COLUMNS: Final = ("t", "x", "y")
 _IN_ORDER = itemgetter(*_COLUMNS)
 
 
@@ -68,6 +70,8 @@ class JsPsychWebGazer:
             )
         seen: set[Key] = set()
         window: Geometry | None = None
+        held: list[_Trial] = []
+        samples = 0
         for number, trial in enumerate(_trials(path, options, report)):
             report.fraction = 1.0
             if not isinstance(trial, dict):
@@ -77,7 +81,7 @@ class JsPsychWebGazer:
             if _GAZE not in trial:
                 continue
             rows = _samples(path, number, trial[_GAZE], report)
-            if not rows.height:
+            if not len(rows):
                 report.remark("trials whose gaze is empty were left out")
                 continue
             key = _key(path, trial, number, options)
@@ -85,9 +89,12 @@ class JsPsychWebGazer:
                 report.bad(_odd(path, number, "each trial once", f"{key.observer!r}, trial {key.trial!r} again"))
                 continue
             seen.add(key)
-            geometry = _geometry(path, window, options)
-            for piece in slices(combined(in_seconds(rows, _MILLISECONDS, "t")), options.chunk_rows):
-                yield Chunk(key, piece, geometry)
+            held.append((key, _geometry(path, window, options), rows))
+            samples += len(rows)
+            if samples >= options.chunk_rows:
+                yield from _chunks(held, options)
+                held, samples = [], 0
+        yield from _chunks(held, options)
         if not seen:
             raise FileFormatError(
                 path,
@@ -99,6 +106,23 @@ class JsPsychWebGazer:
     def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
         """Write a file for each participant into a folder, or one file of one participant."""
         return write_files(chunks, path, JsPsychFile, self.lost)
+
+
+_Trial = tuple[Key, Geometry, FloatArray]
+
+
+def _chunks(trials: list[_Trial], options: ReadOptions) -> Iterator[Chunk]:
+    """Yield trials, which are many and short, from one table."""
+    if not trials:
+        return
+    values = np.concatenate([rows for *_, rows in trials])
+    frame = pl.DataFrame({name: values[:, place] for place, name in enumerate(_COLUMNS)}).fill_nan(None)
+    frame = combined(in_seconds(frame, _MILLISECONDS, "t"))
+    begin = 0
+    for key, geometry, rows in trials:
+        for piece in slices(frame.slice(begin, len(rows)), options.chunk_rows):
+            yield Chunk(key, piece, geometry)
+        begin += len(rows)
 
 
 def _is_json(text: str) -> bool:
@@ -158,19 +182,19 @@ def _value(name: str, field: str) -> Any:
         return field
 
 
-def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> pl.DataFrame:
-    """Return the samples of a trial; some pipelines keep the list as text."""
+def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> FloatArray:
+    """Return the samples of a trial, t, x and y; some pipelines keep the list as text."""
     if isinstance(gaze, str):
         gaze = _from_text(gaze)
     if not isinstance(gaze, list):
         report.bad(_odd(path, number, f"a list of samples in {_GAZE}", gaze))
-        return pl.DataFrame(schema=_COLUMNS)
+        return np.empty((0, len(_COLUMNS)))
     try:
         found = numbers_in(list(chain.from_iterable(map(_IN_ORDER, gaze))))
     except (KeyError, TypeError, IndexError):
         found = None
     if found is not None:
-        return pl.DataFrame(found.reshape(-1, len(_COLUMNS)), _COLUMNS, orient="row")
+        return found.reshape(-1, len(_COLUMNS))
     samples: list[tuple[float, float | None, float | None]] = []
     for sample in gaze:
         whole = isinstance(sample, dict) and {"x", "y", "t"} <= sample.keys()
@@ -179,7 +203,7 @@ def _samples(path: Path, number: int, gaze: object, report: ReadReport) -> pl.Da
             report.bad(_odd(path, number, "samples with numbers x, y and t", sample))
         else:
             samples.append((time, number_in(sample["x"]), number_in(sample["y"])))
-    return pl.DataFrame(samples, _COLUMNS, orient="row")
+    return np.array(samples, dtype=np.float64).reshape(-1, len(_COLUMNS))  # what is None becomes NaN
 
 
 def _is_place(value: object) -> bool:
