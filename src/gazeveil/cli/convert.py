@@ -32,7 +32,8 @@ def convert(
 ) -> None:
     """Convert gaze files to a corpus folder, CSV, Parquet, BIDS or the files of a vendor.
 
-    Files larger than memory stream through; nothing half written stays behind. What a format has no place for is told.
+    Files larger than memory stream through; nothing half written stays behind. What a format has no place for is
+    reported.
     """
     name = to or _format_of(out)
     writer = writer_of(name)
