@@ -54,6 +54,7 @@ SHARED = {
     "errors",
     "registry",
     "files",
+    "blas",
     "types",
     "toml_lines",
     "pictures",
