@@ -21,6 +21,7 @@ from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.together import Kinship, Measured, forecast
+from gazeveil.blas import one_thread
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
@@ -210,6 +211,7 @@ class StudyPlan(NoisySum):
             raise InternalError(f"expected {self.size} integers, found {total.dtype} of shape {total.shape}")
         return add_gaussian(noise, total, self.sigma)
 
+    @one_thread()
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return all heatmaps, from the noisy integers alone."""
         turn, features, length = directions_of(self.sight)
@@ -268,6 +270,7 @@ class StudyPlan(NoisySum):
 
 
 @lru_cache(maxsize=256)
+@one_thread()
 def carried(sight: Sight, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
     """Return the correlation beyond their mean that maps of so many viewers have, if ``noise`` is on each integer.
 

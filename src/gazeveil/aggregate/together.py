@@ -401,7 +401,6 @@ class _Moves:
         return np.asarray(own @ moved.reshape(rows, -1, columns))
 
 
-@one_thread()
 def forecast(
     prior: Prior,
     features: FloatArray,
