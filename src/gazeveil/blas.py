@@ -16,9 +16,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-_NAMES = tuple(
-    f"{maker}openblas_{{}}_num_threads{width}" for maker in ("scipy_", "") for width in ("64_", "")
-)
+_NAMES = tuple(f"{maker}openblas_{{}}_num_threads{width}" for maker in ("scipy_", "") for width in ("64_", ""))
 _inside = 0
 _before = 1
 _lock = threading.Lock()

@@ -384,7 +384,7 @@ class _Around:
 
 
 class _Moves:
-    """How blurred maps answer to noise in the whitened numbers: cells in the middle, so that a product blurs them all."""
+    """How blurred maps answer to noise in the whitened numbers: laid out so that one product blurs all of it."""
 
     def __init__(self, reach: FloatArray, mean: FloatArray, shape: tuple[int, int], blur: Blur) -> None:
         self._reach, self._mean, self._shape = reach, mean, shape
