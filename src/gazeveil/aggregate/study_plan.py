@@ -14,11 +14,11 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
+from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, add_products, dwell, to_bounded_integers
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import drawn
 from gazeveil.aggregate.prior import prior_of
-from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
+from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, bumps_along, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.together import Kinship, Measured, forecast
 from gazeveil.blas import one_thread
@@ -79,10 +79,14 @@ class StudyKernel:
         """Return one observer's integers; a stimulus without gaze gives zeros, gaze on others does not count."""
         found = np.zeros((len(self.bounds), self.sight.size), dtype=np.int64)
         stretches = _stretches(rows)
+        grid, bumps = self.sight.grid, bumps_along(self.sight.grid) if self.sight.name == "bumps" else None
         for own, (name, bound) in zip(found, self.bounds, strict=True):
-            if name in stretches:
-                numbers = self.sight.numbers(dwell(self.sight.grid, stretches[name]))
-                own[:] = to_bounded_integers(numbers, bound)
+            if name not in stretches:
+                continue
+            if bumps is None:
+                own[:] = to_bounded_integers(self.sight.numbers(dwell(grid, stretches[name])), bound)
+            else:  # the same, compiled
+                add_products(grid, *bumps, bound, stretches[name], np.array([0, len(stretches[name]["x"])]), own)
         return within(found.ravel(), self.square)
 
 

@@ -412,7 +412,8 @@ class Study:
 
     def facts(self, stimuli: Collection[str] | None = None) -> tuple[Fact, ...]:
         """Return the public facts that a release rests on, with those about some stimuli."""
-        chosen = [each for each in self.stimuli if stimuli is None or each.name in stimuli]
+        wanted = None if stimuli is None else frozenset(stimuli)  # studies may have many
+        chosen = [each for each in self.stimuli if wanted is None or each.name in wanted]
         people = self.participants
         number = (
             people.number if not people.secret else ("secret" if people.number is None else f"about {people.number}")

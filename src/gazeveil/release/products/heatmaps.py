@@ -138,7 +138,7 @@ class HeatmapsMeasurement(Aggregate):
             arrays["stimuli"] = np.array(list(value.maps))
             arrays["maps"] = np.stack([estimate.map for estimate in value.maps.values()])
             arrays["noise_sd"] = np.stack([estimate.noise_sd for estimate in value.maps.values()])
-        np.savez_compressed(folder / "heatmaps.npz", **arrays)
+        np.savez(folder / "heatmaps.npz", **arrays)  # compressed, noise would be a twentieth smaller, and cost seconds
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
         write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli")
