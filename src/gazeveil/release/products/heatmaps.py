@@ -36,6 +36,7 @@ from gazeveil.release.products._strategy_method import joint_method, strategy_me
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
+from gazeveil.showing import MOST_ROWS
 from gazeveil.types import IntArray, Tell
 
 
@@ -162,8 +163,11 @@ class HeatmapsMeasurement(Aggregate):
     def summary(self, value: StudyEstimate) -> tuple[str, ...]:
         """Say how much of the maps is data."""
         mean = f"{value.mean.data_share:.0%} of the mean over stimuli comes from your data, the rest from the prior"
-        apart = (f"{name}: {share:.0%} of what sets it apart is data" for name, share in _shares(value).items())
-        return (mean, *apart)
+        shares = _shares(value)
+        apart = [f"{name}: {share:.0%} of what sets it apart is data" for name, share in shares.items()]
+        more = len(apart) - MOST_ROWS
+        rest = (f"and {more:,} more: data_share in release.json",) if more > 0 else ()
+        return (mean, *apart[:MOST_ROWS], *rest)
 
 
 def _shares(value: StudyEstimate) -> dict[str, float]:
