@@ -3,8 +3,8 @@
 """Linear algebra on small matrices, without the threads that it does not need.
 
 OpenBLAS, which numpy brings along, splits even small products over all cores and lets its threads spin while they wait
-for each other. Hundreds of decompositions of 150 by 150 took ten times as much processor time so, and a hundred times
-as much on a busy machine.
+for each other. Hundreds of decompositions of 150 by 150 took ten times as much processor time so on a busy machine
+(docs/decisions/0140-one-thread-for-small-matrices.md).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 _NAMES = tuple(f"{maker}openblas_{{}}_num_threads{width}" for maker in ("scipy_", "") for width in ("64_", ""))
@@ -57,11 +58,10 @@ def _leave() -> None:
 @cache
 def _threads() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
     """Return what gets and what sets the number of threads of numpy's OpenBLAS; None where it has none."""
-    from numpy.linalg import _umath_linalg  # type: ignore[attr-defined]  # noqa: PLC0415
-
     try:
-        library = ctypes.CDLL(_umath_linalg.__file__)  # names are looked up in what it was linked with, too
-    except (OSError, AttributeError):
+        numbers = import_module("numpy.linalg._umath_linalg")
+        library = ctypes.CDLL(numbers.__file__)  # names are looked up in what it was linked with, too
+    except (ImportError, OSError):
         return None
     for name in _NAMES:
         try:

@@ -26,7 +26,7 @@ import numpy as np
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.blas import one_thread
-from gazeveil.types import FloatArray
+from gazeveil.types import FloatArray, IntArray
 
 SHARP_DEG, WIDE_DEG = 1.5, 5.0
 SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -319,10 +319,9 @@ class _Around:
             root = self._root(variance)
             for own, scale in zip(weights.T, scales, strict=True):
                 values, whiten = self._spectrum(scale, root)
-                pulled = np.zeros((np.count_nonzero(which), len(values)))
+                pulled = np.zeros((len(which), len(values)))
                 for weight, kinship, rows in zip(own, self.measured.kinships, turned, strict=True):
-                    # related maps have equal noise (see `Measured`): `which` is all of them, turned or not
-                    pull = self._pull(kinship, values)[which]
+                    pull = self._pull(kinship, values, which)
                     pulled += weight * kinship.turned_back((rows[which] @ whiten.T) * pull)
                 shift[which] += pulled @ self._reached(scale, whiten).T
         return shift
@@ -337,14 +336,14 @@ class _Around:
         for variance, which in self._by_noise():
             values, whiten = self._spectrum(scale, self._root(variance))
             reach = self._reached(scale, whiten)
-            pull = self._pull(kinship, values)
-            answer = kinship.mixed(pull**2)[which] * (variance * np.sum(whiten**2, axis=1))
+            pull = self._pull(kinship, values, which)
+            answer = kinship.mixed(pull**2) * (variance * np.sum(whiten**2, axis=1))
             seen = np.sum(_blurred(self.prior, reach, blur) ** 2, axis=0)
-            closed = kinship.mixed(pull * (self.center.gain * kinship.variances * kinship.gains)[:, None])[which] @ seen
+            closed = kinship.mixed(pull * (self.center.gain * kinship.variances * kinship.gains)[which, None]) @ seen
             if before > 0:
                 share[which] = np.clip(closed / (before * open_[which]), 0.0, 1.0)
             moves = _Moves(reach, mean, shape, blur)
-            for place, own in zip(np.flatnonzero(which), answer, strict=True):
+            for place, own in zip(which, answer, strict=True):
                 of_mean = render((maps[place] / mean).reshape(shape), blur) * self.center.noise_sd.reshape(shape)
                 noise[place] = np.sqrt(moves.variance(maps[place], own) + of_mean**2)
         return noise, share
@@ -364,10 +363,10 @@ class _Around:
         other = gain**2 * self._draw + (_GAIN_SPREAD * gain) ** 2 * np.outer(seen, seen)
         return np.asarray(np.linalg.inv(np.linalg.cholesky(variance * np.eye(len(seen)) + other)))
 
-    def _pull(self, kinship: Kinship, values: FloatArray) -> FloatArray:
-        """Return how strongly each turned map follows each whitened number."""
-        own = (self.center.gain * kinship.gains)[:, None]
-        open_ = kinship.variances[:, None]
+    def _pull(self, kinship: Kinship, values: FloatArray, which: IntArray) -> FloatArray:
+        """Return how strongly turned maps follow each whitened number."""
+        own = (self.center.gain * kinship.gains)[which, None]
+        open_ = kinship.variances[which, None]
         return np.asarray(own * open_ / (1.0 + own**2 * open_ * values))
 
     def _turned(self, kinship: Kinship) -> FloatArray:
@@ -377,10 +376,11 @@ class _Around:
             kinship.turned(self.measured.numbers) - np.outer(self.center.gain * mean_gains, self._expected)
         )
 
-    def _by_noise(self) -> list[tuple[float, FloatArray]]:
-        """Return the variances of noise that there are, and which maps have each."""
-        variances = self.measured.noise_sd**2
-        return [(float(value), variances == value) for value in np.unique(variances)]
+    def _by_noise(self) -> list[tuple[float, IntArray]]:
+        """Return the variances of noise that there are, and which maps have each: where maps are related, all."""
+        variances, kind = np.unique(self.measured.noise_sd**2, return_inverse=True)
+        which = np.split(np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))[:-1])
+        return list(zip(variances.tolist(), which, strict=True))
 
 
 class _Moves:
@@ -394,7 +394,7 @@ class _Moves:
     def variance(self, map_: FloatArray, own: FloatArray) -> FloatArray:
         """Return the variance of each cell of a map μ exp(d/μ), if each number has so much noise of its own."""
         slope, (rows, columns) = map_ / self._mean, self._shape
-        whole = (map_ * slope) @ self._reach / max(slope @ map_, 1e-300)
+        whole = (map_ * slope) @ self._reach / max(float(slope @ map_), 1e-300)
         moved = slope.reshape(rows, 1, columns) * (self._by_row - whole[:, None])
         moved = (self._down @ moved.reshape(rows, -1)).reshape(-1, columns) @ self._across.T
         np.square(moved, out=moved)
