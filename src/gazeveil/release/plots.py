@@ -54,16 +54,37 @@ def heat_over_picture(picture: NDArray[np.uint8], warmth: FloatArray, title: str
     return png(figure, dpi=90)
 
 
+class MapPictures:
+    """Pictures of maps of one screen, in its proportions, with a scale and what they show: all drawn in one figure.
+
+    A figure for each takes twice as long, most of it to find room for the numbers of the scale. Room is found anew
+    only where these get longer or shorter.
+    """
+
+    def __init__(self, geometry: Geometry, scale: str = "share of gaze per cell") -> None:
+        left, top, right, bottom = geometry.extent()
+        self._figure, self._axes = canvas(6.0, 6.0 * abs((bottom - top) / (right - left)) + 0.4)
+        place = (left, right, bottom, top)
+        self._image = self._axes.imshow(np.zeros((1, 1)), cmap="inferno", extent=place, interpolation="bilinear")
+        self._scale = self._figure.colorbar(self._image, ax=self._axes, shrink=0.8, label=scale)
+        self._axes.set_xlabel(f"x ({geometry.unit})")
+        self._axes.set_ylabel(f"y ({geometry.unit})")
+        self._room_for = -1
+
+    def draw(self, values: FloatArray, title: str) -> bytes:
+        """Draw a map of cells."""
+        self._image.set_data(values)
+        self._image.autoscale()
+        self._axes.set_title(title)
+        longest = max((len(label.get_text()) for label in self._scale.ax.get_yticklabels()), default=0)
+        self._figure.set_layout_engine("none" if longest == self._room_for else "constrained")
+        self._room_for = longest
+        return png(self._figure, dpi=90)
+
+
 def map_picture(values: FloatArray, geometry: Geometry, title: str, scale: str = "share of gaze per cell") -> bytes:
-    """Draw a map of cells in the screen's proportions, with a scale and what it shows."""
-    left, top, right, bottom = geometry.extent()
-    figure, axes = canvas(6.0, 6.0 * abs((bottom - top) / (right - left)) + 0.4)
-    image = axes.imshow(values, cmap="inferno", extent=(left, right, bottom, top), interpolation="bilinear")
-    figure.colorbar(image, ax=axes, shrink=0.8, label=scale)
-    axes.set_xlabel(f"x ({geometry.unit})")
-    axes.set_ylabel(f"y ({geometry.unit})")
-    axes.set_title(title)
-    return png(figure, dpi=90)
+    """Draw a single map of cells: see `MapPictures`."""
+    return MapPictures(geometry, scale).draw(values, title)
 
 
 def bare_picture(values: FloatArray) -> bytes:

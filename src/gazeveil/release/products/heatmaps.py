@@ -28,7 +28,7 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import MOST_DRAWN, picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import MOST_DRAWN, drawing_of, picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
@@ -142,12 +142,13 @@ class HeatmapsMeasurement(Aggregate):
         np.savez(folder / "heatmaps.npz", **arrays)  # compressed, noise would be a twentieth smaller, and cost seconds
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
-        write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli")
+        drawing = drawing_of(screen) if plots.available() else None
+        write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli", drawing=drawing)
         bare = len(value.maps) > MOST_DRAWN
         for done, (name, estimate) in enumerate(value.maps.items()):
             tell(done, len(value.maps))
             under = None if bare else picture_of(self.study.stimulus(name))
-            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare)
+            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare, drawing=drawing)
         return {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
 
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
