@@ -67,7 +67,7 @@ def _names(line: str) -> set[str]:
 
 def is_header(line: str) -> bool:
     """Whether a line is the header of a table of samples."""
-    if line.startswith("#"):
+    if line.startswith("#") or "time" not in line.lower():
         return False
     names = _names(line)
     return names >= {"time", "type", "trial"} or ("recordingtime" in names and len(names) > 2)

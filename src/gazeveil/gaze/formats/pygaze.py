@@ -149,6 +149,8 @@ def _names(line: str) -> set[str]:
 
 
 def _is_header(line: str) -> bool:
+    if "stamp" not in line.lower():
+        return False
     names = _names(line)
     return names >= {"timestamp", "time", "state"} or names >= {"timestamp", "event", "gazepointx"}
 

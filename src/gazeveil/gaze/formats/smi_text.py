@@ -72,7 +72,6 @@ class SmiText:
             report,
             delimiter=options.delimiter,
             is_header=is_header if preamble else None,
-            missing="-",
             aside=aside,
         )
         layout = layout_of(table.columns, options)
