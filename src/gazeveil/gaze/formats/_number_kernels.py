@@ -3,8 +3,8 @@
 """Decimal digits as the float64 nearest to them, compiled.
 
 Short numbers take one exact division. Longer ones are multiplied by a power of five of 128 bits, which decides the
-rounding unless the product is too close to the middle between two numbers (Lemire, Number parsing at a gigabyte per
-second, 2021); then nothing is said, and somebody slower has to look.
+rounding (Lemire, Number parsing at a gigabyte per second, 2021). Where the product is too close to call, or the number
+too long, nothing is said, and somebody slower has to look.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 TOP_BIT = np.uint64(1 << 63)
 BELOW_MANTISSA = np.uint64(0x1FF)
 HIDDEN_BIT = np.uint64(1 << 52)
-ZERO_BITS, ONE, TWO, THREE, NINE_BITS, THIRTY_TWO, FIFTY_TWO, SIXTY_THREE = (
-    np.uint64(number) for number in (0, 1, 2, 3, 9, 32, 52, 63)
+ZERO_BITS, ONE, THREE, NINE_BITS, THIRTY_TWO, FIFTY_TWO, SIXTY_THREE = (
+    np.uint64(number) for number in (0, 1, 3, 9, 32, 52, 63)
 )
 
 
@@ -72,10 +72,12 @@ def nearest(whole: Any, power: Any) -> tuple[float, Any, bool]:
         low = low + more
         if more > low:
             high = high + ONE
-    if low == ALL_ONES or (low <= ONE and high & BELOW_MANTISSA == ZERO_BITS):
-        return 0.0, ZERO_BITS, False  # exactly in the middle, as far as 128 bits can tell
+    if low == ALL_ONES:
+        return 0.0, ZERO_BITS, False
     upper = high >> SIXTY_THREE
     mantissa = high >> (upper + NINE_BITS)
+    if low <= ONE and -4 <= power <= 23 and mantissa & THREE == ONE and mantissa << (upper + NINE_BITS) == high:
+        mantissa = mantissa - ONE  # exactly in the middle: to the even one
     exponent = ((217706 * power) >> 16) + 63 + np.int64(upper) - zeros + 1023
     mantissa = (mantissa + (mantissa & ONE)) >> ONE
     if mantissa >= HIDDEN_BIT << ONE:

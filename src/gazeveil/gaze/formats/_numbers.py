@@ -80,11 +80,15 @@ def is_one_of(tokens: pl.Series, accepts: Callable[[str], bool]) -> pl.Series:
 
     For columns with few different texts: each is looked at once.
     """
+    return which_are(tokens, accepts)[0]
+
+
+def which_are(tokens: pl.Series, *kinds: Callable[[str], bool]) -> list[pl.Series]:
+    """Return as `is_one_of` for several kinds of text at once."""
     different = _different(tokens)
-    fitting = [token for token in different if accepts(token.strip().lower())]
-    if len(fitting) == len(different):
-        return tokens.is_not_null()
-    return _are(tokens, fitting)
+    words = [token.strip().lower() for token in different]
+    fitting = [[token for token, word in zip(different, words, strict=True) if kind(word)] for kind in kinds]
+    return [tokens.is_not_null() if len(some) == len(different) else _are(tokens, some) for some in fitting]
 
 
 def _different(tokens: pl.Series) -> list[str]:

@@ -48,6 +48,8 @@ class Batch:
 
     def take(self, keep: BoolArray) -> Batch:
         """Return the rows that a mask chooses."""
+        if keep.all():
+            return self
         return Batch(self.frame.filter(keep), self.lines[keep])
 
 
@@ -150,8 +152,9 @@ class Table:
 
     def reject(self, batch: Batch, bad: pl.Series, column: str, expected: str, tokens: pl.Series) -> Batch:
         """Report the rows that ``bad`` marks as bad lines and return the others."""
-        marked = bad.fill_null(True).to_numpy()
-        return self._settle(batch, [_BadField(marked, column, expected, tokens)])
+        if not bad.has_nulls() and not bad.any():
+            return batch
+        return self._settle(batch, [_BadField(bad.fill_null(True).to_numpy(), column, expected, tokens)])
 
     def _judge(self, batch: Batch, columns: Mapping[Rule, str], names: Mapping[str, str]) -> Batch:
         """Add the columns that say where the user's rules hold, and report what cannot be compared."""

@@ -190,7 +190,8 @@ def _read_exponent(data: Any, at: Any) -> tuple[int, Any, bool]:
     negative = data[at] == MINUS
     if negative or data[at] == PLUS:
         at += ONE
-    start, power = at, 0
+    start = at
+    power: Any = 0
     while np.uint8(data[at] - ZERO) <= NINE and power < 1000:
         power = power * 10 + np.int64(data[at] - ZERO)
         at += ONE
