@@ -177,8 +177,10 @@ class GlassesFile(TextFile):
             lines.append(json.dumps({"type": "gaze", "timestamp": t, "data": data}))
         return "\n".join([*lines, ""])
 
-    def beside(self, piece: Piece) -> Mapping[str, str]:
+    def beside(self, piece: Piece, *, is_first: bool) -> Mapping[str, str]:
         """Return who wore the glasses, and that gaze is veiled: entries of the recording's meta folder."""
+        if not is_first:
+            return {}
         about = {"meta/participant": json.dumps({"name": piece.key.observer}, ensure_ascii=False)}
         note = {} if piece.veiled is None else {"meta/gazeveil": piece.veiled.sentence + "\n"}
         return about | note

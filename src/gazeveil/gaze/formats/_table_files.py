@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 
@@ -21,13 +20,14 @@ from gazeveil.gaze.recording import Key
 _LETTERS = {"left": "L", "right": "R"}
 
 
-def _times(piece: Piece, unit: str, losses: Losses) -> pl.Series:
+def times_in(piece: Piece, unit: str, losses: Losses) -> pl.Series:
+    """Return the times of samples in another unit."""
     text, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND[unit])
     losses.add(f"the last digit of times, which {unit} cannot tell", inexact)
     return text
 
 
-def _all(piece: Piece, value: object) -> pl.Series:
+def constant(piece: Piece, value: object) -> pl.Series:
     """Return a column that says the same on all rows."""
     text = None if value in {None, ""} else str(value)
     return pl.Series([text] * piece.samples.height, dtype=pl.String)
@@ -37,9 +37,9 @@ def _flags(known: pl.Series) -> pl.Series:
     return known.fill_null(False).cast(pl.Int64)
 
 
-def _veiled(piece: Piece) -> dict[str, pl.Series]:
+def veiled_column(piece: Piece) -> dict[str, pl.Series]:
     """Return the column by which tables without messages say that gaze is veiled."""
-    return {} if piece.veiled is None else {"veiled": _all(piece, "true")}
+    return {} if piece.veiled is None else {"veiled": constant(piece, "true")}
 
 
 class DelimitedFile(TableFile):
@@ -66,7 +66,7 @@ class DelimitedFile(TableFile):
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return labels and samples as they are."""
         labels = {name: _text(piece, value) for name, value in piece.key._asdict().items()}
-        return {**labels, **{name: piece.samples[name] for name in piece.samples.columns}, **_veiled(piece)}
+        return {**labels, **{name: piece.samples[name] for name in piece.samples.columns}, **veiled_column(piece)}
 
 
 class TabFile(DelimitedFile):
@@ -118,13 +118,13 @@ class TobiiTsvFile(TableFile):
         tag = "DACS px" if piece.geometry.unit is Unit.PIXEL else "DACS norm"
         said = piece.said()
         found = {
-            "Recording timestamp [μs]": _times(piece, "us", self.losses),
-            "Sensor": _all(piece, "Eye Tracker"),
-            "Participant name": _all(piece, piece.key.observer),
-            "Recording name": _all(piece, piece.key.session),
+            "Recording timestamp [μs]": times_in(piece, "us", self.losses),
+            "Sensor": constant(piece, "Eye Tracker"),
+            "Participant name": constant(piece, piece.key.observer),
+            "Recording name": constant(piece, piece.key.session),
             "Recording resolution width [px]": _size(piece, piece.geometry.width_px),
             "Recording resolution height [px]": _size(piece, piece.geometry.height_px),
-            "Presented Stimulus name": _all(piece, piece.key.stimulus),
+            "Presented Stimulus name": constant(piece, piece.key.stimulus),
             "Event": pl.Series(["Veiled" if text else None for text in said], dtype=pl.String),
             "Event value": said,
             f"Gaze point X [{tag}]": piece.column("x"),
@@ -148,7 +148,7 @@ class TobiiTsvFile(TableFile):
 
 
 def _size(piece: Piece, value: float | None) -> pl.Series:
-    return _all(piece, None if value is None else f"{value:.17g}")
+    return constant(piece, None if value is None else f"{value:.17g}")
 
 
 class TobiiSdkFile(TableFile):
@@ -167,7 +167,7 @@ class TobiiSdkFile(TableFile):
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return the SDK's columns; gaze of both eyes together stands in the columns of each."""
-        found = {"device_time_stamp": _times(piece, "us", self.losses)}
+        found = {"device_time_stamp": times_in(piece, "us", self.losses)}
         sides = piece.sides or ("left", "right")
         if not piece.sides:
             self.losses.add("that gaze is of both eyes together: it stands in the columns of each", int(piece.begins))
@@ -182,7 +182,7 @@ class TobiiSdkFile(TableFile):
             if side in pupils:
                 found[f"{side}_pupil_diameter"] = pupils[side]
                 found[f"{side}_pupil_validity"] = _flags(pupils[side].is_not_null())
-        return found | _veiled(piece)
+        return found | veiled_column(piece)
 
 
 class GazepointFile(TableFile):
@@ -221,7 +221,7 @@ class GazepointFile(TableFile):
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Gazepoint's columns."""
-        media = {"MEDIA_ID": _all(piece, self._media), "MEDIA_NAME": _all(piece, piece.key.stimulus)}
+        media = {"MEDIA_ID": constant(piece, self._media), "MEDIA_NAME": constant(piece, piece.key.stimulus)}
         found = {
             **(media if piece.key.stimulus else {}),
             "TIME(s)": piece.column("t"),
@@ -260,10 +260,10 @@ class SrReportFile(TableFile):
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Data Viewer's columns; AVERAGE where there are not two eyes."""
         found = {
-            "RECORDING_SESSION_LABEL": _all(piece, piece.key.observer),
-            "TRIAL_INDEX": _all(piece, piece.key.trial),
-            "image": _all(piece, piece.key.stimulus),
-            "TIMESTAMP": _times(piece, "ms", self.losses),
+            "RECORDING_SESSION_LABEL": constant(piece, piece.key.observer),
+            "TRIAL_INDEX": constant(piece, piece.key.trial),
+            "image": constant(piece, piece.key.stimulus),
+            "TIMESTAMP": times_in(piece, "ms", self.losses),
         }
         eyes = {side: f"{side}_" for side in piece.sides}
         for name, prefix in (eyes if len(eyes) == 2 else {"average": "", **eyes}).items():
@@ -271,57 +271,3 @@ class SrReportFile(TableFile):
             if f"{prefix}pupil" in piece.samples.columns:
                 found[f"{name.upper()}_PUPIL_SIZE"] = piece.column(f"{prefix}pupil")
         return found if piece.veiled is None else {**found, "SAMPLE_MESSAGE": piece.said()}
-
-
-class PupilCoreFile(TableFile):
-    """Pupil Player's ``gaze_positions.csv``, in a folder for each participant."""
-
-    format_name = "pupil-core"
-    units = (Unit.FRACTION,)
-    pupil_units = ()
-    labels = ("observer",)
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One folder for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}/gaze_positions.csv"
-
-    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
-        """Return Pupil Player's columns; its y begins at the bottom."""
-        return {
-            "gaze_timestamp": piece.column("t"),
-            "confidence": piece.column("valid").fill_null(False).cast(pl.Float64),
-            "norm_pos_x": piece.column("x"),
-            "norm_pos_y": 1.0 - piece.column("y"),
-            **_veiled(piece),
-        }
-
-
-class PupilCloudFile(TableFile):
-    """Pupil Cloud's ``gaze.csv``, in a folder for each participant; sessions are its recordings."""
-
-    format_name = "pupil-cloud"
-    units = (Unit.PIXEL,)
-    pupil_units = ()
-    labels = ("observer", "session")
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One folder for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}/gaze.csv"
-
-    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
-        """Return Pupil Cloud's columns."""
-        return {
-            "recording id": _all(piece, piece.key.session),
-            "timestamp [ns]": _times(piece, "ns", self.losses),
-            "gaze x [px]": piece.column("x"),
-            "gaze y [px]": piece.column("y"),
-            **_veiled(piece),
-        }
-
-    def beside(self, piece: Piece) -> Mapping[str, str]:
-        """Return the description that names the wearer."""
-        about = {"wearer_id": piece.key.observer}
-        note = {} if piece.veiled is None else {"veiled": piece.veiled.sentence}
-        return {"info.json": json.dumps({**about, **note}, indent=2, ensure_ascii=False) + "\n"}

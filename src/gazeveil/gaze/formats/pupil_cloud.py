@@ -21,10 +21,10 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
 from gazeveil.gaze.formats._columns import parse_name
 from gazeveil.gaze.formats._numbers import is_one_of
+from gazeveil.gaze.formats._pupil_files import PupilCloudFile
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._table_files import PupilCloudFile
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -53,7 +53,7 @@ class PupilCloud:
 
     title = "Pupil Cloud download (Neon, Pupil Invisible)"
     suffixes = (".csv",)
-    lost = ("stimulus", "trial", "pupil", "eyes", "events", "geometry", "rate")
+    lost = ("stimulus", "trial", "eyes", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is Pupil Cloud's table of gaze, or a folder with one."""

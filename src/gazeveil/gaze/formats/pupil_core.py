@@ -14,9 +14,9 @@ from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
 from gazeveil.gaze.formats._columns import parse_name
+from gazeveil.gaze.formats._pupil_files import PupilCoreFile
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._table_files import PupilCoreFile
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -37,7 +37,7 @@ class PupilCore:
 
     title = "Pupil Core export"
     suffixes = (".csv",)
-    lost = ("stimulus", "session", "trial", "pupil", "eyes", "events", "geometry", "rate")
+    lost = ("stimulus", "session", "trial", "eyes", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a table of gaze positions, or a folder with one."""

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Events as rows of tables: one table for each kind, and what such a table does not hold is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from gazeveil.gaze import schema
+from gazeveil.gaze.formats._writing import Losses
+
+NO_PLACE = "events that such files have no place for"
+DETAILS = "details of events that such files do not hold"
+DETECTOR = "by which detector events were found: they stand as the tracker's"
+SINGLE = "of which eye events are: they stand as both eyes'"
+
+_ALWAYS = ("kind", "source", "eye", "onset", "offset")
+_NOT_IN_A_FIELD = r"[\n\r\x00]"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table of events.
+
+    Attributes:
+        kind: Which events it holds; those of one moment are messages.
+        holds: Which of `schema.EVENTS` it holds besides start and end.
+        columns: Turns events into the columns of the table.
+    """
+
+    kind: str
+    holds: tuple[str, ...]
+    columns: Callable[[pl.DataFrame], Mapping[str, pl.Series]]
+
+
+def as_tables(tables: Mapping[str, Rows], events: pl.DataFrame, losses: Losses) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the tables that have rows, by the names of their files."""
+    events = with_known_numbers(events)
+    kept = 0
+    for name, rows in tables.items():
+        mine = events.filter(pl.col("kind") == rows.kind, pl.col("onset").is_not_null())
+        if rows.kind == "message":
+            mine = mine.filter(~pl.col("text").fill_null("\n").str.contains(_NOT_IN_A_FIELD))
+            mine = mine.with_columns(pl.col("offset").fill_null(pl.col("onset")))
+        else:
+            mine = mine.filter(pl.col("offset").is_not_null())
+        kept += mine.height
+        note_details(mine, rows.holds, losses)
+        if mine.height:
+            yield name, pl.DataFrame(rows.columns(mine))
+    losses.add(NO_PLACE, events.height - kept)
+
+
+def with_known_numbers(events: pl.DataFrame) -> pl.DataFrame:
+    """Return events with numbers that are none left out."""
+    numbers = pl.col(pl.Float64)
+    return schema.event_table(events).with_columns(pl.when(numbers.is_finite()).then(numbers))
+
+
+def note_details(events: pl.DataFrame, holds: tuple[str, ...], losses: Losses) -> None:
+    """Note what is known about events besides their start, their end and what a file holds of them."""
+    losses.add(DETECTOR, int((events["source"].fill_null("tracker") != "tracker").sum()))
+    losses.add(SINGLE, int((events["eye"].fill_null("both") != "both").sum()))
+    others = [name for name in schema.EVENTS if name not in (*_ALWAYS, *holds)]
+    losses.add(DETAILS, int(events.select(pl.any_horizontal(pl.col(others).is_not_null())).to_series().sum()))
