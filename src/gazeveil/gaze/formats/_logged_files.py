@@ -7,6 +7,7 @@ Both mark lost gaze by (0, 0), and both say the screen once, so that one file ho
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,10 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
+from gazeveil.gaze.formats._event_files import NO_PLACE, OWN, AmongRows, TimedLine, note_details, with_known_numbers
 from gazeveil.gaze.formats._naming import Rule, a_name, media_in
 from gazeveil.gaze.formats._samples import PER_SECOND
+from gazeveil.gaze.formats._smi_events import Movements, said_in
 from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
 from gazeveil.gaze.formats._written_numbers import plain_numbers, scaled_times
 from gazeveil.gaze.geometry import Geometry, Unit
@@ -27,6 +30,7 @@ from gazeveil.gaze.recording import Key
 _NONE = "0.0"
 _IMAGE = Rule("MSG", "image")
 _LETTERS = {"left": "L", "right": "R"}
+_DISPLAY = re.compile(r"display (?:resolution|size in cm):|distance between participant and display:")
 
 
 class LoggedFile(TableFile):
@@ -35,11 +39,15 @@ class LoggedFile(TableFile):
     units = (Unit.PIXEL,)
     labels = ("observer", "stimulus", "trial")
     delimiter = "\t"
+    takes_events = True
     time_unit: ClassVar[str]
+    ends_with: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
         self.shown: Counter[str] = Counter()
+        self.among = AmongRows()
+        self._said: set[str] = set()
         self._stated: tuple[Geometry, float | None] | None = None
 
     @abstractmethod
@@ -53,6 +61,14 @@ class LoggedFile(TableFile):
     @abstractmethod
     def messages(self, piece: Piece) -> list[str]:
         """Return what is said before a recording's rows."""
+
+    @abstractmethod
+    def is_read_back(self, text: str) -> bool:
+        """Whether a message's text is read as it is."""
+
+    @abstractmethod
+    def says_what(self, text: str) -> bool:
+        """Whether a message would be taken for something that the file says itself."""
 
     def before(self, piece: Piece) -> list[str]:
         """Return the lines before the header."""
@@ -85,8 +101,41 @@ class LoggedFile(TableFile):
             field_of_view = (piece.geometry.fov_x_deg, piece.geometry.fov_y_deg) != (None, None)
             self.losses.add("the headset's field of view", int(field_of_view))
         start = self.time_of(piece, 0)
-        lines += [self.message(start, text) for text in self.messages(piece)]
+        said = self.messages(piece)
+        self._said = {*said, *self.ends_with}
+        lines += [self.message(start, text) for text in said]
         return "\n".join([*lines, ""])
+
+    def rows(self, piece: Piece) -> str:
+        """Return the rows with the messages among them."""
+        self.hear(piece.events)
+        return self.among.put(super().rows(piece), piece.column("t").to_numpy()) if piece.samples.height else ""
+
+    def end(self) -> str:
+        """Return the messages that are left."""
+        return self.among.rest()
+
+    def hear(self, events: pl.DataFrame) -> None:
+        """Let messages wait for the rows of their time; note what cannot be said."""
+        spoken = with_known_numbers(events).filter(pl.col("kind") == "message")
+        fitting = []
+        for row, (onset, text) in enumerate(spoken.select("onset", "text").iter_rows()):
+            if text in self._said:
+                continue
+            if onset is None or text is None or any(mark in text for mark in "\n\r\0") or not self.is_read_back(text):
+                self.losses.add(NO_PLACE)
+            elif self.says_what(text):
+                self.losses.add(OWN)
+            else:
+                fitting.append(row)
+        kept = spoken[fitting]
+        note_details(kept, ("text",), self.losses)
+        times, inexact = scaled_times(kept["onset"].to_numpy(), PER_SECOND[self.time_unit])
+        self.losses.add(f"the last digit of the times of events, which {self.time_unit} cannot tell", inexact)
+        self.among.add(
+            TimedLine(onset, self.message(time, text))
+            for onset, time, text in zip(kept["onset"], times, kept["text"], strict=True)
+        )
 
     def times(self, piece: Piece) -> pl.Series:
         """Return the times in the format's unit."""
@@ -130,6 +179,12 @@ class SmiFile(LoggedFile):
     pupil_units = ("mm", "px")
     time_unit = "us"
     says_who = True
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._movements = Movements(losses)
+        self._movement = pl.Series(dtype=pl.String)
+        self._held: Piece | None = None
 
     @classmethod
     def place(cls, key: Key) -> str:
@@ -180,6 +235,36 @@ class SmiFile(LoggedFile):
         """Return a MSG line."""
         return f"{time}\tMSG\t{self.shown.total()}\t# Message: {text}"
 
+    def is_read_back(self, text: str) -> bool:
+        """SMI's own words before a message are no part of it."""
+        return said_in(text) == text != ""
+
+    def says_what(self, text: str) -> bool:
+        """The name of a picture or film is a stimulus."""
+        return media_in(text) != ""
+
+    def rows(self, piece: Piece) -> str:
+        """Return the rows before these, now that it is known which events they are in."""
+        self.hear(piece.events)
+        self._movements.add(piece.events)
+        if not piece.samples.height:
+            return ""
+        before, self._held = self._held, piece
+        return self._labelled(before, piece)
+
+    def end(self) -> str:
+        """Return the last rows, and the messages that are left."""
+        before, self._held = self._held, None
+        text = self._labelled(before, None)
+        self._movements.end()
+        return text + self.among.rest()
+
+    def _labelled(self, piece: Piece | None, after: Piece | None) -> str:
+        if piece is None:
+            return ""
+        self._movement = self._movements.labels(piece.samples, None if after is None else after.samples)
+        return self.among.put(TableFile.rows(self, piece), piece.column("t").to_numpy())
+
     def messages(self, piece: Piece) -> list[str]:
         """Return what is shown, and that gaze is veiled."""
         note = [] if piece.veiled is None else [piece.veiled.sentence]
@@ -197,7 +282,7 @@ class SmiFile(LoggedFile):
         for letter, prefix in [*((_LETTERS[side], f"{side}_") for side in piece.sides), ("B", "")]:
             x, y = self.gaze(piece, prefix)
             found |= {f"{letter} POR X [px]": x, f"{letter} POR Y [px]": y}
-        return found
+        return {**found, "B Event Info": self._movement if piece.samples.height else _same(piece, None)}
 
 
 class PyGazeFile(LoggedFile):
@@ -205,6 +290,7 @@ class PyGazeFile(LoggedFile):
 
     format_name = "pygaze"
     time_unit = "ms"
+    ends_with = ("stop_recording",)
     tracked: ClassVar[tuple[str, str]] = ("7", "8")
 
     def __init__(self, losses: Losses) -> None:
@@ -239,15 +325,26 @@ class PyGazeFile(LoggedFile):
         lines += [f"image {piece.key.stimulus}"] if piece.key.stimulus else []
         return lines if piece.veiled is None else [*lines, piece.veiled.sentence]
 
+    def is_read_back(self, text: str) -> bool:
+        """A message is a field without blanks around it."""
+        return text.strip() == text != "" and "\t" not in text
+
+    def says_what(self, text: str) -> bool:
+        """The display, the beginning of a recording and its stimulus, if it has one, are told by messages."""
+        names = bool(_IMAGE.name_in(text)) and "" not in self.shown
+        return text == "start_recording" or names or _DISPLAY.search(text) is not None
+
     def rows(self, piece: Piece) -> str:
-        """Return the rows."""
+        """Return the rows; a log has no other events than messages."""
+        others = piece.events.filter(pl.col("kind") != "message").height
+        self.losses.add(NO_PLACE, others)
         if piece.samples.height:
             self._last = self.time_of(piece, -1)
         return super().rows(piece)
 
     def end(self) -> str:
-        """Return the message that ends a recording."""
-        return self.message(self._last, "stop_recording") + "\n"
+        """Return the messages that are left, and the one that ends a recording."""
+        return super().end() + "".join(f"{self.message(self._last, text)}\n" for text in self.ends_with)
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return PyGaze's columns."""

@@ -69,7 +69,7 @@ class PyGaze:
 
     title = "PyGaze log (Eye Tribe, Tobii)"
     suffixes = (".tsv", ".txt")
-    lost = ("stimulus", "session", "events", "rate", "pupil_unit")
+    lost = ("stimulus", "session", "rate", "pupil_unit")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
