@@ -120,7 +120,7 @@ def test_pupils_of_a_recording_do_not_depend_on_when_others_were_made(tmp_path: 
     states = "recording id,timestamp [ns],pupil diameter left [mm],pupil diameter right [mm]\n"
     for name in ("rec1", "rec2"):
         states += "".join(f"{name},{START + time * 1_000_000},{3 + time % 7},4\n" for time in times[name])
-    folder = download(tmp_path, rows, **{"3d_eye_states": states})
+    folder = download(tmp_path, rows, None, **{"3d_eye_states": states})
     for chunk_rows in (1, 250_000):  # read in pieces of 4 KB, and all at once
         for recording in read(folder, chunk_rows=chunk_rows).recordings:
             expected = [(3 + time % 7 + 4) / 2 for time in times[recording.session]]
