@@ -18,11 +18,12 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.formats._event_files import NO_PLACE, OWN, AmongRows, TimedLine, note_details, with_known_numbers
+from gazeveil.gaze.formats._event_files import NO_PLACE
+from gazeveil.gaze.formats._event_rows import LabelledFile, SpokenFile
 from gazeveil.gaze.formats._naming import Rule, a_name, media_in
 from gazeveil.gaze.formats._samples import PER_SECOND
-from gazeveil.gaze.formats._smi_events import Movements, said_in
-from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
+from gazeveil.gaze.formats._smi_columns import said_in
+from gazeveil.gaze.formats._writing import Losses, Piece, as_file_name, cannot_hold
 from gazeveil.gaze.formats._written_numbers import plain_numbers, scaled_times
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
@@ -33,21 +34,17 @@ _LETTERS = {"left": "L", "right": "R"}
 _DISPLAY = re.compile(r"display (?:resolution|size in cm):|distance between participant and display:")
 
 
-class LoggedFile(TableFile):
+class LoggedFile(SpokenFile):
     """A table of one participant, with messages before each recording's rows."""
 
     units = (Unit.PIXEL,)
     labels = ("observer", "stimulus", "trial")
     delimiter = "\t"
-    takes_events = True
-    time_unit: ClassVar[str]
     ends_with: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
         self.shown: Counter[str] = Counter()
-        self.among = AmongRows()
-        self._said: set[str] = set()
         self._stated: tuple[Geometry, float | None] | None = None
 
     @abstractmethod
@@ -55,20 +52,8 @@ class LoggedFile(TableFile):
         """Refuse what would be read back as another; the recording is counted in ``shown`` already."""
 
     @abstractmethod
-    def message(self, time: str, text: str) -> str:
-        """Return a message as a line."""
-
-    @abstractmethod
     def messages(self, piece: Piece) -> list[str]:
         """Return what is said before a recording's rows."""
-
-    @abstractmethod
-    def is_read_back(self, text: str) -> bool:
-        """Whether a message's text is read as it is."""
-
-    @abstractmethod
-    def says_what(self, text: str) -> bool:
-        """Whether a message would be taken for something that the file says itself."""
 
     def before(self, piece: Piece) -> list[str]:
         """Return the lines before the header."""
@@ -102,40 +87,9 @@ class LoggedFile(TableFile):
             self.losses.add("the headset's field of view", int(field_of_view))
         start = self.time_of(piece, 0)
         said = self.messages(piece)
-        self._said = {*said, *self.ends_with}
+        self.said = {*said, *self.ends_with}
         lines += [self.message(start, text) for text in said]
         return "\n".join([*lines, ""])
-
-    def rows(self, piece: Piece) -> str:
-        """Return the rows with the messages among them."""
-        self.hear(piece.events)
-        return self.among.put(super().rows(piece), piece.column("t").to_numpy()) if piece.samples.height else ""
-
-    def end(self) -> str:
-        """Return the messages that are left."""
-        return self.among.rest()
-
-    def hear(self, events: pl.DataFrame) -> None:
-        """Let messages wait for the rows of their time; note what cannot be said."""
-        spoken = with_known_numbers(events).filter(pl.col("kind") == "message")
-        fitting = []
-        for row, (onset, text) in enumerate(spoken.select("onset", "text").iter_rows()):
-            if text in self._said:
-                continue
-            if onset is None or text is None or any(mark in text for mark in "\n\r\0") or not self.is_read_back(text):
-                self.losses.add(NO_PLACE)
-            elif self.says_what(text):
-                self.losses.add(OWN)
-            else:
-                fitting.append(row)
-        kept = spoken[fitting]
-        note_details(kept, ("text",), self.losses)
-        times, inexact = scaled_times(kept["onset"].to_numpy(), PER_SECOND[self.time_unit])
-        self.losses.add(f"the last digit of the times of events, which {self.time_unit} cannot tell", inexact)
-        self.among.add(
-            TimedLine(onset, self.message(time, text))
-            for onset, time, text in zip(kept["onset"], times, kept["text"], strict=True)
-        )
 
     def times(self, piece: Piece) -> pl.Series:
         """Return the times in the format's unit."""
@@ -172,19 +126,14 @@ def _digits(value: float) -> str:
     return str(np.format_float_positional(value, trim="-"))
 
 
-class SmiFile(LoggedFile):
+class SmiFile(LoggedFile, LabelledFile):
     """Samples as SMI's IDF Converter writes them; gaze of both eyes together as binocular gaze."""
 
     format_name = "smi-text"
     pupil_units = ("mm", "px")
     time_unit = "us"
     says_who = True
-
-    def __init__(self, losses: Losses) -> None:
-        super().__init__(losses)
-        self._movements = Movements(losses)
-        self._movement = pl.Series(dtype=pl.String)
-        self._held: Piece | None = None
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"fixation": (), "saccade": (), "blink": ()}
 
     @classmethod
     def place(cls, key: Key) -> str:
@@ -243,28 +192,6 @@ class SmiFile(LoggedFile):
         """The name of a picture or film is a stimulus."""
         return media_in(text) != ""
 
-    def rows(self, piece: Piece) -> str:
-        """Return the rows before these, now that it is known which events they are in."""
-        self.hear(piece.events)
-        self._movements.add(piece.events)
-        if not piece.samples.height:
-            return ""
-        before, self._held = self._held, piece
-        return self._labelled(before, piece)
-
-    def end(self) -> str:
-        """Return the last rows, and the messages that are left."""
-        before, self._held = self._held, None
-        text = self._labelled(before, None)
-        self._movements.end()
-        return text + self.among.rest()
-
-    def _labelled(self, piece: Piece | None, after: Piece | None) -> str:
-        if piece is None:
-            return ""
-        self._movement = self._movements.labels(piece.samples, None if after is None else after.samples)
-        return self.among.put(TableFile.rows(self, piece), piece.column("t").to_numpy())
-
     def messages(self, piece: Piece) -> list[str]:
         """Return what is shown, and that gaze is veiled."""
         note = [] if piece.veiled is None else [piece.veiled.sentence]
@@ -282,7 +209,11 @@ class SmiFile(LoggedFile):
         for letter, prefix in [*((_LETTERS[side], f"{side}_") for side in piece.sides), ("B", "")]:
             x, y = self.gaze(piece, prefix)
             found |= {f"{letter} POR X [px]": x, f"{letter} POR Y [px]": y}
-        return {**found, "B Event Info": self._movement if piece.samples.height else _same(piece, None)}
+        return {**found, "B Event Info": self._movement(piece)}
+
+    def _movement(self, piece: Piece) -> pl.Series:
+        labels = self.movements["kind"] if piece.samples.height else _same(piece, None)
+        return labels.str.to_titlecase().fill_null("-")
 
 
 class PyGazeFile(LoggedFile):

@@ -126,6 +126,12 @@ def _pupils(columns: Columns) -> tuple[dict[str, str], str]:
     return {}, ""
 
 
+def said_in(text: str) -> str:
+    """Return what a message says, without SMI's own words before it (``# Message: …``); ``-`` is nothing."""
+    words = text.strip().removeprefix("#").lstrip().removeprefix("Message:").strip()
+    return "" if words == "-" else words
+
+
 def rate_of(preamble: Sequence[str]) -> float | None:
     """Return the sampling rate that is stated before the table."""
     numbers = _stated_numbers(preamble, "Sample Rate")

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
 
 import polars as pl
 
 from gazeveil.errors import InputError
+from gazeveil.gaze.formats._event_rows import LabelledFile
 from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
@@ -18,6 +21,8 @@ from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
 
 _LETTERS = {"left": "L", "right": "R"}
+_TIME, _WHO, _SESSION = "Recording timestamp [μs]", "Participant name", "Recording name"
+_SHOWN, _VEILED = "Presented Stimulus name", "Veiled"
 
 
 def times_in(piece: Piece, unit: str, losses: Losses) -> pl.Series:
@@ -79,19 +84,34 @@ def _text(piece: Piece, value: str) -> pl.Series:
     return pl.Series([value] * piece.samples.height, dtype=pl.String)
 
 
-class TobiiTsvFile(TableFile):
-    """Tobii Pro Lab's export; gaze in pixels or fractions of the screen."""
+class TobiiTsvFile(LabelledFile):
+    """Tobii Pro Lab's export; gaze in pixels or fractions of the screen. Messages are rows without a sensor."""
 
     format_name = "tobii-tsv"
     units = (Unit.PIXEL, Unit.FRACTION)
     pupil_units = ("mm",)
     delimiter = "\t"
+    time_unit = "us"
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"fixation": ("x", "y"), "saccade": ()}
+    numbered = True
 
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
         self._shown: Counter[Key] = Counter()
         self._last: Key | None = None
         self._unit: Unit | None = None
+        self._key = Key("", "", "", "")
+
+    def is_read_back(self, text: str) -> bool:
+        """Any text is, of which there is some."""
+        return text != ""
+
+    def message(self, time: str, text: str) -> str:
+        """Return a row of the recording that says something."""
+        known = {_TIME: time, _WHO: self._key.observer, _SESSION: self._key.session, _SHOWN: self._key.stimulus}
+        said = {**known, "Event": text}
+        row = pl.DataFrame({name: pl.Series([said.get(name) or None], dtype=pl.String) for name in self._header})
+        return row.write_csv(include_header=False, separator=self.delimiter).removesuffix("\n")
 
     def begin(self, piece: Piece) -> str:
         """Count presentations, as reading does: a trial is one of them."""
@@ -111,27 +131,30 @@ class TobiiTsvFile(TableFile):
                 f"one export holds gaze in one unit, found {piece.geometry} after gaze in {self._unit}",
                 hint="convert the recordings one by one, or write Parquet",
             )
-        return ""
+        self._key = piece.key
+        self.said = set() if piece.veiled is None else {f"{_VEILED}: {piece.veiled.sentence}"}
+        if self._header:
+            return ""
+        self._header = list(self.columns(replace(piece, samples=piece.samples.clear(), begins=False)))
+        return self.delimiter.join(self._header) + "\n"
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Pro Lab's columns."""
         tag = "DACS px" if piece.geometry.unit is Unit.PIXEL else "DACS norm"
         said = piece.said()
         found = {
-            "Recording timestamp [μs]": times_in(piece, "us", self.losses),
+            _TIME: times_in(piece, "us", self.losses),
             "Sensor": constant(piece, "Eye Tracker"),
-            "Participant name": constant(piece, piece.key.observer),
-            "Recording name": constant(piece, piece.key.session),
+            _WHO: constant(piece, piece.key.observer),
+            _SESSION: constant(piece, piece.key.session),
             "Recording resolution width [px]": _size(piece, piece.geometry.width_px),
             "Recording resolution height [px]": _size(piece, piece.geometry.height_px),
-            "Presented Stimulus name": constant(piece, piece.key.stimulus),
-            "Event": pl.Series(["Veiled" if text else None for text in said], dtype=pl.String),
+            _SHOWN: constant(piece, piece.key.stimulus),
+            "Event": pl.Series([_VEILED if text else None for text in said], dtype=pl.String),
             "Event value": said,
             f"Gaze point X [{tag}]": piece.column("x"),
             f"Gaze point Y [{tag}]": piece.column("y"),
         }
-        if piece.veiled is None:
-            del found["Event"], found["Event value"]
         for side in piece.sides:
             found |= {f"Gaze point {side} {axis.upper()} [{tag}]": piece.column(f"{side}_{axis}") for axis in "xy"}
         found |= {f"Pupil diameter {side} [mm]": values for side, values in piece.pupils().items()}
@@ -144,7 +167,10 @@ class TobiiTsvFile(TableFile):
                 .select(pl.when("valid").then(pl.lit("Valid")).when(~pl.col("unsaid")).then(pl.lit("Invalid")))
                 .to_series()
             )
-        return found
+        movements = self.movements if piece.samples.height else self.movements.clear()
+        found["Eye movement type"] = movements["kind"].str.to_titlecase()
+        found["Eye movement type index"] = movements["number"]
+        return found | {f"Fixation point {axis.upper()} [{tag}]": movements[axis] for axis in "xy"}
 
 
 def _size(piece: Piece, value: float | None) -> pl.Series:

@@ -30,8 +30,8 @@ from gazeveil.gaze.formats._smi_columns import (
     is_list_of_events,
     layout_of,
     rate_of,
+    said_in,
 )
-from gazeveil.gaze.formats._smi_events import said_in
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head

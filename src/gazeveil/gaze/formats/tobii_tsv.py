@@ -49,7 +49,7 @@ class TobiiTsv:
 
     title = "Tobii Pro Lab TSV export"
     suffixes = (".tsv", ".txt", ".csv")
-    lost = ("events", "geometry", "rate")
+    lost = ("geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""
