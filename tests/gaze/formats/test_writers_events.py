@@ -74,23 +74,29 @@ HELD: dict[str, tuple[str, ...]] = {
     "pupil-core": ("message", "fixation", "blink"),
     "pupil-cloud": ("message", "fixation", "saccade", "blink"),
     "tobii-tsv": ("message", "fixation", "saccade"),
+    "gazepoint-csv": ("message", "fixation", "blink"),
+    "sr-report": ("message", "saccade", "blink"),
 }
+ON_ROWS = {"gazepoint-csv", "sr-report"}  # a message stands on the sample of its time
 OWN_MESSAGES = "^(?:lake.png|image .*|start_recording|stop_recording|display .*|distance .*)$"
 
 
 def events_for(name: str) -> list[dict[str, Any]]:
     """Events that the format holds with all that is known of them."""
-    place: dict[str, Any] = {"x": 0.25, "y": 0.75} if name == "pupil-core" else {"x": 300.5, "y": 1e-7}
+    place: dict[str, Any] = (
+        {"x": 0.25, "y": 0.75} if name in {"pupil-core", "gazepoint-csv"} else {"x": 300.5, "y": 1e-7}
+    )
     place = {} if name == "smi-text" else place
+    early, among, late = (TIMES[0], TIMES[12], TIMES[-1]) if name in ON_ROWS else (9.5, 10.0505, 99.0)
     found: list[dict[str, Any]] = [
-        {"kind": "message", "onset": 9.5, "offset": 9.5, "text": 'before, the  first: "sample"'},
+        {"kind": "message", "onset": early, "offset": early, "text": 'before, the  first: "sample"'},
         {"kind": "fixation", "onset": TIMES[0], "offset": TIMES[8], **place},
         {"kind": "saccade", "onset": TIMES[9], "offset": TIMES[12]}
         | ({"amplitude": 4.75} if name == "pupil-cloud" else {}),
-        {"kind": "message", "onset": 10.0505, "offset": 10.0505, "text": "!V TRIAL_VAR answer yes é"},
+        {"kind": "message", "onset": among, "offset": among, "text": "!V TRIAL_VAR answer yes é"},
         {"kind": "fixation", "onset": TIMES[13], "offset": TIMES[19], **place},
         {"kind": "blink", "onset": TIMES[20], "offset": TIMES[29]},
-        {"kind": "message", "onset": 99.0, "offset": 99.0, "text": "after the last"},
+        {"kind": "message", "onset": late, "offset": late, "text": "after the last"},
     ]
     return [{"eye": "both", **each} for each in found if each["kind"] in HELD[name]]
 
@@ -102,7 +108,7 @@ def made_for(name: str, events: list[dict[str, Any]]) -> Recording:
     x, y = np.where(lost, np.nan, made.x), np.where(lost, np.nan, made.y)
     changes: dict[str, Any] = {} if name in {"pygaze", "smi-text"} else {"geometry": screen(1680, 1050)}
     changes |= {"stimulus": ""} if name.startswith("pupil") else {}
-    if name == "pupil-core":
+    if name in {"pupil-core", "gazepoint-csv"}:
         x, y, changes["geometry"] = x / 1680, y / 1050, normalised(1680, 1050)
     return replace(made, x=x, y=y, valid=~lost, **changes)
 

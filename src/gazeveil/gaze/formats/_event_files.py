@@ -72,6 +72,19 @@ def note_details(events: pl.DataFrame, holds: tuple[str, ...], losses: Losses) -
     losses.add(DETAILS, int(events.select(pl.any_horizontal(pl.col(others).is_not_null())).to_series().sum()))
 
 
+def lengths_of(onset: FloatArray, offset: FloatArray, per_second: float, losses: Losses) -> FloatArray:
+    """Return how long events last, in another unit: numbers that give back the ends with the starts; NaN stays NaN."""
+    lengths = offset - onset
+    best = lengths * per_second
+    for other in (np.nextafter(lengths, -np.inf), np.nextafter(lengths, np.inf)):
+        exact = onset + best / per_second == offset
+        better = ~exact & (onset + other * per_second / per_second == offset)
+        best = np.where(better, other * per_second, best)
+    inexact = ~np.isnan(lengths) & (onset + best / per_second != offset)
+    losses.add("the last digit of the ends of events, for which there are lengths", int(inexact.sum()))
+    return best
+
+
 class TimedLine(NamedTuple):
     """A line, and the time in seconds after which it stands."""
 

@@ -21,7 +21,7 @@ from gazeveil.types import BoolArray, FloatArray, IntArray
 _LABELS: dict[str, type[pl.DataType]] = {
     "kind": pl.String,
     "number": pl.Int64,
-    **{name: schema.EVENTS[name] for name in ("x", "y")},
+    **dict.fromkeys(("onset", "offset", "x", "y"), pl.Float64),
 }
 
 
@@ -77,6 +77,10 @@ class SpokenFile(TableFile):
                 fitting.append(row)
         kept = spoken[fitting]
         note_details(kept, ("text",), self.losses)
+        self.speak(kept)
+
+    def speak(self, kept: pl.DataFrame) -> None:
+        """Let messages that can be said wait for the rows of their time."""
         times, inexact = scaled_times(kept["onset"].to_numpy(), PER_SECOND[self.time_unit])
         self.losses.add(f"the last digit of the times of events, which {self.time_unit} cannot tell", inexact)
         self.among.add(
@@ -123,6 +127,53 @@ class LabelledFile(SpokenFile):
             return ""
         self.movements = self._movements.of(piece.samples, None if after is None else after.samples)
         return self.among.put(TableFile.rows(self, piece), piece.column("t").to_numpy())
+
+
+class AnnotatedFile(LabelledFile):
+    """A table on whose rows messages stand, too: each on the row of its time."""
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._unsaid: list[tuple[float, str]] = []
+        self._last_said: str | None = None
+        self.spoken = pl.Series(dtype=pl.String)
+
+    def message(self, time: str, text: str) -> str:
+        """Return what stands on a row."""
+        return text
+
+    def speak(self, kept: pl.DataFrame) -> None:
+        """Let messages wait for the row of their time."""
+        self._unsaid += kept.select("onset", "text").iter_rows()
+
+    def end(self) -> str:
+        """Return the last rows; messages after them are not written."""
+        text = super().end()
+        self.losses.add(NO_PLACE, len(self._unsaid))
+        self._unsaid, self._last_said = [], None
+        return text
+
+    def _labelled(self, piece: Piece | None, after: Piece | None) -> str:
+        if piece is not None:
+            self.spoken = self._said_on(piece)
+        return super()._labelled(piece, after)
+
+    def _said_on(self, piece: Piece) -> pl.Series:
+        """Return the messages of rows. One row says one, and not what the row before says."""
+        times = piece.column("t").to_list()
+        row_of = {time: row for row, time in reversed(list(enumerate(times)))}
+        texts = piece.said().to_list()
+        latest = max(times)
+        for onset, text in [each for each in self._unsaid if each[0] <= latest]:
+            row = row_of.get(onset, -1)
+            around = (texts[row - 1] if row > 0 else self._last_said, texts[row + 1] if row + 1 < len(texts) else None)
+            if row < 0 or texts[row] is not None or text in around:
+                self.losses.add(NO_PLACE)
+            else:
+                texts[row] = text
+        self._unsaid = [each for each in self._unsaid if each[0] > latest]
+        self._last_said = texts[-1]
+        return pl.Series(texts, dtype=pl.String)
 
 
 class _Movements:

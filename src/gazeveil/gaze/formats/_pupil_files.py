@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from gazeveil.gaze.formats._event_files import Rows, as_tables
+from gazeveil.gaze.formats._event_files import Rows, as_tables, lengths_of
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._table_files import constant, times_in, veiled_column
 from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name
@@ -148,17 +148,7 @@ class PupilCoreFile(PupilFolder):
 
     def _lengths(self, events: pl.DataFrame, per_second: float) -> pl.Series:
         """Return how long events last; starts and lengths give back their ends."""
-        onset, offset = events["onset"].to_numpy(), events["offset"].to_numpy()
-        lengths = offset - onset
-        best = lengths * per_second
-        for other in (np.nextafter(lengths, -np.inf), np.nextafter(lengths, np.inf)):
-            exact = onset + best / per_second == offset
-            best = np.where(
-                exact, best, np.where(onset + other * per_second / per_second == offset, other * per_second, best)
-            )
-        inexact = int((onset + best / per_second != offset).sum())
-        self.losses.add("the last digit of the ends of events, for which there are lengths", inexact)
-        return pl.Series(best)
+        return pl.Series(lengths_of(events["onset"].to_numpy(), events["offset"].to_numpy(), per_second, self.losses))
 
 
 class PupilCloudFile(PupilFolder):

@@ -12,7 +12,8 @@ from typing import ClassVar
 import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.formats._event_rows import LabelledFile
+from gazeveil.gaze.formats._event_files import lengths_of
+from gazeveil.gaze.formats._event_rows import AnnotatedFile, LabelledFile
 from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
@@ -211,13 +212,19 @@ class TobiiSdkFile(TableFile):
         return found | veiled_column(piece)
 
 
-class GazepointFile(TableFile):
+class GazepointFile(AnnotatedFile):
     """Gazepoint Analysis' export of all gaze: one file for each participant, one media for each recording."""
 
     format_name = "gazepoint-csv"
     units = (Unit.FRACTION,)
     pupil_units = ("mm", "px")
     labels = ("observer", "stimulus", "trial")
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"fixation": ("x", "y"), "blink": ()}
+    numbered = True
+
+    def is_read_back(self, text: str) -> bool:
+        """User data of 0 is none."""
+        return text not in {"", "0"}
 
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
@@ -262,10 +269,27 @@ class GazepointFile(TableFile):
         value, valid = ("PMM", "PMMV") if piece.pupil_unit == "mm" else ("PD", "PV")
         for side, sizes in piece.pupils().items():
             found |= {_LETTERS[side] + value: sizes, _LETTERS[side] + valid: _flags(sizes.is_not_null())}
-        return found if piece.veiled is None else {**found, "USER": piece.said()}
+        return {**found, **self._events(piece.samples.height)}
+
+    def _events(self, rows: int) -> dict[str, pl.Series]:
+        events, spoken = (self.movements, self.spoken) if rows else (self.movements.clear(), self.spoken.clear())
+        is_fixation, is_blink = ((events["kind"] == kind).fill_null(False) for kind in ("fixation", "blink"))
+        only = events.with_columns(
+            pl.when(is_fixation).then(pl.col(name)).alias(name) for name in ("number", "onset", "offset", "x", "y")
+        )
+        lengths = lengths_of(only["onset"].to_numpy(), only["offset"].to_numpy(), 1.0, self.losses)
+        return {
+            **{f"FPOG{axis.upper()}": only[axis] for axis in "xy"},
+            "FPOGS": only["onset"],
+            "FPOGD": pl.Series(lengths, nan_to_null=True),
+            "FPOGID": only["number"],
+            "FPOGV": is_fixation.cast(pl.Int64),
+            "BKID": events["number"].zip_with(is_blink, pl.Series([0]).new_from_index(0, len(is_blink))),
+            "USER": spoken,
+        }
 
 
-class SrReportFile(TableFile):
+class SrReportFile(AnnotatedFile):
     """A sample report as SR Research's Data Viewer writes it."""
 
     format_name = "sr-report"
@@ -274,6 +298,11 @@ class SrReportFile(TableFile):
     delimiter = "\t"
     missing = "."
     eyes_only = True
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"saccade": (), "blink": ()}
+
+    def is_read_back(self, text: str) -> bool:
+        """A dot stands for nothing."""
+        return text.strip() == text and text not in {"", "."}
 
     def begin(self, piece: Piece) -> str:
         """Refuse labels that stand for none in such reports."""
@@ -296,4 +325,10 @@ class SrReportFile(TableFile):
             found |= {f"{name.upper()}_GAZE_{axis.upper()}": piece.column(f"{prefix}{axis}") for axis in "xy"}
             if f"{prefix}pupil" in piece.samples.columns:
                 found[f"{name.upper()}_PUPIL_SIZE"] = piece.column(f"{prefix}pupil")
-        return found if piece.veiled is None else {**found, "SAMPLE_MESSAGE": piece.said()}
+        kinds, spoken = self.movements["kind"], self.spoken
+        if not piece.samples.height:
+            kinds, spoken = kinds.clear(), spoken.clear()
+        eye = piece.sides[0] if len(piece.sides) == 2 else "average"
+        for kind in self.kinds:
+            found[f"{eye.upper()}_IN_{kind.upper()}"] = _flags(kinds == kind)
+        return {**found, "SAMPLE_MESSAGE": spoken}

@@ -34,7 +34,7 @@ class SrReport:
 
     title = "SR Research Data Viewer sample report"
     suffixes = (".txt", ".tsv", ".csv", ".xls")
-    lost = ("session", "events", "geometry", "rate", "pupil_unit")
+    lost = ("session", "geometry", "rate", "pupil_unit")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
