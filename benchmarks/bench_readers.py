@@ -3,10 +3,11 @@
 """How fast files are read: each format beside our Tobii Pro Lab reader, and tables beside pymovements.
 
 The Pro Lab reader was the slowest of the readers that came first, and the aim for others is the speed that it had
-then: for as many samples, and where a sample takes more bytes than in Pro Lab's tables, for as many bytes. It has become
-twice as fast since (decision 139), so the aim is half of its speed now. pymovements knows no maker's table: it is told
-which columns are which, and polars' CSV reader does the work. Ratios there are for the record. EyeLink's text, which each takes apart with its own code, is in ``bench_eyelink``. Processor time of all threads
-is measured, because it depends less on what else runs.
+then: for as many samples, and where a sample takes more bytes than in Pro Lab's tables, for as many bytes. It has
+become twice as fast since (decision 139), so the aim is half of its speed now. pymovements knows no maker's table: it
+is told which columns are which, and polars' CSV reader does the work. Ratios there are for the record. EyeLink's text,
+which each takes apart with its own code, is in ``bench_eyelink``. Processor time of all threads is measured, because it
+depends less on what else runs.
 """
 
 from __future__ import annotations
