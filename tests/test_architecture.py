@@ -55,6 +55,7 @@ SHARED = {
     "registry",
     "files",
     "types",
+    "exact",
     "toml_lines",
     "pictures",
     "showing",

@@ -18,13 +18,13 @@ from typing import Any
 import polars as pl
 
 from gazeveil.errors import InputError, OptionError, PrivacyError
+from gazeveil.exact import Number, whole_number
 from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.features.foreign import ForeignFeatures, is_foreign
 from gazeveil.features.learnt_ranges import digest_of
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable, Info, read_info
 from gazeveil.gaze.geometry import Geometry, Unit
-from gazeveil.privacy.exact import Number, whole_number
 from gazeveil.release.plan import Data
 from gazeveil.release.source import source_of
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt

@@ -22,11 +22,11 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
+from gazeveil.exact import Number
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.pictures import Picture
-from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.ledger import Ledger

@@ -23,7 +23,7 @@ from gazeveil.attacks.restoring.releases import releases_of
 from gazeveil.attacks.restoring.shared import LEAST_SAMPLES, in_degrees, misfit, unwound, without_gaps
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.types import FloatArray

@@ -18,7 +18,7 @@ from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.attacks.restoring.shared import in_degrees, misfit
 from gazeveil.attacks.threats.late_releases import LateReleases, lost_of
 from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 
 

@@ -20,12 +20,12 @@ from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.table import means_table
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, exact
 from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose_disjoint
-from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.fixations import check_stated

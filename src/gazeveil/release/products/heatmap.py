@@ -18,8 +18,8 @@ from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
+from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus

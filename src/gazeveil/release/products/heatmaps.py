@@ -20,8 +20,8 @@ from gazeveil.aggregate.strategy import Estimate, Strategy
 from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.errors import OptionError
+from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus

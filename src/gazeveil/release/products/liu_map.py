@@ -23,8 +23,8 @@ from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap, UnprotectedLiuMa
 from gazeveil.aggregate.liu.noisy import GaussianMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.errors import OptionError
+from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
