@@ -20,11 +20,8 @@ from queue import Empty, SimpleQueue
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.engine import (
-    ENGINES,
-    Columns,
-    Kernel,
-    Summed,
+from gazeveil.aggregate.engine import ENGINES, Columns, Kernel, Summed
+from gazeveil.engines.adding import (
     add_exactly,
     add_up,
     check_columns,
