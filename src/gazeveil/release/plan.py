@@ -180,7 +180,7 @@ class Measurement(ABC):
     def open(self, source: Data, tell: Tell = silent) -> Any:
         """Open the data under the study's rules, after the charge; `measure` gets what this returns."""
         remarks: list[str] = []
-        data = bind(self.study, self._source(source).open(remarks, tell))
+        data = bind(self.study, self._source(source).open(remarks, tell), self.domain.stimuli)
         data.remarks.extend(remarks)
         return data
 

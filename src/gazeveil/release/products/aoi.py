@@ -163,10 +163,9 @@ class AoiMeasurement(Aggregate):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> NoisySums:
         """Return the noisy sums of each group; whoever is in no group is left out, whoever is absent adds nothing."""
-        there = data.on(*self.domain.stimuli)
         found = {}
         for name in self._names:
-            chosen = there.select(observer=self.groups[name]) if self.groups else there
+            chosen = data.corpus.select(observer=self.groups[name]) if self.groups else data.corpus
             found[name] = self._plan(name).measure(chosen, noise, engine, tell)
         return found
 

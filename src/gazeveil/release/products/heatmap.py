@@ -111,9 +111,7 @@ class HeatmapMeasurement(OneStimulus):
         number = self.study.participants.number
         if number is None:
             number = self.mechanism.counted(len(data.corpus.observers), noise)
-        return number, self._strategy(number).measure(
-            data.on(self.stimulus), noise, engine_for(self.study, engine), tell
-        )
+        return number, self._strategy(number).measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: tuple[int, IntArray]) -> Estimate:
         """Return the heatmap."""

@@ -122,7 +122,7 @@ class HeatmapsMeasurement(Aggregate):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(*self.stimuli), noise, engine_for(self.study, engine), tell)
+        return self.plan.measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return the heatmaps and their mean."""
