@@ -56,6 +56,7 @@ SHARED = {
     "files",
     "blas",
     "types",
+    "exact",
     "toml_lines",
     "pictures",
     "showing",

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GeometryError, InputError, OptionError
+from gazeveil.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.lists import STATED, stated_in
 from gazeveil.gaze.usual import assumption
-from gazeveil.privacy.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import a_few, brief, html_table
 
@@ -354,6 +354,8 @@ class Study:
             OptionError: If a screen says something else.
         """
         given = {name: float(size) for name, size in sizes.items() if size is not None}
+        if not given:
+            return self
         stimuli = []
         for each in self.stimuli:
             for name, size in given.items():
@@ -363,7 +365,7 @@ class Study:
                         hint="leave the option out, or mend what the recordings or study.toml say",
                     )
             stimuli.append(replace(each, screen=each.declared_screen.with_sizes(**given), assumed=()))
-        return replace(self, stimuli=tuple(stimuli)) if given else self
+        return replace(self, stimuli=tuple(stimuli))
 
     def one_screen(self, names: Iterable[str]) -> Geometry:
         """Return the one screen of some stimuli.

@@ -25,11 +25,11 @@ import numpy as np
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import OptionError
+from gazeveil.exact import probability
 from gazeveil.experiments.usefulness._heatmap_methods import METHODS, MORE_METHODS, Method, prior_alone, truth
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe_prior
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Scene
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import probability
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import correlation, hot_spot_hits

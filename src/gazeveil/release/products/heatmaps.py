@@ -20,8 +20,8 @@ from gazeveil.aggregate.strategy import Estimate, Strategy
 from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.errors import OptionError
+from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
@@ -123,7 +123,7 @@ class HeatmapsMeasurement(Aggregate):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(*self.stimuli), noise, engine_for(self.study, engine), tell)
+        return self.plan.measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return the heatmaps and their mean."""

@@ -96,7 +96,7 @@ class MovieMeasurement(OneStimulus):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(self.stimulus), noise, engine_for(self.study, engine), tell)
+        return self.plan.measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> MovieEstimate:
         """Return the heatmap of each bin."""
