@@ -5,9 +5,9 @@
 The Pro Lab reader was the slowest of the readers that came first, and the aim for others is the speed that it had
 then: for as many samples, and where a sample takes more bytes than in Pro Lab's tables, for as many bytes. It has
 become twice as fast since (decision 139), so the aim is half of its speed now. pymovements knows no maker's table: it
-is told which columns are which, and polars' CSV reader does the work. Ratios there are for the record. EyeLink's text,
-which each takes apart with its own code, is in ``bench_eyelink``. Processor time of all threads is measured, because it
-depends less on what else runs.
+is told which columns are which, and polars' CSV reader does the work. Ratios there are for the record. Two text formats
+it takes apart with its own code, as we do: SMI's is here, EyeLink's in ``bench_eyelink``. Processor time of all threads
+is measured, because it depends less on what else runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Row, busy, race
-from benchmarks.reader_files import FILES, gazepoint_csv, table, tobii_tsv
+from benchmarks.reader_files import FILES, gazepoint_csv, smi_text, table, tobii_tsv
 from gazeveil import read, screen
 
 SAMPLES = 1_000_000
@@ -41,24 +41,23 @@ def run() -> list[Row]:
         export = tobii_tsv(folder, SAMPLES)
         rows = [_beside_ours(title, make(folder, SAMPLES), export, others) for title, make in FILES.items()]
         rows += [
-            _beside_pymovements("CSV table (t, x, y)", table(folder, SAMPLES), others, "t", "s", ["x", "y"], scale=1e3),
-            _beside_pymovements(
+            _beside_begaze(smi_text(folder, SAMPLES), others),
+            _beside_table("CSV table (t, x, y)", table(folder, SAMPLES), others, "t", "s", ["x", "y"]),
+            _beside_table(
                 "Gazepoint CSV",
                 gazepoint_csv(folder, SAMPLES),
                 others,
                 "TIME(2026/01/01 10:00:00.000)",
                 "s",
                 ["BPOGX", "BPOGY"],
-                scale=1e3,
             ),
-            _beside_pymovements(
+            _beside_table(
                 "Tobii Pro Lab TSV",
                 export,
                 others,
                 "Recording timestamp [μs]",
                 "us",
                 ["Gaze point X [DACS px]", "Gaze point Y [DACS px]"],
-                scale=1e3,
                 read_csv_kwargs={"separator": "\t"},
             ),
         ]
@@ -82,28 +81,46 @@ def _beside_ours(title: str, path: Path, export: Path, others: str) -> Row:
     )
 
 
-def _beside_pymovements(
-    title: str, path: Path, others: str, time_column: str, unit: str, gaze: list[str], scale: float, **more: Any
+def _beside_begaze(path: Path, others: str) -> Row:
+    import pymovements
+
+    reader = partial(pymovements.gaze.from_begaze, path)
+    return _beside_pymovements("SMI text", path, reader, "pymovements.gaze.from_begaze", 10.0, others)
+
+
+def _beside_table(
+    title: str, path: Path, others: str, time_column: str, unit: str, gaze: list[str], **more: Any
 ) -> Row:
     import pymovements
 
+    reader = partial(
+        pymovements.gaze.from_csv, path, time_column=time_column, time_unit=unit, pixel_columns=gaze, **more
+    )
+    return _beside_pymovements(
+        title, path, reader, "pymovements.gaze.from_csv, told the columns", 0.0, f"; note only{others}"
+    )
+
+
+def _beside_pymovements(
+    title: str, path: Path, reader: Callable[[], Any], peer_name: str, target: float, others: str
+) -> Row:
     def theirs() -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return pymovements.gaze.from_csv(path, time_column=time_column, time_unit=unit, pixel_columns=gaze, **more)
+            return reader()
 
-    _check_same(path, theirs, scale)
+    _check_same(path, theirs)
     ours, peer = race(partial(_stream, path), theirs, ROUNDS, clock=time.process_time)
     gc.collect()
     return Row(
         f"{title}, 1,000,000 samples",
-        "pymovements.gaze.from_csv, told the columns",
+        peer_name,
         ours,
         peer,
-        target=0.0,
+        target=target,
         work=SAMPLES,
         unit="samples",
-        note=f"processor time; same times, x and y; note only{others}",
+        note=f"processor time; same times, x and y{others}",
     )
 
 
@@ -119,11 +136,11 @@ def _stream(path: Path) -> int:
     return stream.report.samples
 
 
-def _check_same(path: Path, theirs: Callable[[], Any], scale: float) -> None:
+def _check_same(path: Path, theirs: Callable[[], Any]) -> None:
     """Stop if the two readers do not see the same gaze."""
     [recording] = read(path, geometry=PLANE).recordings
     samples = theirs().samples
     pixels = np.array(samples["pixel"].to_list(), dtype=float)
     same = np.array_equal(pixels, np.column_stack([recording.x, recording.y]))
-    if not same or not np.allclose(samples["time"].to_numpy() / scale, recording.t, rtol=0, atol=1e-3):
+    if not same or not np.allclose(samples["time"].to_numpy() / 1e3, recording.t, rtol=0, atol=1e-3):
         raise SystemExit(f"{path.name}: the readers see other gaze")
