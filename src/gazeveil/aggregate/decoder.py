@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gazeveil.aggregate._lbfgs import minimise
-from gazeveil.aggregate.prior import Prior, features_spread, log_field, prior_of
+from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread, log_field, prior_of
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.types import FloatArray
@@ -152,7 +152,10 @@ class Decoder:
 
     def of_picture(self, saliency: Saliency) -> Decoder:
         """Return the decoder of the same channel for a stimulus whose picture is known."""
-        return Decoder(replace(prior_of(self.prior.grid, saliency), hot_spots=self.prior.hot_spots), self.channel, self)
+        prior = prior_of(self.prior.grid, saliency)
+        more = prior.hot_spots[len(HOT_SPOTS) :]
+        prior = replace(prior, hot_spots=(*self.prior.hot_spots, *more))
+        return Decoder(prior, self.channel, None if more else self)
 
     def _spectrum(self, prior: Prior, hot_spots: tuple[float, float]) -> _Spectrum:
         channel = self.channel

@@ -21,7 +21,7 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.saliency import Saliency
+from gazeveil.aggregate.saliency import PREDICTED, SPECTRAL, Saliency
 from gazeveil.types import FloatArray
 
 MOST_WORKING_CELLS = 1000
@@ -36,14 +36,35 @@ _WIDTHS = (0.14, 0.19, 0.26, 0.36)
 _SIZES = tuple((width, height) for width in _WIDTHS for height in _WIDTHS if 1 / 1.5 < width / height < 1.5)
 _FLOOR = 0.2
 _OFF_CENTRE_WEIGHT = 0.5
-_PICTURE_WEIGHT = 0.1
-"""How likely it is, before anything is measured, that gaze follows what a picture's pixels say."""
-
 HOT_SPOTS = ((1.0, 2.5), (4.0, 1.7), (16.0, 1.2))
 """Relative variance of a map around its mean, and the size of hot spots in degrees: from weak and wide to sharp."""
 
 FAINT_HOT_SPOTS = ((0.5, 3.0), (2.0, 2.0), (8.0, 1.5))
 """The same where little can be seen: what stands out less and is wider is all that a handful of numbers can show."""
+
+
+
+@dataclass(frozen=True, slots=True)
+class _Trust:
+    """How far a kind of guess from a picture is believed before anything is measured.
+
+    Attributes:
+        weight: How likely it is that gaze follows it.
+        powers: To which powers it may have to be taken.
+        floor: The part of gaze that goes anywhere.
+        hot_spots: Kinds of hot spots around it, besides those of any map.
+    """
+
+    weight: float
+    powers: tuple[float, ...]
+    floor: float
+    hot_spots: tuple[tuple[float, float], ...] = ()
+
+
+_TRUST = {
+    SPECTRAL: _Trust(0.1, (1.0,), 0.2),
+    PREDICTED: _Trust(0.8, (0.75, 1.0, 1.25), 0.05, ((0.2, 2.0), (0.6, 2.0))),
+}
 
 _DRIFT_VARIANCE, _DRIFT_DEG = 0.3, 5.0
 _LARGEST_RANK = 220
@@ -109,11 +130,12 @@ def prior_of(grid: Grid, saliency: Saliency | None = None) -> Prior:
     likely = np.asarray(weights) / sum(weights)
     if saliency is None:
         return Prior(grid, _cell_degrees(grid), np.asarray(means), likely)
-    drawn = saliency.on(grid)
-    means += [_floored(_broad(grid, 0.5, 0.5, width, height) * drawn) for width, height in _SIZES]
-    shares = np.full(len(_SIZES), _PICTURE_WEIGHT / len(_SIZES))
-    likely = np.concatenate(((1 - _PICTURE_WEIGHT) * likely, shares))
-    return Prior(grid, _cell_degrees(grid), np.asarray(means), likely, len(_SIZES))
+    drawn, trust = saliency.on(grid), _TRUST[saliency.source]
+    for power, (width, height) in product(trust.powers, _SIZES):
+        means.append(_floored(_broad(grid, 0.5, 0.5, width, height) * drawn**power, trust.floor))
+    pictured = len(trust.powers) * len(_SIZES)
+    likely = np.concatenate(((1 - trust.weight) * likely, np.full(pictured, trust.weight / pictured)))
+    return Prior(grid, _cell_degrees(grid), np.asarray(means), likely, pictured, (*HOT_SPOTS, *trust.hot_spots))
 
 
 @lru_cache(maxsize=24)
@@ -196,8 +218,8 @@ def _broad(grid: Grid, x: float, y: float, width: float, height: float) -> Float
     return np.outer(_bump(down, y, height), _bump(across, x, width)).ravel()
 
 
-def _floored(mean: FloatArray) -> FloatArray:
-    return np.asarray((1 - _FLOOR) * mean / mean.sum() + _FLOOR / len(mean))
+def _floored(mean: FloatArray, floor: float = _FLOOR) -> FloatArray:
+    return np.asarray((1 - floor) * mean / mean.sum() + floor / len(mean))
 
 
 def _bump(at: FloatArray, centre: float, width: float) -> FloatArray:

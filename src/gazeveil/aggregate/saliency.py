@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a picture draws the gaze, from its pixels alone: what stands out from the picture's own average spectrum.
+"""Where a picture draws the gaze, from its pixels alone.
 
-The spectral residual (Hou and Zhang 2007) of lightness and of two opponent colours, at two scales. The picture is
-public and no gaze is looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.prior` offers it as some
-models among others, and what was measured decides how much of it is believed.
+With the extra ``picture`` installed a small model of ours says it (`gazeveil.aggregate.predicted`). Without it there is
+what stands out from the picture's own average spectrum: the spectral residual (Hou and Zhang 2007) of lightness and of
+two opponent colours, at two scales. The picture is public and no gaze is looked at, so this costs no privacy. It is a
+guess: `gazeveil.aggregate.prior` offers it as some models among others, and what was measured decides how much of it is
+believed.
 """
 
 from __future__ import annotations
@@ -16,9 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.predicted.backbone import is_installed
+from gazeveil.aggregate.predicted.readout import content_of
 from gazeveil.aggregate.render import render
 from gazeveil.errors import InputError
 from gazeveil.types import FloatArray
+
+PREDICTED = "picture model 1"
+SPECTRAL = "spectral residual"
 
 _WIDTHS = (64, 128)
 """Pixels across that the picture is shrunk to: what is wider than a few of them hardly counts as standing out."""
@@ -37,14 +44,16 @@ class Saliency:
     Attributes:
         digest: SHA-256 of the picture's shape and pixels.
         values: Rows by columns over the picture, of mean 1 and nowhere negative.
+        source: What says it: `PREDICTED`, or the spectral residual.
     """
 
     digest: str
     values: FloatArray = field(compare=False, repr=False)
+    source: str = SPECTRAL
 
     @staticmethod
     def of(pixels: NDArray[np.uint8]) -> Saliency:
-        """Return what a picture says.
+        """Return what a picture says, by the picture model where its network is installed.
 
         Args:
             pixels: Rows by columns by red, green and blue, as the picture fills the plane.
@@ -59,21 +68,32 @@ class Saliency:
         if min(height, width) < _LEAST_SIDE:
             raise InputError(f"a picture of {width} x {height} pixels is too small to say where gaze goes")
         digest = hashlib.sha256(f"{height} x {width}\n".encode() + pixels.tobytes()).hexdigest()
-        rows = max(round(_WIDTHS[-1] * height / width), _LEAST_SIDE)
-        colours = shrunk(pixels.transpose(2, 0, 1) / 255.0, rows, _WIDTHS[-1])
-        total = np.zeros((rows, _WIDTHS[-1]))
-        for channel in _opponents(colours):
-            for across in _WIDTHS:
-                small = shrunk(channel, max(round(rows * across / _WIDTHS[-1]), _LEAST_SIDE), across)
-                total += shrunk(_standing_out(small), *total.shape)
-        values = total**_CONTRAST
-        values = values / values.mean() if values.any() else np.ones_like(values)
-        values.flags.writeable = False
-        return Saliency(digest, values)
+        if is_installed():
+            return Saliency(digest, _for_reading(content_of(pixels)), PREDICTED)
+        return Saliency(digest, _for_reading(_residual(pixels)), SPECTRAL)
 
     def on(self, grid: Grid) -> FloatArray:
         """Return its mean in each cell of a grid, row by row."""
         return shrunk(self.values, *grid.shape).ravel()
+
+
+def _residual(pixels: NDArray[np.uint8]) -> FloatArray:
+    """Return what stands out from the picture's own average spectrum."""
+    height, width = pixels.shape[:2]
+    rows = max(round(_WIDTHS[-1] * height / width), _LEAST_SIDE)
+    colours = shrunk(pixels.transpose(2, 0, 1) / 255.0, rows, _WIDTHS[-1])
+    total = np.zeros((rows, _WIDTHS[-1]))
+    for channel in _opponents(colours):
+        for across in _WIDTHS:
+            small = shrunk(channel, max(round(rows * across / _WIDTHS[-1]), _LEAST_SIDE), across)
+            total += shrunk(_standing_out(small), *total.shape)
+    values = total**_CONTRAST
+    return np.asarray(values / values.mean() if values.any() else np.ones_like(values))
+
+
+def _for_reading(values: FloatArray) -> FloatArray:
+    values.flags.writeable = False
+    return values
 
 
 def shrunk(values: FloatArray, rows: int, columns: int) -> FloatArray:
