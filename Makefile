@@ -5,6 +5,8 @@
 # make test    lint, types and tests
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
+# make load    the gateway at 100 x 120 Hz against a bare proxy, alone and with three busy processes beside it (25 minutes)
+# make audits  every audit with a million trials, into the documentation; hours, and goes on where it was stopped
 # make chaos   200 faults against a running gateway, with a tap on every app
 # make fuzz    a million made-up inputs for every parser of the gateway
 # make taps    six minutes with a tap on every app, for every protocol
@@ -14,7 +16,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit bench usefulness chaos fuzz taps docs clean
+.PHONY: setup demo test lint types unit bench usefulness load audits chaos fuzz taps docs clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -64,6 +66,13 @@ bench: setup $(VENV)/.bench $(VENV)/.spark $(VENV)/.attacks
 
 usefulness: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.usefulness
+
+load: setup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.gateway_busy
+
+# Run some again with AUDITS='clock kaleido'.
+audits: setup
+	OPENBLAS_NUM_THREADS=1 nice -n 10 $(BIN)/python -m benchmarks.audits $(AUDITS)
 
 chaos: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.chaos

@@ -23,7 +23,7 @@ class Trackers:
 
     def __init__(self, rate_hz: float) -> None:
         self.rate_hz = rate_hz
-        self.running = False
+        self.running = self.awake = False
         self.sent = 0
         self.port = 0
         self._all: list[asyncio.StreamWriter] = []
@@ -42,7 +42,10 @@ class Trackers:
             writer.close()
 
     async def run(self) -> None:
-        """Send for ever: at the rate while ``running``, else now and then so that nobody hangs up."""
+        """Send for ever: at the rate while ``running``, now and then while ``awake``, so that nobody hangs up.
+
+        A first sample that a starting gateway reads late would put all its stream behind by as much.
+        """
         turn = 0
         begun = monotonic()
         while True:
@@ -51,7 +54,7 @@ class Trackers:
                 await asyncio.sleep(wait)
             elif wait < -1:
                 begun -= wait
-            count = len(self._all)
+            count = len(self._all) if self.awake else 0
             rate = self.rate_hz if self.running else 1.0
             # In every millisecond those are due whose phase falls into it: the load is even, as with real trackers.
             first, last = (int(count * (turn + step) * rate / 1000) for step in (0, 1))

@@ -33,6 +33,8 @@ def rendered(results: Path = RESULTS) -> str:
     parts = []
     for path in sorted(results.glob("*.json")):
         result = json.loads(path.read_text())
+        if "rows" not in result:  # audits, which have a page of their own
+            continue
         machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
         parts += [f"### {path.stem}", "", *HEAD, *(line(row) for row in result["rows"]), "", f"Machine: {machine}.", ""]
     return "\n".join(parts)

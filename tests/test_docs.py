@@ -32,7 +32,7 @@ REASONS = {
     "takes hours",
     "takes minutes",
 }
-NOT_RUN_AT_MOST = 16
+NOT_RUN_AT_MOST = 19
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)

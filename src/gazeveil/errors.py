@@ -15,6 +15,7 @@
     │   ├── CannotCompose              promises about different things do not add up
     │   ├── BudgetExceeded             a charge does not fit into what is left of a budget
     │   ├── LedgerError                the ledger cannot be read or written, so nothing may be spent
+    │   │   ├── LedgerBusy             others hold it: the same again in a moment may work
     │   │   └── LedgerRolledBack       it is an old copy, another file, or gone: it has forgotten what was spent
     │   ├── StateError                 the kept state of a stream is damaged or of another veil; the stream stays shut
     │   └── VeilShut                   a veil met an error and lets nothing through any more
@@ -49,9 +50,19 @@ class GazeveilError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle, so that an error may come from another process: as it is, without asking for its parts again."""
+        return _remade, (type(self), self.args, self.__dict__)
+
     def details(self) -> dict[str, object]:
         """Return the error as plain values, for ``--json`` output."""
         return {"error": type(self).__name__, "message": self.message, "hint": self.hint}
+
+
+def _remade(kind: type[GazeveilError], args: tuple[object, ...], values: dict[str, object]) -> GazeveilError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(values)
+    return error
 
 
 class InputError(GazeveilError, ValueError):
@@ -155,6 +166,10 @@ class BudgetExceeded(PrivacyError):  # noqa: N818
 
 class LedgerError(PrivacyError):
     """The ledger cannot be read or written, so nothing may be spent."""
+
+
+class LedgerBusy(LedgerError):  # noqa: N818
+    """Others hold the ledger for longer than one wants to wait. Nothing was spent; try again in a moment."""
 
 
 class LedgerRolledBack(LedgerError):  # noqa: N818

@@ -12,6 +12,7 @@ import numpy as np
 from gazeveil.attacks import Gallery, Knowledge, Recogniser, Trial
 from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.types import FloatArray
+from tests.attacks.test_threat_late_releases import waiting
 from tests.attacks.veiled_people import attack_of, people, veil, veil_of
 
 
@@ -36,7 +37,7 @@ class Watcher(Recogniser):
 
 
 def test_losses_are_shown_in_reference_and_query_and_nothing_else_changes() -> None:
-    clock, raw = veil_of("clock", epsilon=3, window="0.5", radius="2.25"), people()[0]
+    clock, raw = waiting(), people()[0]
     ready, watcher = attack_of("timed-white-box", draws=2).prepare(Knowledge(clock)), Watcher()
     shown = veil(clock, raw)
     recogniser = ready.recogniser(watcher)
@@ -50,7 +51,18 @@ def test_losses_are_shown_in_reference_and_query_and_nothing_else_changes() -> N
     for seen in watcher.known:
         lost = np.isnan(seen.x)
         assert 0 < lost.sum() <= 1.5 * blinks.sum()
-        assert blinks[lost].mean() > 0.6  # the rest is the pause after a blink
+        assert blinks[lost].mean() > 0.6
     query = watcher.known[-1]
     there = np.isfinite(query.x)
     assert np.array_equal(query.x[there], shown.x[there])
+
+
+def test_on_the_public_clock_it_is_the_white_box() -> None:
+    clock, raw = veil_of("clock", epsilon=3, window="0.5", radius="2.25"), people()[0]
+    ready, watcher = attack_of("timed-white-box", draws=1).prepare(Knowledge(clock)), Watcher()
+    gallery = ready.recogniser(watcher).enrol(ready.references(raw))
+    gallery.windows(ready.query(veil(clock, raw)))
+    plain = attack_of("white-box", draws=1).prepare(Knowledge(clock))
+    assert np.isnan(raw.x).any()
+    for seen, without in zip(watcher.known, (*plain.references(raw), veil(clock, raw)), strict=True):
+        assert np.array_equal(seen.x, without.x)

@@ -56,6 +56,16 @@ def test_settings_reach_the_subject(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["claimed_delta"] == pytest.approx(30**-1.5)
 
 
+def test_a_radius_of_a_subject_may_carry_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["audit", "planar-laplace", *QUICK, "--json", "--set"]
+    assert run([*arguments, "radius=30px"]) == 0
+    in_pixels = json.loads(capsys.readouterr().out)
+    assert run([*arguments, "radius=30"]) == 0
+    assert json.loads(capsys.readouterr().out) == in_pixels
+    assert run([*arguments, "radius=2deg"]) == 3
+    assert "audited in px" in capsys.readouterr().out
+
+
 def test_the_list_names_every_subject(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", "--list"]) == 0
     out = capsys.readouterr().out

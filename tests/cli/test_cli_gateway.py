@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from gazeveil.cli.main import run
+from gazeveil.cli.serve import _rank
 
 for _package in ("starlette", "uvicorn", "msgspec", "websockets"):
     pytest.importorskip(_package)
@@ -87,6 +89,19 @@ def test_a_running_gateway_is_seen_steered_and_ends_cleanly(policy: Path, capsys
     assert events[-1] == "gateway stopped"
 
 
+def test_a_taken_port_is_told_in_short_and_the_policy_is_not_said(
+    policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    port = int(policy.read_text().split('listen = "127.0.0.1:')[1].split('"')[0])
+    with socket.create_server(("127.0.0.1", port)):
+        assert run(["serve", str(policy), "--create-ledger"]) == 3
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "cannot listen" in told.err
+    assert len([line for line in told.err.splitlines() if not line.startswith("{")]) <= 2
+
+
 def test_without_a_gateway_the_commands_say_what_to_do(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["apps", "list", str(policy)]) == 3
     assert "gazeveil serve" in capsys.readouterr().err
@@ -101,7 +116,7 @@ def test_a_policy_is_said_in_plain_words_and_errors_name_the_line(
 ) -> None:
     capsys.readouterr()
     assert run(["policy", "check", str(policy)]) == 0
-    assert "together they know no more than one" in capsys.readouterr().out
+    assert "together they know no more than all points of one veil" in capsys.readouterr().out
     assert run(["policy", "check", str(policy), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["apps"][0]["shares_noise_with"] == ["page"]
@@ -171,3 +186,28 @@ def test_a_tracker_without_hardware_shows_simulated_gaze(capsys: pytest.CaptureF
 def test_a_tracker_that_makes_no_sense_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["track", *arguments, "--seconds", "0.1"]) == 3
     assert "error:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("started_at", "asked", "runs_at"), [(0, 7, 7), (5, None, 5), (5, 9, 9)])
+def test_a_gateway_runs_at_the_niceness_that_somebody_set(started_at: int, asked: int | None, runs_at: int) -> None:
+    program = (
+        "import os; from gazeveil.cli.serve import _rank; "
+        f"os.nice({started_at}); _rank({asked}, print); print(os.nice(0))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(runs_at)]
+
+
+def test_a_gateway_that_nobody_ranked_goes_first_or_says_that_it_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, said = [], []
+    monkeypatch.setattr(os, "nice", lambda by: 0)
+    monkeypatch.setattr(os, "setpriority", lambda which, who, nice: asked.append(nice))
+    _rank(None, lambda event, **fields: said.append(event))
+    assert (asked, said) == ([-10], [])
+
+    def refuse(*_: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "setpriority", refuse)
+    _rank(None, lambda event, **fields: said.append(event))
+    assert said == ["no priority"]

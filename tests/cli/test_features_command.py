@@ -75,7 +75,7 @@ def test_bins_are_extracted_and_say_their_reach(
 def test_a_radius_and_another_window_can_be_chosen(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "f.parquet"
     assert (
-        run(["features", "extract", str(study), "--out", str(out), "--window", "10", "--step", "2", "--radius", "2"])
+        run(["features", "extract", str(study), "--out", str(out), "--window", "10", "--step", "2", "--radius", "2deg"])
         == 0
     )
     info = FeatureTable.read(out).info
@@ -98,7 +98,7 @@ def test_the_engine_that_is_named_extracts(study: Path, tmp_path: Path, capsys: 
         (["--out", "f.csv"], "go to a .parquet file"),
         (["--out", "f.parquet", "--window", "60"], "shorter than a window"),
         (["--out", "f.parquet", "--step", "0"], "step must be"),
-        (["--out", "f.parquet", "--bins", "0.5", "--radius", "1"], "about windows"),
+        (["--out", "f.parquet", "--bins", "0.5", "--radius", "1deg"], "about windows"),
         (["--out", "f.parquet", "--bins", "0"], "width must be"),
     ],
 )

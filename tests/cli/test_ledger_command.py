@@ -67,6 +67,16 @@ def test_streams_have_an_account_per_person(capsys: pytest.CaptureFixture[str]) 
     assert len(told(capsys, "history", "live", "--person", "bob")["events"]) == 1
 
 
+def test_a_radius_may_carry_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = ("--epsilon", "10", "--window", "2")
+    told(capsys, "init", "live", "--person", "ann", *seconds, "--radius", "2deg")
+    told(capsys, "charge", "live", "--person", "ann", *seconds, "--radius", "2", "--radius-unit", "deg")
+    told(capsys, "init", "desk", "--person", "ann", *seconds, "--radius", "60")
+    told(capsys, "charge", "desk", "--person", "ann", *seconds, "--radius", "60px")
+    for wrong in (("5%",), ("60px", "--radius-unit", "deg"), ("60 feet",)):
+        told(capsys, "charge", "desk", "--person", "ann", *seconds, "--radius", *wrong, code=3)
+
+
 def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ledger", "init", "study-7", "--rho", "0.5"]) == 0
     assert run(["ledger", "charge", "study-7", "--rho", "0.1", "--note", "heatmap"]) == 0
@@ -137,6 +147,17 @@ def test_a_missing_ledger_says_how_to_make_one(capsys: pytest.CaptureFixture[str
     assert "there is no ledger at" in refused["message"]
     assert "gazeveil ledger init" in refused["hint"]
     assert not Path("nowhere.sqlite").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "history", "export", "verify", "restore"])
+def test_a_ledger_can_be_named_by_its_path_alone(
+    capsys: pytest.CaptureFixture[str], command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told(capsys, "init", "study-7", "--epsilon", "3")
+    path = Path("ledger.sqlite").absolute()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert told(capsys, command, str(path))["ledger"] == str(path)
 
 
 @pytest.mark.parametrize("command", ["show", "history"])

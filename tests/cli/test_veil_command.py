@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gazeveil import Corpus, Ledger, NoiseSource, Recording, read, screen, write_corpus
+from gazeveil import Corpus, Ledger, NoiseSource, Recording, headset, read, screen, write_corpus
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.gaze.recording import Eye
@@ -23,7 +23,7 @@ from gazeveil.samples.recipe import from_recipe, parameters, read_recipe
 from gazeveil.samples.recordings import VeiledRecordings, VeilOne
 
 DESK = screen(1600, 1200, 400, 300, 600)
-CLOCK = ["--mechanism", "clock", "--epsilon", "3", "--window", "0.5", "--radius", "60"]
+CLOCK = ["--mechanism", "clock", "--epsilon", "3", "--window", "0.5", "--radius", "60px"]
 FREE = ["--no-ledger"]
 
 
@@ -143,9 +143,56 @@ def test_chains_come_from_a_file(study: Path, tmp_path: Path, capsys: pytest.Cap
     assert [member["mechanism"] for member in on_screen["mechanism"]["members"]] == ["spatial", "smoothing", "edge"]
 
 
+@pytest.fixture
+def headset_study(tmp_path: Path) -> Path:
+    t = np.arange(600) / 60
+    recordings = [Recording(t, 10 * np.sin(t + k), 5 * np.cos(t), headset(), f"p{k}", "room") for k in range(2)]
+    write_corpus(recordings, tmp_path / "headset")
+    return tmp_path / "headset"
+
+
+CLOCK_IN = ["--mechanism", "clock", "--epsilon", "3", "--window", "0.5", "--radius"]
+
+
+@pytest.mark.parametrize(("written", "radius"), [("60px", "60"), ("60", "60"), ("5%", "80"), ("2deg", "83.78")])
+def test_the_guarantee_says_what_a_radius_comes_to_on_the_screen(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], written: str, radius: str
+) -> None:
+    arguments = ["veil", str(study), *CLOCK_IN, written, "--out", str(tmp_path / "v"), *FREE]
+    assert run(arguments) == 0
+    assert f"up to {radius} px away" in capsys.readouterr().out
+    record = json.loads((tmp_path / "v" / "release.json").read_text())
+    assert record["guarantee"]["unit"]["radius"] == radius
+    assert record["recipe"]["screens"][0]["mechanism"]["radius"] == f"{radius}px"
+
+
+def test_gaze_in_degrees_needs_a_radius_in_degrees(
+    headset_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for written, words in (("2", "it would mean 2 degrees"), ("60px", "gaze is in degrees"), ("5%", "2deg")):
+        assert run(["veil", str(headset_study), *CLOCK_IN, written, "--out", str(tmp_path / "v"), *FREE]) == 3
+        assert words in capsys.readouterr().err
+        assert not (tmp_path / "v").exists()
+    assert run(["veil", str(headset_study), *CLOCK_IN, "2deg", "--out", str(tmp_path / "v"), *FREE]) == 0
+    assert "2 degrees" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("field", "reach"), [([], (110, 100)), (["--field", "360x180"], (360, 180))])
+def test_directions_lie_in_the_field_of_the_eyes_unless_another_is_declared(
+    headset_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], field: list[str], reach: tuple[int, int]
+) -> None:
+    arguments = ["veil", str(headset_study), *CLOCK_IN, "2deg", *field, "--out", str(tmp_path / "v"), *FREE, "--json"]
+    assert run([*arguments, "--anyway"]) == 0
+    (on_screen,) = json.loads(capsys.readouterr().out)["recipe"]["screens"]
+    space = on_screen["mechanism"]["space"]
+    assert (space["fov_x"], space["fov_y"]) == reach
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
+        ([*CLOCK, "--field", "100x80"], 3, "directions in degrees"),
+        ([*CLOCK, "--field", "wide"], 3, "--field must be width x height"),
         (["--mechanism", "clok"], 3, "did you mean 'clock'"),
         (["--preset", "lpuh"], 3, "did you mean"),
         (["--mechanism", "clock", "--epsilon", "3"], 3, "clock needs window, radius"),

@@ -17,7 +17,7 @@ from gazeveil.gateway.sample import RawSample, Veiled
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.ledger import Ledger, Receipt
+from gazeveil.privacy.ledger import Clock, Ledger, Receipt
 
 SCREEN = screen(1920, 1080, 527, 296, 600)
 
@@ -56,12 +56,16 @@ class Seen:
     told: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
     broken: bool = False
+    left: int = 0
 
     def show(self, veiled: Veiled) -> None:
         if self.broken:
             raise RuntimeError("a full queue")
         self.shown.append(veiled)
         self.when.append(self.bench.now)
+
+    def flush(self, arrived: float) -> None:
+        self.left = len(self.shown)
 
     def silence(self, why: str) -> None:
         self.told.append(why)
@@ -127,6 +131,7 @@ class Bench:
             step = min(0.25, end - self.now)
             self.now += step
             self.device += step
+            self.hub.fill(self.now)
             self.hub.tick(self.now)
             self.pay()
 
@@ -144,6 +149,11 @@ class Bench:
 
     def state(self, name: str) -> str:
         return next(status.state for status in self.hub.status().apps if status.name == name)
+
+
+def clock_of(benches: list[Bench], now: float, wall: float) -> Clock:
+    """Return the clock of a program that begins now, and whose time is that of the bench that it will be."""
+    return Clock(lambda: wall, lambda: benches[0].now if benches else now)
 
 
 def windows_needed(times: list[float], window: float) -> int:

@@ -1,32 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A day's budget is paid ahead and never overspent, through crashes, midnights and ledgers that fail."""
+"""A budget of 24 hours is paid ahead and never overspent, through crashes, midnights, clocks and ledgers that fail."""
 
 from __future__ import annotations
 
 import itertools
-import random
-from collections import defaultdict
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from gazeveil.errors import BudgetExceeded, GazeveilError, InternalError, LedgerError
-from gazeveil.gateway.budget import SPENT, Charge, Purse, dataset_of
-from gazeveil.gateway.policy import BudgetSetting, Policy
+from gazeveil.errors import BudgetExceeded, GazeveilError, InternalError, LedgerBusy, LedgerError
+from gazeveil.gateway.budget import DATASET, FIRST_PAUSE_S, SPENT, WAIT_S, Charge, Purse
+from gazeveil.gateway.policy import BudgetSetting
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.privacy.ledger import Account, Ledger, Receipt
+from gazeveil.privacy.ledger import Account, Clock, Ledger, Receipt
+from gazeveil.privacy.ledger.rolling import GRID_S, SLACK_S
 from gazeveil.samples.space import Screen
-from tests.gateway.hub_bench import Bench, app, budget, policy, tracker, windows_needed
+from tests.gateway.hub_bench import Bench, app, budget, clock_of, policy, tracker, windows_needed
 
-DAY = date(2026, 3, 1)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 STREAM = GazeStreamDP("1.5", "1.5", 60)
 RECIPE = mechanism_of({"preset": "mpmu"}, Screen(1280, 720)).to_dict()
@@ -41,11 +37,31 @@ def charge(
     promise: Guarantee = STREAM, windows: int = 6, day: BudgetSetting | None = None, name: str = "one"
 ) -> Charge:
     window = promise.window if isinstance(promise, GazeStreamDP) else Fraction(1)
-    return Charge(name, "desk/1", "anna", DAY, promise, windows, windows * window, day or budget(100), RECIPE)
+    return Charge(name, "desk/1", "anna", 0.0, promise, windows, windows * window, day or budget(100), RECIPE)
 
 
-def account(ledger: Ledger, day: date = DAY, person: str = "anna") -> Account:
-    return ledger.account(dataset_of(day), person)
+def account(ledger: Ledger | None, person: str = "anna") -> Account:
+    assert ledger is not None
+    return ledger.account(DATASET, person)
+
+
+class Hours:
+    """A machine's clocks, which only the test moves, and the ledger beside them."""
+
+    def __init__(self, path: Path, start: datetime = NOON) -> None:
+        self.path, self.steady, self.wall = path, 0.0, start.timestamp()
+        Ledger.open(path, create=True).close()
+
+    def start(self) -> Ledger:
+        """Start a program: a ledger with a clock of its own."""
+        return Ledger.open(self.path, clock=Clock(lambda: self.wall, lambda: self.steady))
+
+    def live(self, *parts: Any, **values: Any) -> Bench:
+        """Start a gateway whose time is the machine's."""
+        benches: list[Bench] = []
+        book = Ledger.open(self.path, clock=clock_of(benches, 1000.0, self.wall))
+        benches.append(Bench(policy(*parts), book, **values))
+        return benches[0]
 
 
 # What a lease costs
@@ -100,7 +116,7 @@ def test_gateways_that_pay_at_once_open_one_account_and_never_pass_its_limit(tmp
     book = Ledger.open(path)
     assert paid == 11  # of 9 each, from 100
     assert account(book).spent == {"epsilon": Fraction(99)}
-    assert [event.kind for event in book.history()].count("budget-granted") == 1
+    assert [event.kind for event in book.history()].count("allowance-set") == 1
 
 
 def test_a_charge_that_does_not_fit_spends_nothing(ledger: Ledger) -> None:
@@ -110,19 +126,34 @@ def test_a_charge_that_does_not_fit_spends_nothing(ledger: Ledger) -> None:
     assert account(ledger).spent == {"epsilon": Fraction(99)}
 
 
-def test_a_stricter_policy_counts_at_once_and_a_looser_one_from_the_next_day(ledger: Ledger) -> None:
+def test_a_stricter_policy_counts_at_once_and_so_does_a_looser_one(ledger: Ledger) -> None:
     charge(day=budget(100)).pay(ledger)
     charge(day=budget(20), name="two").pay(ledger)
-    with pytest.raises(BudgetExceeded, match="policy's budget"):
+    with pytest.raises(BudgetExceeded) as refused:
         charge(day=budget(20), name="three").pay(ledger)
-    with pytest.raises(BudgetExceeded):
-        charge(windows=60, day=budget(1000), name="four").pay(ledger)
+    assert refused.value.remaining == {"epsilon": "2"}
     assert account(ledger).budget == GazeStreamDP(100, 86400, 60)
+    charge(windows=60, day=budget(1000), name="four").pay(ledger)
+    assert account(ledger).budget == GazeStreamDP(1000, 86400, 60)
+    assert account(ledger).spent == {"epsilon": Fraction(9 + 9 + 90)}
+    assert ledger.verify().sound
 
 
-def test_another_radius_in_the_policy_is_priced_in_the_days_own_until_midnight(ledger: Ledger) -> None:
-    charge(day=budget(100, radius=120)).pay(ledger)
-    assert charge(day=budget(100, radius=60), name="two").pay(ledger).guarantee == GazeStreamDP(18, 86400, 120)
+def test_a_smaller_radius_in_the_policy_is_priced_in_the_larger_one_while_that_counts(tmp_path: Path) -> None:
+    hours = Hours(tmp_path / "l")
+    book = hours.start()
+    charge(day=budget(100, radius=120)).pay(book)
+    assert charge(day=budget(100, radius=60), name="two").pay(book).guarantee == GazeStreamDP(18, 86400, 120)
+    hours.steady += 90_000
+    assert charge(day=budget(100, radius=60), name="three").pay(book).guarantee == GazeStreamDP(9, 86400, 60)
+
+
+def test_a_larger_radius_in_the_policy_counts_at_once_also_for_what_was_spent(ledger: Ledger) -> None:
+    charge(day=budget(100, radius=60)).pay(ledger)
+    receipt = charge(day=budget(100, radius=120), name="two").pay(ledger)
+    assert receipt.guarantee == GazeStreamDP(18, 86400, 120)
+    assert receipt.account.spent == {"epsilon": Fraction(18 + 18)}
+    assert ledger.verify().sound
 
 
 def test_what_is_in_another_unit_has_no_price(ledger: Ledger) -> None:
@@ -132,7 +163,7 @@ def test_what_is_in_another_unit_has_no_price(ledger: Ledger) -> None:
 
 def test_a_closed_account_pays_nothing(ledger: Ledger) -> None:
     charge().pay(ledger)
-    ledger.close_account(dataset_of(DAY), person="anna")
+    ledger.close_account(DATASET, person="anna")
     with pytest.raises(BudgetExceeded, match="closed"):
         charge(name="two").pay(ledger)
 
@@ -140,12 +171,12 @@ def test_a_closed_account_pays_nothing(ledger: Ledger) -> None:
 def test_an_account_of_another_kind_is_a_fault_of_the_ledger(ledger: Ledger) -> None:
     from gazeveil.privacy.guarantee import PureDP
 
-    ledger.grant(dataset_of(DAY), PureDP(5), person="anna")
-    with pytest.raises(LedgerError, match="does not hold a budget for a day of gaze"):
+    ledger.grant(DATASET, PureDP(5), person="anna")
+    with pytest.raises(LedgerError, match="does not come back"):
         charge().pay(ledger)
 
 
-def test_an_unproven_veil_is_recorded_once_and_voids_the_days_promise(ledger: Ledger) -> None:
+def test_an_unproven_veil_is_recorded_once_and_voids_the_accounts_promise(ledger: Ledger) -> None:
     promise = Unproven("the veil is off")
     for name in ("one", "two"):
         charge(promise, day=budget(100, unproven=True), name=name).pay(ledger)
@@ -167,8 +198,8 @@ class Hand:
     def wall(self) -> datetime:
         return datetime.fromtimestamp(self.start.timestamp() + self.now, UTC)
 
-    def pay(self, ledger: Ledger, t: float = 0.0) -> Charge | None:
-        due = self.purse.charge(t, self.now)
+    def pay(self, ledger: Ledger) -> Charge | None:
+        due = self.purse.charge(self.now)
         if due is not None:
             self.purse.settled(due, due.pay(ledger), self.now)
         return due
@@ -176,72 +207,63 @@ class Hand:
 
 def test_without_a_budget_nothing_is_charged_and_everything_flows() -> None:
     hand = Hand(None)
-    assert hand.purse.charge(0.0, 0.0) is None
+    assert hand.purse.charge(0.0) is None
     assert hand.purse.begin(0.0, 0.0) == (float("inf"), float("inf"))
 
 
-def test_a_lease_is_whole_windows_and_the_next_is_asked_for_at_half_of_it(ledger: Ledger) -> None:
+def test_a_lease_is_whole_windows_and_the_next_is_asked_for_when_it_begins(ledger: Ledger) -> None:
     hand = Hand(budget(100))
     assert hand.purse.begin(5.0, 0.0) is None
     due = hand.pay(ledger)
     assert due is not None
-    assert (due.windows, due.seconds, due.day) == (6, Fraction(9), DAY)
-    assert hand.purse.charge(5.0, 0.0) is None
+    assert (due.windows, due.seconds) == (6, Fraction(9))
+    assert hand.purse.charge(0.0) is None  # one in reserve is enough
     assert hand.purse.begin(5.0, 0.0) == (14.0, 9.0)
-    assert hand.purse.charge(9.4, 4.4) is None
-    hand.now = 4.6
-    assert hand.purse.charge(9.6, 4.6) is not None
-    assert hand.purse.charge(9.6, 4.6) is None  # one at a time
+    reserve = hand.purse.charge(0.1)
+    assert reserve is not None
+    assert hand.purse.charge(0.1) is None  # one at a time
+    hand.purse.settled(reserve, reserve.pay(ledger), 8.9)  # as long as the first lasts
+    assert hand.purse.begin(14.0, 9.0) == (23.0, 18.0)
 
 
-@pytest.mark.parametrize(("t", "now"), [(9.6, 1.0), (6.0, 4.6)])
-def test_a_lease_is_used_up_by_whichever_clock_runs_faster(ledger: Ledger, t: float, now: float) -> None:
+def test_what_is_paid_ahead_and_never_used_is_charged_all_the_same(ledger: Ledger) -> None:
     hand = Hand(budget(100))
     hand.pay(ledger)
-    hand.purse.begin(5.0, 0.0)
-    hand.now = now
-    assert hand.purse.charge(t, now) is not None
-
-
-def test_a_lease_ends_at_midnight_and_the_next_day_pays_for_itself(ledger: Ledger) -> None:
-    hand = Hand(budget(100), start=datetime(2026, 3, 1, 23, 59, 57, tzinfo=UTC))
+    hand.purse.begin(0.0, 0.0)
     hand.pay(ledger)
-    assert hand.purse.begin(0.0, 0.0) == (9.0, 3.0)
-    hand.now = 2.0
-    due = hand.pay(ledger, t=2.0)
-    assert due is not None
-    assert due.day == date(2026, 3, 2)
-    assert hand.purse.begin(2.5, 2.5) is None  # not before midnight
-    hand.now = 3.1
-    assert hand.purse.begin(3.1, 3.1) == (12.1, 12.1)
-    assert account(ledger).spent == account(ledger, date(2026, 3, 2)).spent == {"epsilon": Fraction(9)}
+    assert account(ledger).spent == {"epsilon": Fraction(18)}
 
 
-def test_a_lease_of_yesterday_is_lost(ledger: Ledger) -> None:
+def test_a_lease_that_waited_too_long_for_gaze_is_lost(ledger: Ledger) -> None:
+    """The ledger knows until when a lease may be used; later than that it must not be."""
     hand = Hand(budget(100))
-    hand.pay(ledger)
-    hand.now = 86400.0
-    assert hand.purse.begin(0.0, hand.now) is None
     due = hand.pay(ledger)
     assert due is not None
-    assert due.day == date(2026, 3, 2)
-    assert hand.purse.begin(0.0, hand.now) is not None
-
-
-def test_a_machine_whose_date_is_set_back_still_gets_leases(ledger: Ledger) -> None:
-    hand = Hand(budget(100))
-    hand.pay(ledger)
-    hand.start = datetime(2026, 2, 1, 12, tzinfo=UTC)
-    assert hand.purse.begin(0.0, 0.0) is None
+    assert (due.waits_s, due.lasts_s) == (WAIT_S + 9, WAIT_S + 18)
+    assert hand.purse.charge(WAIT_S + 9) is None
+    hand.now = WAIT_S + 9.1
+    assert hand.purse.begin(0.0, hand.now) is None
     assert hand.pay(ledger) is not None
-    assert hand.purse.begin(0.0, 0.0) is not None
+    assert hand.purse.begin(0.0, hand.now) == (9.0, hand.now + 9.0)
 
 
-def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_tomorrow_is_another_day(ledger: Ledger) -> None:
+def test_a_charge_whose_outcome_is_unknown_for_too_long_is_given_up(ledger: Ledger) -> None:
+    hand = Hand(budget(100))
+    first = hand.purse.charge(0.0)
+    assert first is not None
+    hand.purse.settled(first, LedgerError("the connection broke"), 0.0)
+    again = hand.purse.charge(WAIT_S + 10)
+    assert again is not None
+    assert again.id != first.id
+
+
+def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_what_comes_back_is_used(tmp_path: Path) -> None:
+    hours = Hours(tmp_path / "l")
+    ledger = hours.start()
     hand = Hand(budget(20))  # thirteen windows of 1.5
     paid = []
     for _ in range(20):
-        due = hand.purse.charge(0.0, hand.now)
+        due = hand.purse.charge(hand.now)
         if due is None:
             break
         try:
@@ -258,16 +280,22 @@ def test_the_last_of_a_budget_is_used_up_in_shorter_leases_and_tomorrow_is_anoth
     assert "over budget" in hand.purse.trouble
     assert hand.purse.remaining == Fraction(1, 2)
     hand.now += 61
-    assert hand.purse.charge(0.0, hand.now) is not None  # somebody may have granted more
-    late = Hand(budget(20), start=datetime(2026, 3, 2, tzinfo=UTC))
-    due = late.pay(ledger)
+    due = hand.purse.charge(hand.now)
+    assert due is not None  # something may have come back
+    assert due.windows == 1
+    hours.steady += 86_400 + WAIT_S + GRID_S + SLACK_S + 20
+    assert hand.purse.settled(due, due.pay(ledger), hand.now)
+    assert hand.purse.remaining == Fraction("18.5")
+    hand.purse.begin(0.0, hand.now)
+    hand.now += 1.0
+    due = hand.purse.charge(hand.now)
     assert due is not None
-    assert due.windows == 6
+    assert due.windows == 2  # longer and longer again
 
 
 def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge(ledger: Ledger) -> None:
     hand = Hand(budget(100))
-    first = hand.purse.charge(0.0, 0.0)
+    first = hand.purse.charge(0.0)
     assert first is not None
     asked = []
     due: Charge | None = first
@@ -277,11 +305,22 @@ def test_a_ledger_that_fails_is_asked_again_later_and_later_with_the_same_charge
             assert due is first
             hand.purse.settled(due, LedgerError("the disk is full"), hand.now)
         hand.now += 0.125
-        due = hand.purse.charge(0.0, hand.now)
+        due = hand.purse.charge(hand.now)
     pauses = [after - before for before, after in itertools.pairwise(asked)]
     assert pauses == sorted(pauses)
     assert (pauses[0], pauses[-1]) == (0.25, 4.0)
     assert hand.purse.trouble == "the disk is full"
+
+
+def test_a_ledger_that_others_hold_is_asked_again_soon() -> None:
+    hand = Hand(budget(100))
+    first = hand.purse.charge(0.0)
+    for _ in range(10):
+        assert hand.purse.charge(hand.now) is None
+        assert first is not None
+        hand.purse.settled(first, LedgerBusy("held by others"), hand.now)
+        hand.now += FIRST_PAUSE_S
+        assert hand.purse.charge(hand.now) is first
 
 
 def test_a_payment_that_nobody_asked_for_is_our_fault() -> None:
@@ -307,13 +346,46 @@ def test_gaze_flows_while_it_is_paid_for_and_ends_with_the_reason(ledger: Ledger
     assert status.spent
 
 
-def test_a_spent_budget_flows_again_after_midnight(ledger: Ledger) -> None:
-    bench = Bench(policy(app(), budget(9)), ledger, start=datetime(2026, 3, 1, 23, 59, 40, tzinfo=UTC))
+def test_a_spent_budget_flows_again_after_24_hours_and_the_status_says_when(tmp_path: Path) -> None:
+    bench = Hours(tmp_path / "l").live(app(), budget(9))
     bench.gaze(19)
     assert bench.state("game") == "ended"
+    back = bench.hub.status().budgets[0].back
+    assert back == "ε=9 at 2026-03-02 12:15 UTC"  # paid at noon, used at 12:00:10, and back with the quarter of an hour
+    bench.now += 86_400
+    bench.gaze(3)
+    assert bench.state("game") == "ended"
+    bench.now += 1_000
     bench.gaze(3)
     assert bench.state("game") == "flowing"
-    assert account(ledger, date(2026, 3, 2)).spent["epsilon"] == 9
+    assert 0 < account(bench.ledger).spent["epsilon"] <= 9
+
+
+def paid_by(bench: Bench) -> Fraction:
+    receipts = [one for one in bench.outcomes if isinstance(one, Receipt)]
+    return sum((one.guarantee.numbers()["epsilon"] for one in receipts), Fraction(0))
+
+
+def test_twenty_minutes_around_midnight_spend_one_budget_at_most(tmp_path: Path) -> None:
+    """S4: calendar days gave 1,200 where every receipt said 600 in any 86,400 seconds."""
+    before = datetime(2026, 3, 1, 23, 50, tzinfo=UTC)
+    bench = Hours(tmp_path / "l", before).live(app(), budget(600), start=before)
+    bench.gaze(20 * 60, rate=4)
+    assert paid_by(bench) == 600
+    shown = bench.seen["game"].when
+    assert windows_needed(shown, 1.5) * Fraction("1.5") <= 600
+    assert shown[-1] - shown[0] <= 600
+    assert bench.state("game") == "ended"
+
+
+def test_a_clock_that_jumps_days_ahead_and_back_earns_nothing(tmp_path: Path) -> None:
+    """G6: +1 day, +2 days and back gave three budgets in a minute."""
+    bench = Hours(tmp_path / "l").live(app(), budget(60))
+    start = bench._start
+    for days in (0, 1, 2, 0):
+        bench._start = start + timedelta(days=days)
+        bench.gaze(75)
+    assert paid_by(bench) == 60
 
 
 def test_two_groups_and_two_trackers_of_one_person_are_charged_each(ledger: Ledger) -> None:
@@ -338,7 +410,7 @@ def test_without_a_ledger_nothing_leaves_and_it_recovers_by_itself(ledger: Ledge
     assert bench.state("game") == "flowing"
 
 
-def test_a_lease_in_use_lasts_while_the_ledger_is_gone_and_no_longer(ledger: Ledger) -> None:
+def test_what_is_paid_for_lasts_while_the_ledger_is_gone_and_no_longer(ledger: Ledger) -> None:
     bench = Bench(policy(app(), budget(1000)), ledger)
     bench.gaze(2)
     assert bench.state("game") == "flowing"
@@ -346,7 +418,7 @@ def test_a_lease_in_use_lasts_while_the_ledger_is_gone_and_no_longer(ledger: Led
     bench.gaze(20)
     seen = bench.seen["game"]
     assert bench.state("game") == "silent"
-    assert seen.shown[-1].t - seen.shown[0].t <= 9.0
+    assert 9.0 < seen.shown[-1].t - seen.shown[0].t < 18.1  # the one in use, and the one in reserve
 
 
 def test_what_nobody_watches_is_not_paid_for(ledger: Ledger) -> None:
@@ -374,14 +446,13 @@ def test_each_person_pays_for_themselves(ledger: Ledger) -> None:
     bench.gaze(3)
     bench.hub.sit_down("desk", "bob", bench.now)
     bench.gaze(3)
-    assert account(ledger, person="anna").spent == account(ledger, person="bob").spent == {"epsilon": Fraction(9)}
+    assert account(ledger, person="anna").spent == account(ledger, person="bob").spent == {"epsilon": Fraction(18)}
 
 
 def test_a_new_budget_in_the_policy_is_asked_at_once(ledger: Ledger) -> None:
     bench = Bench(policy(app(), budget(9)), ledger)
     bench.gaze(15)
     assert bench.state("game") == "ended"
-    ledger.grant(dataset_of(DAY), GazeStreamDP(100, 86400, 60), person="anna")
     bench.hub.reload(policy(app(), budget(109)), bench.now)
     bench.gaze(2)
     assert bench.state("game") == "flowing"
@@ -393,85 +464,3 @@ def test_an_unproven_veil_under_a_budget_that_allows_it_is_written_down(ledger: 
     assert bench.state("game") == "flowing"
     assert isinstance(account(ledger).promise, Unproven)
     assert account(ledger).spent["epsilon"] == 0
-
-
-# Never above the limit
-
-
-Shown = dict[tuple[date, int, str, GazeStreamDP], list[float]]
-"""When something was shown: on which day, in which stretch without a turn or a crash, to whom, under which promise."""
-
-
-def assert_within_limits(book: Ledger, shown: Shown, rules: Policy) -> None:
-    """What left, covered by as few windows as possible, costs no more than was paid; what was paid fits the budget."""
-    least: dict[date, Fraction] = defaultdict(Fraction)
-    for (day, _, _, promise), times in shown.items():
-        steps = -(-rules.budgets[0].radius // promise.radius)
-        least[day] += windows_needed(times, float(promise.window)) * promise.epsilon * steps
-    for day, cost in least.items():
-        spent = account(book, day).spent["epsilon"]
-        assert cost <= spent <= rules.budgets[0].epsilon_per_day
-    assert book.verify().sound
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_day_is_overspent_through_crashes_restarts_midnights_and_faults(tmp_path: Path, seed: int) -> None:
-    rng = random.Random(seed)
-    path = tmp_path / f"{seed}.sqlite"
-    Ledger.open(path, create=True).close()
-    rules = policy(
-        tracker(), tracker("lab"), app("a", knob=("lphu", "hplu")), app("c", on="lab"),
-        app("b", {"preset": "hplu", "radius": 60}),
-        budget(rng.choice([20, 60, 200]), radius=100), lease_s=rng.choice([1.0, 4.0, 10.0]),
-    )  # fmt: skip
-    shown: Shown = defaultdict(list)
-    stretches = itertools.count()
-    now, start, device = 0.0, datetime(2026, 3, 1, 23, 59, 30, tzinfo=UTC), 0.0
-
-    def note(bench: Bench, names: Iterable[str]) -> None:
-        """Write down what was shown since the last time, as a stretch of its own."""
-        for name in names:
-            promise, stretch = bench.hub._group(name).promise, next(stretches)
-            assert isinstance(promise, GazeStreamDP)
-            for when in bench.seen[name].when:
-                day = datetime.fromtimestamp(start.timestamp() + when, UTC).date()
-                shown[day, stretch, name, promise].append(when)
-            bench.seen[name].when.clear()
-
-    for _ in range(3):
-        book = Ledger.open(path)
-        bench = Bench(rules, book, now=now, start=datetime.fromtimestamp(start.timestamp() + now, UTC))
-        bench.device = device
-        pays = bench.outcome
-
-        def faulty(due: Charge, pays=pays) -> Receipt | GazeveilError:
-            what = rng.random()
-            if what < 0.1:
-                return LedgerError("locked")
-            outcome = pays(due)
-            return LedgerError("the connection broke") if what < 0.25 else outcome
-
-        bench.outcome = faulty  # type: ignore[assignment, method-assign]
-        for _ in range(10):
-            what = rng.random()
-            if what < 0.6:
-                bench.gaze(rng.choice([0.5, 2.0, 6.0]), on=rng.choice(["desk", "desk", "lab"]), rate=10)
-            elif what < 0.7:
-                bench.wait(rng.choice([0.2, 1.0, 5.0]))
-            elif what < 0.8:
-                bench.device += rng.choice([-100.0, 50.0, 3600.0])  # the device's clock jumps
-            elif what < 0.85:
-                bench.hub.lost("desk", "unplugged", bench.now)
-            elif what < 0.95:
-                knob = {"lphu": 3, "hplu": Fraction(1, 2), "policy": Fraction(3, 2)}
-                preset = rng.choice(list(knob))
-                if bench.hub._group("a").promise.numbers()["epsilon"] != knob[preset]:
-                    note(bench, "a")
-                bench.hub.turn("a", now=bench.now, preset=preset)
-            else:
-                bench.hub.reload(rules, bench.now)
-        note(bench, "abc")
-        book.close()  # kill -9: the hub is simply gone, and so is what was left of its leases
-        now, device = bench.now + rng.choice([0.0, 0.1, 5.0]), bench.device
-    assert_within_limits(Ledger.open(path), shown, rules)

@@ -26,9 +26,10 @@ OURS = {"Authorization": f"Bearer {TOKEN}", "Host": "127.0.0.1:7380"}
 class Fake:
     def __init__(self) -> None:
         self.asked: list[Any] = []
+        self.turned_away: list[tuple[str, str]] = []
 
     def status(self) -> dict[str, Any]:
-        return {"apps": [{"name": "game"}], "trackers": [], "budgets": []}
+        return {"apps": [{"name": "game"}], "trackers": [], "budgets": [], "latched": ""}
 
     def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if app != "game":
@@ -51,6 +52,9 @@ class Fake:
     async def reload(self) -> dict[str, Any]:
         self.asked.append("reload")
         return self.status()
+
+    def refused(self, why: str, value: str) -> None:
+        self.turned_away.append((why, value))
 
     def exposition(self) -> tuple[bytes, str]:
         return exposition(Meters(), self.status())
@@ -143,7 +147,7 @@ def test_the_server_answers_on_a_real_socket_and_stops(fake: Fake) -> None:
         finally:
             await server.close()
 
-    assert asyncio.run(run()) == (200, {"apps": [{"name": "game"}]})
+    assert asyncio.run(run()) == (200, {"apps": [{"name": "game"}], "latched": ""})
 
 
 def test_a_port_that_is_taken_says_so(fake: Fake) -> None:

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.errors import LedgerError, LedgerRolledBack
+from gazeveil.cli.main import run as command
+from gazeveil.errors import LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.gateway._hub_seat import LATCHED
+from gazeveil.gateway.serve import Gateway
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.sqlite import SqliteStore
 from tests.gateway.hub_bench import Bench, app, budget, policy, tracker
@@ -42,6 +44,11 @@ def replaced_by_an_old_copy(path: Path) -> None:
 
 def gone(path: Path) -> None:
     path.unlink()
+
+
+def gone_with_all_beside_it(path: Path) -> None:
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink()
 
 
 def overwritten_in_place(path: Path) -> None:
@@ -122,7 +129,7 @@ def test_a_restored_ledger_lets_a_gateway_that_is_started_again_go_on(path: Path
         assert len(bench.seen["game"].shown) > 0
 
 
-@pytest.mark.parametrize("harm", [replaced_by_an_old_copy, overwritten_in_place])
+@pytest.mark.parametrize("harm", [replaced_by_an_old_copy, overwritten_in_place, gone])
 def test_a_running_gateway_latches_shut_and_says_so_once(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     port = free_port()
     ledger = tmp_path / "ledger.sqlite"
@@ -152,6 +159,91 @@ def test_a_running_gateway_latches_shut_and_says_so_once(tmp_path: Path, harm: C
     asyncio.run(run())
 
 
+async def says_loudly_that_it_is_shut(gateway: Gateway, port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Look at everything that people look at."""
+    assert gateway.status()["latched"]
+    assert b"gazeveil_latched 1.0" in gateway.exposition()[0]
+    for words in (["apps", "list"], ["budget"]):
+        assert await asyncio.to_thread(command, [*words, str(gateway.policy.path)]) == 0
+        told = capsys.readouterr().out
+        assert told.startswith("SHUT: ")
+        assert "gazeveil ledger restore" in told
+    where = gateway.policy.control
+    assert where is not None
+    reader, writer = await asyncio.open_connection(where.host, where.port)
+    writer.write(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+    assert b'"latched":true' in await reader.read()
+    writer.close()
+    end = await lines_of(port, lambda told: told.get("type") == "end", 1)
+    assert "cannot be trusted" in end[0]["reason"]
+
+
+def test_an_old_copy_put_back_five_times_buys_a_gateway_nothing_and_a_restore_opens_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    ledger, kept, text = tmp_path / "ledger.sqlite", tmp_path / "kept.sqlite", policy_text(port)
+
+    async def run() -> None:
+        async with running(tmp_path, text):
+            assert await lines_of(port, is_gaze, 5)
+        shutil.copy(ledger, kept)
+        spent = _events(kept)
+        async with running(tmp_path, text):
+            assert await lines_of(port, is_gaze, 5)
+        for _ in range(5):
+            put_back(kept, ledger)
+            async with running(tmp_path, text) as (gateway, log):
+                await says_loudly_that_it_is_shut(gateway, port, capsys)
+                assert log.getvalue().count("latched-shut") == 1
+            assert _events(ledger) == spent
+        assert command(["ledger", "restore", "--ledger", str(ledger), "--confirm", "--note", "the disk failed"]) == 0
+        async with running(tmp_path, text) as (gateway, _):
+            assert await lines_of(port, is_gaze, 5)
+            assert not gateway.status()["latched"]
+
+    asyncio.run(run())
+
+
+def test_an_empty_ledger_in_place_of_the_one_that_was_paid_from_is_not_trusted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+
+    async def run() -> None:
+        async with running(tmp_path, policy_text(port)):
+            assert await lines_of(port, is_gaze, 5)
+        gone_with_all_beside_it(tmp_path / "ledger.sqlite")
+        async with running(tmp_path, policy_text(port)) as (gateway, log):  # with --create-ledger
+            await says_loudly_that_it_is_shut(gateway, port, capsys)
+            assert "is not the ledger that this gateway paid from" in log.getvalue()
+
+    asyncio.run(run())
+
+
+def test_a_new_ledger_is_made_at_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.sqlite"
+
+    async def run() -> None:
+        async with running(tmp_path, policy_text(free_port())):
+            assert ledger.exists(), "before anybody asked for gaze"
+            assert ledger.stat().st_mode & 0o777 == 0o600
+            with Ledger.open(ledger) as book:
+                assert book.accounts() == []
+
+    asyncio.run(run())
+
+
+def test_a_new_ledger_that_cannot_be_made_is_an_error_at_once(tmp_path: Path) -> None:
+    async def run() -> None:
+        (tmp_path / "ledger.sqlite").write_text("no ledger, but something else" * 100)
+        with pytest.raises(LedgerError):
+            async with running(tmp_path, policy_text(free_port())):
+                raise AssertionError("it started")
+
+    asyncio.run(run())
+
+
 def _events(path: Path) -> int:
     with Ledger.open(path) as book:
         return sum(account.number for account in book.accounts())
@@ -163,7 +255,7 @@ def test_a_ledger_that_cannot_be_used_is_trouble_that_passes(path: Path) -> None
     with path.with_name("ledger.sqlite.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         bench.gaze(6)
-        assert type(bench.outcomes[-1]) is LedgerError
+        assert type(bench.outcomes[-1]) is LedgerBusy
         assert (bench.hub.latched, bench.seen["game"].shown) == ("", [])
     bench.gaze(6)
     assert (bench.hub.latched, bench.seen["game"].ended) == ("", [])

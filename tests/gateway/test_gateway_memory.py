@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, OutputError
+from gazeveil.gateway import memory as memory_module
 from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.policy import read_policy
@@ -56,12 +57,80 @@ def test_a_damaged_memory_starts_nothing(tmp_path: Path, text: str) -> None:
 
 
 def test_what_the_policy_decides_anew_is_forgotten(tmp_path: Path) -> None:
-    memory = Memory.beside(tmp_path / "policy.toml")
+    memory = Memory.of(tmp_path / "policy.toml")
     memory.turned("game", {"preset": "hplu"})
     memory.switched("page", False)
     memory.sat_down("desk", "bo")
     memory.forget(knobs={"game"}, off=set(), people={"desk"})
-    kept = Memory.beside(tmp_path / "policy.toml")
+    kept = Memory.of(tmp_path / "policy.toml")
     assert (kept.knobs, kept.off, kept.people) == ({}, ["page"], {})
     memory.switched("page", True)
-    assert Memory.beside(tmp_path / "policy.toml").off == []
+    assert Memory.of(tmp_path / "policy.toml").off == []
+
+
+def test_where_the_policy_cannot_be_written_beside_decisions_are_kept_in_the_state_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    monkeypatch.setenv("GAZEVEIL_STATE", str(state))
+    first, _ = gateway(tmp_path, policy_text(7001))
+    first.switch("game", False)
+    assert first.status()["state_file"] == str(tmp_path / "policy.state.json")
+    monkeypatch.setattr(memory_module, "_can_be_kept", lambda place: state in place.parents)
+    second, _ = gateway(tmp_path)
+    assert second.status()["apps"][0]["state"] == "off", "what lies beside the policy still counts"
+    (tmp_path / "policy.state.json").unlink()
+    second.sit_down("desk", "bo")
+    (file,) = (state / "gateways").iterdir()
+    assert second.status()["state_file"] == str(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    third, _ = gateway(tmp_path)
+    assert third.status()["apps"][0]["state"] == "off"
+    assert third.status()["trackers"][0]["person"] == "bo"
+
+
+def test_a_policy_says_where_decisions_are_kept(tmp_path: Path) -> None:
+    text = policy_text(7001).replace("lease_s", 'state_file = "kept/here.json"\nlease_s')
+    first, _ = gateway(tmp_path, text)
+    first.switch("game", False)
+    assert (tmp_path / "kept" / "here.json").exists()
+    assert not (tmp_path / "policy.state.json").exists()
+    assert gateway(tmp_path)[0].status()["apps"][0]["state"] == "off"
+
+
+def test_a_gateway_that_cannot_keep_decisions_starts_only_if_there_can_be_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_module, "_can_be_kept", lambda place: False)
+    with pytest.raises(OutputError, match="a restart would undo them"):
+        gateway(tmp_path, policy_text(7001))
+    text = policy_text(7001)
+    without_control = "\n".join(line for line in text.splitlines() if not line.startswith("control"))
+    assert gateway(tmp_path, without_control)[0].status()["apps"][0]["state"] != "off"
+
+
+def test_memory_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
+    (tmp_path / "policy.state.json").mkdir()  # nobody can read a folder as a file, not even root
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        gateway(tmp_path, policy_text(7001))
+
+
+def test_a_decision_that_cannot_be_kept_fails_loudly_and_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, log = gateway(tmp_path, policy_text(7001))
+
+    def full(self: Memory) -> None:
+        raise OutputError("cannot write: no space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Memory, "_keep", full)
+        with pytest.raises(OutputError, match="'game' is off now, but decisions cannot be kept"):
+            made.switch("game", False)
+        assert made.status()["apps"][0]["state"] == "off", "nothing leaves all the same"
+        with pytest.raises(OutputError, match="'game' stays off"):
+            made.switch("game", True)
+        assert made.status()["apps"][0]["state"] == "off"
+    assert "decision not kept" in log.getvalue()
+    made.sit_down("desk", "bo")  # the disk has room again
+    assert gateway(tmp_path)[0].status()["apps"][0]["state"] == "off"

@@ -5,22 +5,24 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import io
 import socket
+import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gateway import feeds, serve
+from gazeveil.gateway import feeds, serve, sockets
 from gazeveil.gateway.meters import Meters
+from gazeveil.gateway.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
 from gazeveil.gateway.serve import Gateway
-from gazeveil.privacy.ledger import Ledger
-from gazeveil.privacy.ledger.sqlite import SqliteStore
+from gazeveil.privacy.ledger.clock import Clock
 from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, outlet, policy_text, running
 
 SHORT = 12.5
@@ -39,11 +41,14 @@ async def comes_back(port: int) -> None:
 
 
 def tomorrow(gateway: Gateway) -> None:
-    later = datetime.now(UTC) + timedelta(days=1)
+    """Let 25 hours pass for the ledger, and let nobody wait a minute before asking again."""
+    payer = gateway._payer
+    payer._where = replace(payer._where, clock=Clock(wall=lambda: time.time() + 25 * 3600))
+    assert payer._process is not None
+    payer._process.kill()  # its successor goes by that clock
     for desk in gateway.hub._desks.values():
-        desk._wall = lambda: later
         for group in desk.groups:
-            group.purse._wall = lambda: later
+            group.purse._ask_at = 0.0
 
 
 def another_person(gateway: Gateway) -> None:
@@ -129,11 +134,15 @@ def test_a_gateway_stops_though_the_ledger_is_locked(tmp_path: Path) -> None:
 
     async def run() -> None:
         async with running(tmp_path, policy_text(port)) as (gateway, _):
-            await comes_back(port)
-            assert isinstance(gateway._ledger, Ledger)
-            store = gateway._ledger.store
-            assert isinstance(store, SqliteStore)
-            assert store.patience_s <= 3, "who stops a gateway waits as long as a payment does"
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            with (tmp_path / "ledger.sqlite.lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                async with asyncio.timeout(30):
+                    while not gateway.hub.status().groups[0].trouble:  # noqa: ASYNC110  (another process is waited for)
+                        await asyncio.sleep(0.05)
+                async with asyncio.timeout(2 * PATIENCE_S + 10):
+                    await gateway.close()
+            writer.close()
 
     asyncio.run(run())
 
@@ -185,6 +194,7 @@ def test_a_closed_door_keeps_no_connection_of_an_app_that_does_not_read() -> Non
             assert transport is not None
             while not transport.get_write_buffer_size():
                 made.show(_sample(1.0, 2.0, 3.0))
+                made.flush(sockets.monotonic())
             await made.close("the policy changed")
             assert connection._transport is None, "it waits for a reader who never comes"
             assert made.meter.connections == 0

@@ -27,6 +27,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gateway.sockets import AppOutlet, TrackerLink
+from tests.gateway.hub_bench import Bench, app, policy
 from tests.gateway.loopback import SCREEN
 
 for _package in ("starlette", "uvicorn", "prometheus_client", "msgspec", "websockets"):
@@ -196,6 +197,32 @@ async def outlet(meters: Meters, log: io.StringIO) -> AppOutlet:
     return made
 
 
+def test_samples_that_came_together_leave_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(policy(app()))
+    writes: list[bytes] = []
+
+    async def run() -> None:
+        meters = Meters()
+        door = await outlet(meters, io.StringIO())
+        bench.hub.attach("game", door)
+        _, writer = await asyncio.open_connection("127.0.0.1", door.port)
+        async with asyncio.timeout(5):
+            while not door.is_watched:  # noqa: ASYNC110  (it comes in)
+                await asyncio.sleep(0.01)
+        bench.gaze(3)
+        (connection,) = door._connections
+        monkeypatch.setattr(connection._transport, "write", writes.append)
+        samples = [RawSample(bench.device + index / 1000, 300.0, 500.0) for index in range(1, 6)]
+        before = sum(meters.apps["game"].latency.counts)
+        bench.hub.push("desk", samples, bench.now + 0.005)
+        assert [data.count(b"\n") for data in writes] == [5]
+        assert sum(meters.apps["game"].latency.counts) == before + 5
+        writer.close()
+        await door.close("the test is over")
+
+    asyncio.run(run())
+
+
 def test_a_slow_reader_loses_the_oldest_whole_lines_and_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "STALLED_S", 1e9)
 
@@ -211,6 +238,7 @@ def test_a_slow_reader_loses_the_oldest_whole_lines_and_holds_nobody_up(monkeypa
         while meters.apps["game"].dropped < 100:
             number += 1
             door.show(_sample(float(number), 100.0, 100.0))
+            door.flush(sockets.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
             assert number < 500_000
@@ -242,6 +270,7 @@ def test_an_app_that_stands_still_is_cut_off(monkeypatch: pytest.MonkeyPatch) ->
         while not meters.apps["game"].dropped:
             number += 1
             door.show(_sample(float(number), 100.0, 100.0))
+            door.flush(sockets.monotonic())
             if number % 50 == 0:
                 await asyncio.sleep(0)
         door.tick(sockets.monotonic() + sockets.STALLED_S + 1)
@@ -264,6 +293,7 @@ def test_a_rude_app_is_cut_off_and_the_others_go_on() -> None:
         with contextlib.suppress(ConnectionError):
             await rude.read()
         door.show(_sample(1.0, 100.0, 100.0))
+        door.flush(sockets.monotonic())
         async with asyncio.timeout(5):
             while not is_gaze(json.loads(await polite.readline())):
                 pass

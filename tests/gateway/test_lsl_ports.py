@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import socket
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from gazeveil.gateway import _lsl_ports
+from gazeveil.gateway import _lsl_ports, _lsl_search
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
 from gazeveil.gateway.messages import LslLink
 from gazeveil.gateway.meters import Meters
@@ -67,13 +68,57 @@ def test_where_ports_cannot_be_tied_it_is_told(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("stream", "rest"),
-    [("", ""), ("eye", " and name='eye'"), ("anna's", ' and name="anna\'s"'), ("a'b\"c", "")],
+    ("stream", "query"),
+    [
+        ("", "type='Gaze' and not(starts-with(source_id,'gazeveil:'))"),
+        ("eye", "type='Gaze' and name='eye'"),
+        ("anna's", "type='Gaze' and name=\"anna's\""),
+        ("a'b\"c", "type='Gaze'"),
+        ("game", "type='Gaze' and name='game' and not(uid='7-7')"),
+    ],
 )
-def test_a_tracker_is_looked_for_by_name_and_never_among_our_own_streams(stream: str, rest: str) -> None:
+def test_a_tracker_is_looked_for_by_name_and_never_among_our_own_streams(
+    stream: str, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_lsl_search.OWN, "7-7", "game")
     link = LslLink(
         lambda: None, "127.0.0.1", stream,
         name="desk", push=lambda samples, now: None, lost=lambda why: None, meter=Meters().trackers["desk"],
         log=lambda *_, **__: None,
     )  # fmt: skip
-    assert link._query("type='Gaze'") == f"type='Gaze' and not(starts-with(source_id,'gazeveil:')){rest}"
+    assert link._query("type='Gaze'") == query
+
+
+@dataclass(frozen=True)
+class Found:
+    """A stream as liblsl finds it."""
+
+    named: str
+    source: str
+    unique: str = "1-1"
+
+    def name(self) -> str:
+        return self.named
+
+    def source_id(self) -> str:
+        return self.source
+
+    def uid(self) -> str:
+        return self.unique
+
+
+@pytest.mark.parametrize(
+    ("stream", "found", "taken"),
+    [
+        ("", Found("eyes", "device"), True),
+        ("", Found("tracker", "gazeveil:tracker"), False),
+        ("tracker", Found("tracker", "gazeveil:tracker"), True),
+        ("tracker", Found("tracker", "gazeveil:tracker", "7-7"), False),
+        ("tracker", Found("eyes", "device"), False),
+    ],
+)
+def test_a_gateways_stream_is_a_tracker_if_it_is_asked_for_by_name_and_not_our_own(
+    stream: str, found: Found, taken: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(_lsl_search.OWN, "7-7", "tracker")
+    assert _lsl_search.is_the_trackers(found, stream) is taken

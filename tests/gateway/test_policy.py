@@ -105,6 +105,24 @@ def test_a_whole_policy_is_read(tmp_path: Path) -> None:
     assert policy == read(tmp_path, GOOD)
 
 
+def test_lengths_in_a_policy_have_their_units(tmp_path: Path) -> None:
+    text = GOOD.replace("radius = 90", 'radius = "90px"').replace("radius = 60", 'radius = "60px"')
+    assert read(tmp_path, text) == read(tmp_path, GOOD)
+    wide = GOOD.replace("radius = 90", 'radius = "5%"').replace("epsilon_at_most = 3", 'radius_at_least = "1deg"')
+    reader = read(tmp_path, wide).apps[1]
+    assert reader.mechanism.guarantee == GazeStreamDP("1.5", "1.5", 96)
+    assert reader.radius_at_least == Fraction(3816, 100)  # 600 mm x tan 1 degree is 10.47 mm, at 3.643 pixels a mm
+    veiled = 'veil = { preset = "lphu", radius = "2.5deg" }'
+    for budget in ('radius = "3deg"', 'radius = 3\nunit = "deg"'):
+        more = f'\n[[budget]]\nperson = "somebody"\nepsilon_per_day = 10\n{budget}\n'
+        policy = read(tmp_path, GOOD.replace('veil = { preset = "gaussian-low" }', veiled) + more)
+        assert policy.apps[2].mechanism.guarantee == GazeStreamDP(3, "0.5", "2.5", "deg")
+        assert policy.budgets[1].promise == GazeStreamDP(10, 86400, 3, "deg")
+    bare = '\n[[budget]]\nperson = "somebody"\nepsilon_per_day = 10\nradius = 3\n'
+    with pytest.raises(FileFormatError, match="it would mean 3 degrees"):
+        read(tmp_path, GOOD + bare)
+
+
 def test_edges_are_no_part_of_the_veil_so_such_apps_share_one_noise(tmp_path: Path) -> None:
     game, reader, _ = read(tmp_path, GOOD).apps
     assert game.mechanism == reader.mechanism
@@ -181,6 +199,15 @@ BROKEN = [
     ("epsilon_per_day = 5000", 'epsilon_per_day = "many"', 52, ["budget.epsilon_per_day"]),
     ("radius = 60\n", 'radius = 60\nunit = "deg"\n', 28, ["app.veil", "counts in deg"]),
     ("radius = 60\n", 'radius = 60\nunit = "m"\n', 54, ["budget.unit"]),
+    ("radius = 60\n", 'radius = "2deg"\n', 28, ["app.veil", "counts in deg"]),
+    ("radius = 60\n", 'radius = "5%"\n', 53, ["budget.radius", "a radius in px or deg", "5%"]),
+    ("radius = 60\n", 'radius = "60px"\nunit = "deg"\n', 53, ["budget.radius", "60px"]),
+    ("radius = 60\n", 'radius = "far"\n', 53, ["budget.radius", "a number above 0 and its unit", "60px"]),
+    ("radius = 60\n", 'radius = "0px"\n', 53, ["budget.radius"]),
+    ("radius = 90", 'radius = "90deg2"', 38, ["app.veil", "a number and its unit"]),
+    ("epsilon_at_most = 3", 'radius_at_least = "2m"', 40, ["app.radius_at_least", "gaze is in pixels"]),
+    ('veil = { preset = "gaussian-low" }', 'veil = { preset = "lphu", radius = 2 }', 47, ["2 degrees", "2deg"]),
+    ('unproven = "allow"', "radius_at_least = 2", 48, ["app.radius_at_least", "2 degrees", "2deg"]),
     ('person = "anna"\nepsilon', 'person = "*"\nepsilon', 50, ["budget.unit", "trackers in deg and px"]),
     ("[[budget]]", "[budget]", 50, ["[[budget]]"]),
     ("[[app]]", "[[application]]", 23, ["unknown", "application"]),

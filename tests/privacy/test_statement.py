@@ -59,7 +59,7 @@ def test_a_stream_says_how_long_and_how_far() -> None:
     assert "during any 0.5 seconds" in text
     assert "60" in text
     assert "That is a moderate guarantee for one window." in text
-    assert "missing, as in a blink, is not hidden" in text
+    assert "that it was missing, as in a blink, may show, and a long absence does" in text
     assert "as in a blink" in statement(GazeStreamDP(3, "0.5", 60)).card()
     assert "blink" not in statement(PureDP(1)).paragraph()
 
@@ -120,14 +120,15 @@ def test_what_is_unproven_says_so_and_why() -> None:
 def test_add_remove_is_about_taking_part_and_twice_as_much_about_the_rest() -> None:
     told = statement(PureDP(1, neighbours="add-remove"))
     assert told.epsilon == 2
-    assert "whether you took part at all change by a factor of at most e^1 = 2.72" in told.paragraph()
-    assert "by a factor of at most e^2 = 7.39" in told.paragraph()
+    assert "by a factor of at most e^1 = 2.72 compared with data without you, and" in told.paragraph()
+    assert "of at most e^2 = 7.39 compared with any other data in place of yours" in told.paragraph()
 
 
 def test_a_promise_about_one_recording_does_not_hide_that_a_person_took_part() -> None:
     text = statement(PureDP(1, unit=OneRecording(), neighbours="add-remove")).paragraph()
-    assert "took part" not in text
-    assert "whether one recording of yours is in the data" in text
+    assert "without you" not in text
+    assert "compared with data without one recording of yours" in text
+    assert "such as who you are, adds up" in text
 
 
 @given(st.fractions(min_value=0, max_value=40, max_denominator=10**6))
@@ -227,6 +228,8 @@ def test_a_card_says_at_a_glance_whether_anything_is_proven() -> None:
     assert "Not proven" in parsed(statement(Unproven("why")).card()).text
     assert "Proven, but weak" in parsed(statement(PureDP(5)).card()).text
     assert parsed(statement(PureDP(1)).card()).text.startswith("Proven, strongWhat")
+    assert parsed(statement(GazeStreamDP(1, 2, 60)).card()).text.startswith("Proven, strong for one windowWhat")
+    assert "Proven, but weak for one window" in parsed(statement(GazeStreamDP(5, 2, 60)).card()).text
 
 
 @pytest.mark.parametrize("promise", EVERY_KIND, ids=repr)

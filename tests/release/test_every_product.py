@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from gazeveil import Corpus
-from gazeveil.cli.audit import _find_subjects
+from gazeveil.cli.audit import find_subjects
 from gazeveil.privacy.audit.subject import SUBJECTS
 from gazeveil.release import sources
 from gazeveil.release.plan import PRODUCTS
@@ -71,7 +71,7 @@ def test_a_flipped_bit_in_any_file_of_any_product_is_found(product: tuple[Releas
 def test_the_documents_of_each_product_are_complete(product: tuple[Release, Path]) -> None:
     release, folder = product
     method = release.measurement.method()
-    _find_subjects()
+    find_subjects()
     assert method.audit in SUBJECTS.names()
     assert set(method.sources) <= set(sources.known())
     text = (folder / "methods.md").read_text()

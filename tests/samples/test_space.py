@@ -11,7 +11,7 @@ import pytest
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError
 from gazeveil.samples import Room, Screen, Space, Sphere, space_of
-from gazeveil.samples.space import space_from_dict
+from gazeveil.samples.space import EYE_FIELD, USUAL_FIELD, space_from_dict
 
 SPACES: list[Space] = [
     Screen(1920, 1080),
@@ -53,10 +53,24 @@ def test_a_degree_is_as_large_as_the_screen_makes_it() -> None:
         Screen(1000, 500).degrees(1)
 
 
+def test_a_field_that_ends_is_the_heads_and_its_filter_expects_what_eyes_usually_use() -> None:
+    assert Sphere(*EYE_FIELD).usual == (USUAL_FIELD, USUAL_FIELD)
+    assert Sphere(40, 30).usual == (40, 30)
+    assert Sphere().usual == (360, 180)
+    assert Screen(1920, 1080).usual == (1920, 1080)
+
+
+def test_another_field_can_be_declared_for_directions_and_for_nothing_else() -> None:
+    assert space_of(headset(), (100, 80)) == Sphere(100, 80)
+    assert space_of(headset(100, 90), (360, 180)).period == 360
+    with pytest.raises(GeometryError, match="directions in degrees"):
+        space_of(screen(1000, 500), (100, 80))
+
+
 def test_spaces_come_from_geometries() -> None:
     assert space_of(screen(1000, 500)) == Screen(1000, 500)
     assert space_of(headset(100, 90)) == Sphere(100, 90)
-    assert space_of(headset()) == Sphere()
+    assert space_of(headset()) == Sphere(*EYE_FIELD)
     assert space_of(headset(360, 180)).period == 360
     assert space_of(normalised(1000, 500)) == Screen(1, 1, unit="norm")
     assert Space.of(screen(1000, 500).in_unit("px")) == Screen(1000, 500)

@@ -221,7 +221,7 @@ def test_no_window_meets_more_than_two_turns_whatever_the_clock_does() -> None:
         steps = rng.choice([0.0, 1e-6, 0.004, 0.02, -0.01, 0.3], 1500, p=[0.1, 0.1, 0.5, 0.2, 0.05, 0.05])
         t = np.cumsum(steps)
         x = rng.uniform(0, 1280, 1500)
-        plain = {"epsilon": 3, "window": "0.5", "radius": 60, "filter": False, "ticks": 1, "after_blink": 0.0}
+        plain = {"epsilon": 3, "window": "0.5", "radius": 60, "filter": False, "ticks": 1}
         member = MECHANISMS["clock"](SCREEN, **plain)
         rotation = Rotation(SCREEN, members=(member, member), least=0.6, most=0.9)
         assert rotation.guarantee == GazeStreamDP(6, "0.5", 60)

@@ -89,7 +89,7 @@ def test_a_recording_in_another_unit_is_refused() -> None:
 
 
 def test_headset_gaze_is_veiled_in_degrees() -> None:
-    raw = Recording(np.array([0.0, 0.1]), np.array([10.0, 350.0]), np.array([1.0, 2.0]), headset(), "ada")
+    raw = Recording(np.array([0.0, 0.1]), np.array([10.0, 350.0]), np.array([1.0, 2.0]), headset(360, 180), "ada")
     veiled = LinearSmoothing(space_of(raw.geometry), window=2).apply(raw, NoiseSource.seeded(1))
     assert veiled.x.tolist() == pytest.approx([10, -10 / 3])
 

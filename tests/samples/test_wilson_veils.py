@@ -241,10 +241,10 @@ def test_presets_are_the_papers() -> None:
     assert preset("smoothing-high-as-published", SPHERE) == LinearSmoothing(SPHERE, window=150, start_with="zeros")
     assert preset("spatial-low", SPHERE) == SpatialGrid(SPHERE, factor=48)
     low = preset("lphu", Screen(1280, 720))
-    assert low.to_dict()["radius"] == "60"
-    assert preset("hplu", Screen(2560, 1440)).to_dict()["radius"] == "600"
-    assert float(preset("lphu", SPHERE).to_dict()["radius"]) == pytest.approx(2.25)
-    assert preset("lphu", Screen(1280, 720), radius=80).to_dict()["radius"] == "80"
+    assert low.to_dict()["radius"] == "60px"
+    assert preset("hplu", Screen(2560, 1440)).to_dict()["radius"] == "600px"
+    assert preset("lphu", SPHERE).to_dict()["radius"] == "2.25deg"
+    assert preset("lphu", Screen(1280, 720), radius=80).to_dict()["radius"] == "80px"
     with pytest.raises(UnknownName, match="gaussian-low"):
         preset("gausian-low", SPHERE)
 

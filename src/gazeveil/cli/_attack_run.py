@@ -87,16 +87,16 @@ def attack_run(
 
 
 def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | None:
-    """Return the veil over all directions in degrees: what an attacker compares is in degrees."""
+    """Return the veil for directions in the head's frame: what an attacker compares is in degrees."""
     from gazeveil.samples.presets import preset  # noqa: PLC0415
     from gazeveil.samples.recipe import from_recipe, read_recipe  # noqa: PLC0415
-    from gazeveil.samples.space import Sphere  # noqa: PLC0415
+    from gazeveil.samples.space import EYE_FIELD, Sphere  # noqa: PLC0415
 
     if preset_name is not None and recipe is not None:
         raise OptionError("a veil is a preset or a recipe, not both")
     if preset_name is not None:
-        return preset(preset_name, Sphere())
-    return None if recipe is None else from_recipe(read_recipe(recipe), Sphere())
+        return preset(preset_name, Sphere(*EYE_FIELD))
+    return None if recipe is None else from_recipe(read_recipe(recipe), Sphere(*EYE_FIELD))
 
 
 def _recogniser(name: str, model: Path | None, window: float | None, step: float | None) -> Recogniser:

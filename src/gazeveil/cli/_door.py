@@ -149,6 +149,8 @@ class Door:
         print_line("wrote", f"{out}, with its record in {out / NAME}")
         print_line("guarantee", str(release.guarantee))
         print_line("meaning", statement.how_much())
+        if statement.identification:
+            print_line("identity", f"Who you are is not protected. {statement.identification}")
         if condition := statement.condition():
             print_line("condition", condition)
         if statement.total is not None:

@@ -37,7 +37,7 @@ Bins = Annotated[
     float | None, typer.Option("--bins", metavar="SECONDS", help="Non-overlapping bins instead of windows.")
 ]
 Radius = Annotated[
-    float | None, typer.Option("--radius", help="Of a fixation, in degrees (or in fractions of the plane).")
+    str | None, typer.Option("--radius", help="Of a fixation: 1deg; where degrees are not known, 1% of the plane.")
 ]
 
 

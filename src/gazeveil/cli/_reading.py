@@ -108,6 +108,13 @@ def _source(
     stimulus: Annotated[str | None, _option("--stimulus", text="The stimulus.")] = None,
     session: Annotated[str | None, _option("--session", text="The session.")] = None,
     trial: Annotated[str | None, _option("--trial", text="The trial, where a stimulus was shown again.")] = None,
+    stimulus_from: Annotated[
+        str | None,
+        _option("--stimulus-from", text="Which message names the stimulus.", metavar="'TRIAL_VAR image'"),
+    ] = None,
+    trial_from: Annotated[
+        str | None, _option("--trial-from", text="Which message names the trial.", metavar="'TRIAL_VAR trial'")
+    ] = None,
     eye: Annotated[str, _option("--eye", text="Which eye makes the gaze: both, left or right.")] = "both",
     column: Annotated[
         list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
@@ -126,6 +133,8 @@ def _source(
         stimulus=stimulus,
         session=session,
         trial=trial,
+        stimulus_from=stimulus_from,
+        trial_from=trial_from,
         geometry=_geometry(screen, size_mm, distance_mm, fov_deg, unit),
         eye=_one_of(eye, "--eye", Literal["both", "left", "right"]),
         columns=_columns(column or []),
@@ -144,15 +153,20 @@ def _geometry(
 ) -> Geometry | None:
     if screen is None and size_mm is None and distance_mm is None and fov_deg is None and unit is None:
         return None
-    width_px, height_px = _pair(screen, "--screen", "1920x1080")
-    width_mm, height_mm = _pair(size_mm, "--size-mm", "530x300")
-    fov_x, fov_y = _pair(fov_deg, "--fov-deg", "100x90")
+    width_px, height_px = pair(screen, "--screen", "1920x1080")
+    width_mm, height_mm = pair(size_mm, "--size-mm", "530x300")
+    fov_x, fov_y = pair(fov_deg, "--fov-deg", "100x90")
     if unit is None:
         unit = Unit.DEGREE if fov_deg is not None else Unit.PIXEL if screen is not None else Unit.FRACTION
     return Geometry(unit, width_px, height_px, width_mm, height_mm, distance_mm, fov_x, fov_y)
 
 
-def _pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
+def pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
+    """Return width and height from text, or neither.
+
+    Raises:
+        OptionError: If it is not two numbers.
+    """
     if text is None:
         return None, None
     match = re.fullmatch(r"\s*([0-9.]+)\s*[x×*,]\s*([0-9.]+)\s*", text, flags=re.IGNORECASE)
@@ -175,11 +189,11 @@ def _one_of(value: str, option: str, choices: Any) -> Any:
 def _columns(pairs: list[str]) -> dict[str, str]:
     known = [*schema.KEYS, *schema.SAMPLES]
     mapping: dict[str, str] = {}
-    for pair in pairs:
-        ours, equals, theirs = pair.partition("=")
+    for given in pairs:
+        ours, equals, theirs = given.partition("=")
         if not equals or not theirs:
-            raise InputError(f"--column must be OURS=THEIRS, not {pair!r}", hint="for example --column x=GazeX")
+            raise InputError(f"--column must be OURS=THEIRS, not {given!r}", hint="for example --column x=GazeX")
         if ours not in known:
-            raise InputError(f"--column {pair}: we have no column {ours!r}", hint=f"ours are {', '.join(known)}")
+            raise InputError(f"--column {given}: we have no column {ours!r}", hint=f"ours are {', '.join(known)}")
         mapping[ours] = theirs
     return mapping

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.protocol import PROTOCOLS
 
 app = command_app()
 
@@ -23,19 +23,20 @@ def apps() -> None:
 
 
 @app.command("list", epilog="Example: `gazeveil apps list policy.toml`")
-def listing(policy: PolicyFile, as_json: AsJson = False) -> None:
-    """Show every app: its promise, its state, its counts."""
-    told = ask(read_policy(policy), "GET", "/v1/apps")
+def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
+    """Show every app: its guarantee, its state, its counts."""
+    told = ask(policy, "GET", "/v1/apps", ca=ca, fingerprint=fingerprint)
     if as_json:
         print_json(told)
         return
     rows = [
-        (one["name"], one["state"], one["why"], one["proven"], one["connections"], one["sent"], one["dropped"])
+        (one["name"], one["state"], one["why"], one["proven"], _connections(one), one["sent"], one["dropped"])
         for one in told["apps"]
     ]
+    print_shut(told)
     print_table("Apps", ["app", "state", "why", "guarantee", "connections", "sent", "dropped"], rows)
     for one in told["apps"]:
-        print(f"{one['name']}: {one['promise']}")
+        print(f"{one['name']}: {one['promise']} {one['identification']}")
 
 
 @app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")
@@ -45,25 +46,41 @@ def turn(
     preset: Annotated[str | None, typer.Option("--preset", help="lphu, mpmu, hplu, or off for no privacy.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="How much a window may lose.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
-    radius: Annotated[str | None, typer.Option("--radius", help="How far gaze is hidden, in its own unit.")] = None,
+    radius: Annotated[
+        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
+    ] = None,
+    ca: Authority = None,
+    fingerprint: Fingerprint = "",
     as_json: AsJson = False,
 ) -> None:
     """Turn an app's knob, within what the policy allows; everybody who shares its noise hears the same."""
     given = {"preset": preset, "epsilon": epsilon, "window": window, "radius": radius}
     body = {key: value for key, value in given.items() if value is not None}
-    _tell(ask(read_policy(policy), "POST", f"/v1/apps/{name}/knob", body), as_json=as_json)
+    told = ask(policy, "POST", f"/v1/apps/{name}/knob", body, ca=ca, fingerprint=fingerprint)
+    _tell(told, as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil apps off policy.toml game`")
-def off(policy: PolicyFile, name: AppName, as_json: AsJson = False) -> None:
+def off(
+    policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
+) -> None:
     """Switch an app off: nothing leaves to it any more."""
-    _tell(ask(read_policy(policy), "POST", f"/v1/apps/{name}/switch", {"on": False}), as_json=as_json)
+    told = ask(policy, "POST", f"/v1/apps/{name}/switch", {"on": False}, ca=ca, fingerprint=fingerprint)
+    _tell(told, as_json=as_json)
 
 
 @app.command(epilog="Example: `gazeveil apps on policy.toml game`")
-def on(policy: PolicyFile, name: AppName, as_json: AsJson = False) -> None:
+def on(
+    policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
+) -> None:
     """Switch an app on again."""
-    _tell(ask(read_policy(policy), "POST", f"/v1/apps/{name}/switch", {"on": True}), as_json=as_json)
+    told = ask(policy, "POST", f"/v1/apps/{name}/switch", {"on": True}, ca=ca, fingerprint=fingerprint)
+    _tell(told, as_json=as_json)
+
+
+def _connections(one: dict[str, Any]) -> str:
+    """Return how many connections there are; with ZeroMQ and LSL nobody but they knows."""
+    return str(one["connections"]) if PROTOCOLS[one["protocol"]].transport == "tcp" else "–"
 
 
 def _tell(one: dict[str, Any], *, as_json: bool) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from gazeveil.cli import _attack_run, _attack_train
+from gazeveil.cli import _attack_run, _attack_table, _attack_train
 from gazeveil.cli._output import command_app
 
 app = command_app(no_args_is_help=True)
@@ -18,4 +18,8 @@ def attack() -> None:
 app.add_typer(_attack_train.app, name="train")
 app.command("run", epilog="Example: `gazeveil attack run --people 8 --seconds 30 --preset mpmu --attack wavelet`")(
     _attack_run.attack_run
+)
+app.command("table", epilog="Example: `gazeveil attack table`")(_attack_table.attack_table)
+app.command("keep", epilog="Example: `gazeveil attack keep result.json --command 'gazeveil attack run …'`")(
+    _attack_table.attack_keep
 )

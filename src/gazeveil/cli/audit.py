@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +17,9 @@ from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import OptionError
 from gazeveil.privacy.audit.auditor import audit as run_audit
 from gazeveil.privacy.audit.result import AuditResult, Finding
-from gazeveil.privacy.audit.subject import SUBJECTS, about, build, options_of
+from gazeveil.privacy.audit.subject import SUBJECTS, Subject, about, build, options_of
+from gazeveil.privacy.exact import as_text
+from gazeveil.samples.length import Length
 
 app = command_app()
 
@@ -50,13 +53,13 @@ def audit(
 
     The mechanism runs on two neighbouring inputs; ε and δ are bounded from below.
     """
-    _find_subjects()
+    find_subjects()
     if list_all:
         _list(as_json=as_json)
         return
     if name is None:
         raise typer.BadParameter("say what to audit, or see the list with --list", param_hint="NAME")
-    subject = build(name, dict(_setting(text) for text in settings or []))
+    subject = _subject(name, dict(_setting(text) for text in settings or []))
     with progress(f"auditing {name}", quiet=as_json) as tell:
         result = run_audit(
             subject,
@@ -76,11 +79,22 @@ def audit(
         raise typer.Exit(EXIT_FINDING)
 
 
-def _find_subjects() -> None:
+def find_subjects() -> None:
+    """Enter the subjects of every room."""
     for room in ROOMS:
         module = f"gazeveil.{room}.audited"
         if importlib.util.find_spec(f"gazeveil.{room}") and importlib.util.find_spec(module):
             importlib.import_module(module)
+
+
+def _subject(name: str, options: dict[str, str]) -> Subject:
+    """Build a subject; a radius may have its unit, if it is that of what is audited."""
+    length = Length.of(options["radius"]) if "radius" in options else Length(Fraction(0))
+    subject = build(name, options | ({"radius": as_text(length.number)} if length.unit else {}))
+    unit = getattr(subject.claim, "radius_unit", "")
+    if length.unit not in ("", unit):
+        raise OptionError(f"radius is {length}, but {name} is audited in {unit or 'no unit'}")
+    return subject
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -1,28 +1,36 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil budget``: what is left of today's budgets of a running gateway."""
+"""``gazeveil budget``: what is left of the budgets of a running gateway, and when it comes back."""
 
 from __future__ import annotations
 
-from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.gateway.policy import read_policy
 
 app = command_app()
 
 
 @app.command(epilog="Example: `gazeveil budget policy.toml`")
-def budget(policy: PolicyFile, as_json: AsJson = False) -> None:
-    """Show what each participant spent today, and what is left.
+def budget(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
+    """Show what is left of each participant's budget of 24 hours, and what comes back when.
 
-    Past days are in the ledger: `gazeveil ledger`.
+    What was spent before is in the ledger: `gazeveil ledger`.
     """
-    told = ask(read_policy(policy), "GET", "/v1/budget")
+    told = ask(policy, "GET", "/v1/budget", ca=ca, fingerprint=fingerprint)
     if as_json:
         print_json(told)
         return
+    print_shut(told)
     rows = [
-        (one["person"], one["epsilon_per_day"], one["remaining"], f"{one['radius']:g} {one['unit']}", one["spent"])
+        (
+            one["person"],
+            one["epsilon_per_day"],
+            one["remaining"],
+            one["back"],
+            f"{one['radius']:g} {one['unit']}",
+            one["spent"],
+        )
         for one in told["budgets"]
     ]
-    print_table("Budgets of today (UTC)", ["person", "ε a day", "ε left", "radius", "why nothing is paid"], rows)
+    columns = ["person", "ε in 24 h", "ε left", "comes back next", "radius", "why nothing is paid"]
+    print_table("Budgets of any 24 hours", columns, rows)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil doctor``: which port is taken, which extra is missing, what a policy lacks to run."""
+"""``gazeveil doctor``: which port is taken, which extra is missing, what a policy lacks, which way round it is open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.cli.main import EXIT_FINDING
-from gazeveil.errors import GazeveilError
+from gazeveil.errors import GazeveilError, OptionError
+from gazeveil.gateway.bypass import ways_round
 from gazeveil.gateway.policy import Address, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 
@@ -38,20 +39,30 @@ class Finding:
 
     what: str
     state: str
-    """``ok``, ``missing`` for what may be missing, or ``wrong`` for what keeps the gateway from running."""
+    """``ok``, ``missing`` for what may be missing, ``open`` for a way round the gateway that is open to whoever runs
+    this, or ``wrong``: what keeps the gateway from running, or an app's user from being kept out."""
     advice: str = ""
 
 
 @app.command(epilog="Example: `gazeveil doctor policy.toml`")
 def doctor(
     policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="Also look at this policy.")] = None,
+    as_user: Annotated[
+        str | None,
+        typer.Option("--as-user", help="Only try, as this user, what apps could read without the gateway. Needs root."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the installation: extras, ports, a policy.
+    """Check the installation: extras, ports, a policy, and ways round the gateway.
 
-    Exit code 1 if something is wrong.
+    Exit code 1 if something is wrong, or if --as-user finds a way round.
     """
-    findings = [*_extras(), *(_policy(policy) if policy else _ports())]
+    if as_user is not None:
+        if policy is None:
+            raise OptionError("--as-user needs a policy", hint="gazeveil doctor policy.toml --as-user NAME")
+        findings = list(_ways(read_policy(policy), as_user))
+    else:
+        findings = [*_extras(), *(_policy(policy) if policy else _ports())]
     wrong = [one for one in findings if one.state == "wrong"]
     if as_json:
         print_json({"healthy": not wrong, "findings": [asdict(one) for one in findings]})
@@ -60,6 +71,15 @@ def doctor(
         print_table("healthy" if not wrong else f"{len(wrong)} wrong", ["what", "state", "what to do"], rows)
     if wrong:
         raise typer.Exit(EXIT_FINDING)
+
+
+def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
+    """Try what an app could read without the gateway; whoever runs it may be allowed to, the apps' user is not."""
+    states = {True: "open", False: "missing", None: "missing"}
+    if as_user is not None:
+        states = {True: "wrong", False: "ok", None: "wrong"}  # what was not tried is not closed
+    for way in ways_round(policy, as_user):
+        yield Finding(way.what, states[way.is_open], way.told)
 
 
 def _extras() -> Iterator[Finding]:
@@ -89,11 +109,8 @@ def _policy(path: Path) -> Iterator[Finding]:
             yield _door(f"app {app_setting.name}", app_setting.listen)
     if policy.control is not None:
         yield _door("control API", policy.control)
+    yield from _ways(policy, None)
     for tracker in policy.trackers:
-        if tracker.address is not None:
-            there = _taken(tracker.address.host, tracker.address.port)
-            advice = "" if there else "nothing listens there: start the tracker's program, or see its settings"
-            yield Finding(f"tracker {tracker.name} at {tracker.address}", "ok" if there else "missing", advice)
         if tracker.file is not None and not tracker.file.exists():
             yield Finding(f"recording {tracker.file}", "wrong", "there is no such file")
     yield from _ledger(policy)

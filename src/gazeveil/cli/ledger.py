@@ -20,9 +20,10 @@ from gazeveil.files import replacing
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
 from gazeveil.privacy.ledger import DEFAULT, Account, Event, Ledger
-from gazeveil.privacy.ledger.account import in_letters, named
+from gazeveil.privacy.ledger.account import in_letters, named, when_back
 from gazeveil.privacy.ledger.store import Line
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
+from gazeveil.samples.length import Length
 
 app = command_app()
 
@@ -53,8 +54,12 @@ Epsilon = Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help
 Delta = Annotated[str | None, typer.Option("--delta", metavar="NUMBER", help="δ: the chance that ε does not hold.")]
 Rho = Annotated[str | None, typer.Option("--rho", metavar="NUMBER", help="ρ: zero-concentrated, instead of ε.")]
 Window = Annotated[str | None, typer.Option("--window", metavar="SECONDS", help="For streams: the protected window.")]
-Radius = Annotated[str | None, typer.Option("--radius", metavar="NUMBER", help="For streams: the protected radius.")]
-RadiusUnit = Annotated[str, typer.Option("--radius-unit", help="px, deg or norm.")]
+Radius = Annotated[
+    str | None, typer.Option("--radius", metavar="LENGTH", help="For streams: the protected radius, 60px or 2deg.")
+]
+RadiusUnit = Annotated[
+    str | None, typer.Option("--radius-unit", help="px, deg or norm, where --radius does not say; px by default.")
+]
 UnitOption = Annotated[Unit, typer.Option("--unit", help="Whose secret is kept.")]
 Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]
 
@@ -72,7 +77,7 @@ def init(
     rho: Rho = None,
     window: Window = None,
     radius: Radius = None,
-    radius_unit: RadiusUnit = "px",
+    radius_unit: RadiusUnit = None,
     unit: UnitOption = Unit.OBSERVER,
     neighbours: Relation = Neighbours.REPLACE_ONE,
     person: Person = "",
@@ -95,7 +100,7 @@ def grant(
     rho: Rho = None,
     window: Window = None,
     radius: Radius = None,
-    radius_unit: RadiusUnit = "px",
+    radius_unit: RadiusUnit = None,
     unit: UnitOption = Unit.OBSERVER,
     neighbours: Relation = Neighbours.REPLACE_ONE,
     person: Person = "",
@@ -118,7 +123,7 @@ def charge(
     rho: Rho = None,
     window: Window = None,
     radius: Radius = None,
-    radius_unit: RadiusUnit = "px",
+    radius_unit: RadiusUnit = None,
     unit: UnitOption = Unit.OBSERVER,
     neighbours: Relation = Neighbours.REPLACE_ONE,
     person: Person = "",
@@ -149,7 +154,7 @@ def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DE
     if as_json:
         print_json({"ledger": book.store.where, "accounts": [account.to_dict() for account in accounts]})
         return
-    columns = ("data set", "person", "budget", "spent", "left", "charges", "state")
+    columns = ("data set", "person", "budget", "spent", "left", "comes back next", "charges", "state")
     _print(f"accounts in {book.store.where}", columns, [_row(account) for account in accounts])
 
 
@@ -275,7 +280,7 @@ def _promise(
     rho: str | None,
     window: str | None,
     radius: str | None,
-    radius_unit: str,
+    radius_unit: str | None,
     unit: Unit,
     neighbours: Neighbours,
 ) -> Guarantee:
@@ -297,7 +302,14 @@ def _promise(
             raise OptionError("a stream needs --epsilon, --window and --radius, and no --delta")
         if unit is not Unit.OBSERVER or neighbours is not Neighbours.REPLACE_ONE:
             raise OptionError("--window and --radius say what is protected; leave out --unit and --neighbours")
-        return GazeStreamDP(epsilon, window, radius, radius_unit)
+        length = Length.of(radius)
+        if length.unit == "%":
+            raise OptionError(f"a ledger knows no screen to take {length} of", hint="give 60px, 2deg or 0.05norm")
+        if radius_unit is not None and length.unit not in ("", radius_unit):
+            raise OptionError(
+                f"--radius is {length}, but --radius-unit is {radius_unit}", hint="leave out --radius-unit"
+            )
+        return GazeStreamDP(epsilon, window, length.number, length.unit or radius_unit or "px")
     if delta is not None:
         return ApproxDP(epsilon, delta, **ground)
     return PureDP(epsilon, **ground)
@@ -316,6 +328,8 @@ def _tell(account: Account, done: str, *, as_json: bool) -> None:
     print(done)
     print(f"  spent  {in_letters(account.spent)}")
     print(f"  left   {in_letters(account.remaining, up=False)}")
+    if back := when_back(account):
+        print(f"  back   {back}")
 
 
 def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -336,6 +350,7 @@ def _row(account: Account) -> tuple[object, ...]:
         budget,
         in_letters(account.spent),
         left,
+        when_back(account) or "–",
         account.totals.charges,
         state,
     )

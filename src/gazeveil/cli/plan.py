@@ -43,6 +43,7 @@ class Asked:
     preset: str | None
     window: str | None
     radius: str | None
+    field: str | None
 
     @property
     def amount(self) -> str:
@@ -106,7 +107,12 @@ def plan(
     ] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.", rich_help_panel=_VEIL)] = None,
     radius: Annotated[
-        str | None, typer.Option("--radius", help="How far gaze is hidden, in its own unit.", rich_help_panel=_VEIL)
+        str | None,
+        typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.", rich_help_panel=_VEIL),
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option("--field", metavar="WxH", help="How far gaze in degrees reaches.", rich_help_panel=_VEIL),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="plan.png", help="Draw the forecast here.")] = None,
     as_json: AsJson = False,
@@ -135,6 +141,7 @@ def plan(
             preset=preset,
             window=window,
             radius=radius,
+            field=field,
         ),
     )
     if participants is not None:
@@ -165,6 +172,8 @@ def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path |
     else:
         print_line("worth it", "yes" if found.worth_it else "no: a release would be refused without --anyway")
         print_line("basis", found.basis)
+    if (identified := made.measurement.identification()) is not None:
+        print_line("identity", identified.warning())
     for warning in made.measurement.warnings():
         print_line("warning", warning)
     if out is not None:
@@ -227,13 +236,16 @@ def _group_series(study: Study, asked: Asked) -> Plan:
 
 
 def _veil(study: Study, asked: Asked) -> Plan:
-    from gazeveil.cli.veil import veil_parameters  # noqa: PLC0415
+    from gazeveil.cli.veil import field_of, veil_parameters  # noqa: PLC0415
     from gazeveil.samples.recordings import VeiledRecordings  # noqa: PLC0415
 
     given = {"epsilon": asked.epsilon, "window": asked.window, "radius": asked.radius}
     texts = {name: text for name, text in given.items() if text is not None}
     parameters = veil_parameters(asked.mechanism, asked.preset, texts)
-    return study.plan(VeiledRecordings(mechanism=asked.mechanism, preset=asked.preset, parameters=parameters))
+    how = VeiledRecordings(
+        mechanism=asked.mechanism, preset=asked.preset, parameters=parameters, field=field_of(asked.field)
+    )
+    return study.plan(how)
 
 
 _PLANNERS: dict[str, Callable[[Study, Asked], Plan]] = {

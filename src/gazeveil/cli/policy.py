@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli._control import PolicyFile, ask
+from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.privacy.guarantee import Unproven
+from gazeveil.samples.identification import table
 
 app = command_app()
 
@@ -46,12 +47,12 @@ name = "page"
 tracker = "desk"
 protocol = "websocket"
 listen = "127.0.0.1:7381"
-veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know no more than one
+veil = { preset = "mpmu" }   # the same veil, so the same noise: two apps know no more than all its points
 
 [[budget]]
 person = "anna"
 epsilon_per_day = 20000
-radius = 90
+radius = "90px"
 """
 
 
@@ -92,10 +93,10 @@ def example(
 
 
 @app.command(epilog="Example: `gazeveil policy reload policy.toml`")
-def reload(path: PolicyFile, as_json: AsJson = False) -> None:
+def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
-    read = read_policy(path)
-    told = ask(read, "POST", "/v1/policy/reload")
+    read_policy(path)
+    told = ask(path, "POST", "/v1/policy/reload", ca=ca, fingerprint=fingerprint)
     if as_json:
         print_json(told)
     else:
@@ -108,20 +109,31 @@ def in_words(policy: Policy) -> list[str]:
     for tracker in policy.trackers:
         where = f" at {tracker.address}" if tracker.address else ""
         lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, {tracker.person} sits before it")
+        if tracker.protocol == "lsl" and tracker.session == policy.lsl_session:
+            lines.append("  apps that look for any stream of gaze may pick its raw one: give it a session of its own")
     for one in policy.apps:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
         lines.append(f"  veil: {one.mechanism.in_words()}; promise: {_promise(one)}")
+        lines.append(f"  identity: {table().look_up(one.mechanism).warning()}")
         if one.protocol == "lsl":
             lines.append(
                 "  LSL listens on all networks of this machine: a firewall decides who else can read the veiled stream"
             )
         shared = [other.name for other in policy.apps if other is not one and _same_noise(other, one)]
         if shared:
-            lines.append(f"  shares its noise with {', '.join(shared)}: together they know no more than one")
-    lines += [f"budget of {one.person}: {one.promise}, for every calendar day (UTC)" for one in policy.budgets]
+            lines.append(
+                f"  shares its noise with {', '.join(shared)}: together they know no more than all points of one veil"
+            )
+    lines += [
+        f"budget of {one.person}: {one.promise}; what was spent comes back 24 hours later" for one in policy.budgets
+    ]
+    if policy.control is not None and not policy.control.is_local:
+        lines.append(
+            f"control on {policy.control}, encrypted: other machines that have the token can steer this gateway"
+        )
     if not policy.budgets:
-        lines.append("no budget: every window of gaze is protected, but not a whole day")
+        lines.append("no budget: what windows add up to over a day is not limited")
     return lines
 
 
@@ -143,5 +155,6 @@ def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
         "output": one.output,
         "mechanism": one.mechanism.to_dict(),
         "guarantee": one.mechanism.guarantee.to_dict(),
+        "identification": table().look_up(one.mechanism).to_dict(),
         "shares_noise_with": [other.name for other in policy.apps if other is not one and _same_noise(other, one)],
     }

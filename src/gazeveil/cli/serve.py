@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
+import sys
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -16,10 +18,14 @@ from gazeveil.cli._control import PolicyFile
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OutputError
+from gazeveil.gateway.bypass import has_ways
 from gazeveil.gateway.logs import Log, log_to
-from gazeveil.gateway.policy import read_policy
+from gazeveil.gateway.policy import Policy
 
 app = command_app()
+
+USUAL, FIRST = 0, -10
+"""The niceness of a program that nobody ranked, and of a gateway: gaze is late while busy programs go first."""
 
 
 @app.command(epilog="Example: `gazeveil serve policy.toml --create-ledger`")
@@ -30,24 +36,40 @@ def serve(
         bool,
         typer.Option("--create-ledger", help="Make the ledger if there is none."),
     ] = False,
+    nice: Annotated[
+        int | None,
+        typer.Option(
+            "--nice",
+            min=-20,
+            max=19,
+            help=f"Niceness; {FIRST} if the system allows it and nobody set another.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the gateway of a policy until it is stopped.
 
     Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again.
     """
-    setting = read_policy(policy)
-    if not as_json:
-        for line in in_words(setting):
-            print(line)
     with contextlib.ExitStack() as stack:
         log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
-        asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger))
+        _rank(nice, log)
+        asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
     if as_json:
         print_json({"stopped": True, "policy": policy})
 
 
-async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool) -> None:
+def _rank(nice: int | None, log: Log) -> None:
+    """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
+    if nice is None and os.nice(0) != USUAL:
+        return
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, FIRST if nice is None else nice)
+    except OSError:
+        log("no priority", why="the system does not allow it; gaze may be late beside busy programs")
+
+
+async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
     from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
 
     stop, again = asyncio.Event(), asyncio.Event()
@@ -55,7 +77,15 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool) -> None
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, again.set)
-    await run(policy, log, stop, again=again, create_ledger=create_ledger)
+
+    def say(setting: Policy) -> None:
+        print("\n".join(in_words(setting)))
+        if has_ways(setting):
+            print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
+        sys.stdout.flush()
+
+    opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
+    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened)
 
 
 def _opened(path: Path) -> IO[str]:

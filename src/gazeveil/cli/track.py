@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.errors import InputError, OptionError
+from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS
@@ -36,6 +38,7 @@ def track(
     speed: Annotated[float, typer.Option("--speed", help="How many times faster to replay.", min=0.01, max=100)] = 1.0,
     size: Annotated[str, typer.Option("--screen", help="Screen in pixels, or headset for degrees.")] = "1920x1080",
     seed: Annotated[int, typer.Option("--seed", help="Which simulated person.")] = 1,
+    session: Annotated[str, typer.Option("--session", help="For LSL: the session to be in.")] = DEFAULT_SESSION,
     seconds: Annotated[float | None, typer.Option("--seconds", help="Stop after so long; else run on.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,6 +49,9 @@ def track(
     if simulate == (replay is not None):
         raise OptionError("say where gaze comes from: --simulate, or --replay FILE")
     policy = _policy(protocol, _plane(size), listen, replay, rate=rate, speed=speed, seed=seed)
+    if not is_session(session):
+        raise OptionError(f"--session must be {SESSION_NAMES}, not {session!r}")
+    policy = replace(policy, lsl_session=session)
     where = policy.apps[0].listen
     told = f"{PROTOCOLS[protocol].title}{f' on {where}' if where else ''}"
     if not as_json:

@@ -11,7 +11,7 @@ import typer
 
 from gazeveil.cli._door import Door, check_apart, releases
 from gazeveil.cli._output import command_app
-from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
+from gazeveil.cli._reading import GazeSource, Inputs, pair, reads_gaze
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.release.binding import BoundCorpus
@@ -32,7 +32,7 @@ PREVIEW = 3000
 
 
 @app.command(
-    epilog="Example: `gazeveil veil gaze.csv --mechanism clock --epsilon 3 --window 0.5 --radius 60 --out veiled "
+    epilog="Example: `gazeveil veil gaze.csv --mechanism clock --epsilon 3 --window 0.5 --radius 60px --out veiled "
     "--no-ledger`"
 )
 @releases
@@ -50,9 +50,17 @@ def veil(
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A mechanism as JSON or TOML, for chains.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="The ε of a window.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window; samples for smoothing.")] = None,
-    radius: Annotated[str | None, typer.Option("--radius", help="How far gaze is hidden, in its own unit.")] = None,
+    radius: Annotated[
+        str | None, typer.Option("--radius", help="How far gaze is hidden: 60px, 2deg, or 5% of the width.")
+    ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter; repeatable.", metavar="KEY=VALUE")
+    ] = None,
+    field: Annotated[
+        str | None,
+        typer.Option(
+            "--field", metavar="WxH", help="How far gaze in degrees reaches; 360x180 for directions in the world."
+        ),
     ] = None,
     edge: Annotated[str | None, typer.Option("--edge", help="Beyond the edges: clamp or reflect.")] = None,
     eyes: Annotated[str, typer.Option("--eyes", help="Single eyes: drop, or same for the one veiled point.")] = "drop",
@@ -72,6 +80,7 @@ def veil(
         preset=preset,
         recipe=None if recipe is None else read_recipe(recipe),
         parameters=veil_parameters(mechanism, preset, texts),
+        field=field_of(field),
         edge=edge,
         eyes=cast("Eyes", eyes),
     )
@@ -102,12 +111,18 @@ def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, 
     return dict(texts)
 
 
+def field_of(text: str | None) -> tuple[float, float] | None:
+    """Return the field that directions lie in, if one is given."""
+    across, down = pair(text, "--field", "100x80")
+    return None if across is None or down is None else (across, down)
+
+
 def _settings(pairs: list[str]) -> dict[str, str]:
     settings = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
+    for text in pairs:
+        key, equals, value = text.partition("=")
         if not key or not equals:
-            raise OptionError(f"--set must be KEY=VALUE, not {pair!r}", hint="for example --set sigma=3")
+            raise OptionError(f"--set must be KEY=VALUE, not {text!r}", hint="for example --set sigma=3deg")
         settings[key] = value
     return settings
 

@@ -7,7 +7,8 @@ state before it. If the repeated batch drew new noise, the same gaze would be sh
 spent twice. So the noise of a batch follows from a secret key, the person, the number of batches before, and a digest
 of the batch's gaze, of the veil's state before it and of the veil: the same batch gives the same output, bit for bit,
 however often it runs, and anything else gives other noise. A day's budget is paid under the same name that the noise
-has: what is shown again costs nothing, and what is shown under other noise is paid for again.
+has: what is shown again costs nothing, and what is shown under other noise is paid for again. It comes back 24 hours
+after it was paid, by the ledger's time: devices' clocks have no say in it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,6 @@ import numpy as np
 from gazeveil.errors import (
     BudgetExceeded,
     InputError,
-    LedgerError,
-    LedgerRolledBack,
     MissingExtra,
     OptionError,
     OutputError,
@@ -53,7 +51,6 @@ GAZE = "person string, t double, x double, y double"
 STATE = "batches long, veil binary"
 _KEY_BYTES = 32
 _LONGEST_NAME = 200
-_CALENDAR_ENDS = 253_402_214_400.0  # a day before the year 10000
 
 
 def key_in(path: Path | str) -> bytes:
@@ -119,17 +116,19 @@ def _label(mechanism: SampleMechanism, person: str, batches: int, state: bytes |
 
 @dataclass(frozen=True, slots=True)
 class DayBudget:
-    """What one person may lose in a day, and how it is paid: batch by batch, cut into blocks of device time.
+    """What one person may lose in any 24 hours, and how it is paid: batch by batch, cut into blocks of device time.
+
+    The 24 hours are of the ledger's time, in which gaze is paid for and veiled, whenever it was recorded.
 
     Gaze is paid for before it enters the veil, so nothing that is shown later depends on gaze that nobody paid for.
     A charge has the name of its noise, so it counts once, however often a batch is repeated; but the same gaze under
     another noise, after a new start without the checkpoint, is paid for again.
 
     Attributes:
-        budget: The budget of a day.
+        budget: The budget of any 24 hours.
         ledger: Where it is kept; executors must reach it, so a ``postgresql://`` address, or a file on one machine.
-        block_s: For how long at most is paid at once. Device time must be seconds since 1970.
-        dataset: Under which name in the ledger; the day is added.
+        block_s: For how long at most is paid at once, in device time.
+        dataset: Under which name in the ledger.
     """
 
     budget: GazeStreamDP
@@ -172,27 +171,20 @@ class DayBudget:
         Raises:
             LedgerError: If the ledger cannot be used; then nothing may leave.
         """
-        dataset = f"{self.dataset} {datetime.fromtimestamp(times[0], UTC).date().isoformat()}"
-        price = self.price(mechanism.guarantee, *times)
+        ledger.allow(self.dataset, self.budget, person=person, note="any 24 hours of gaze")
         try:
-            _open_account(ledger, dataset, person, self.budget)
-            ledger.charge(dataset, price, person=person, recipe=mechanism.to_dict(), charge_id=name)
+            ledger.charge(
+                self.dataset,
+                self.price(mechanism.guarantee, *times),
+                person=person,
+                recipe=mechanism.to_dict(),
+                charge_id=name,
+                lasts_s=0.0,
+                within=self.budget.epsilon,
+            )
         except BudgetExceeded:
             return False
         return True
-
-
-def _open_account(ledger: Ledger, dataset: str, person: str, budget: GazeStreamDP) -> None:
-    with contextlib.suppress(LedgerError):
-        if ledger.account(dataset, person).budget is not None:
-            return
-    try:
-        ledger.grant(dataset, budget, person=person, note="a day of gaze", first=True)
-    except LedgerRolledBack:
-        raise
-    except LedgerError:
-        if ledger.account(dataset, person).budget is None:  # nobody else was first either
-            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +194,7 @@ class StreamOfPeople:
     Attributes:
         mechanism: The veil, the same for everybody; every person has a stream of their own.
         key_file: Where the secret key lies on every executor.
-        day: What a person may lose in a day; None protects windows, but not days.
+        day: What a person may lose in any 24 hours; None protects windows, but not days.
     """
 
     mechanism: SampleMechanism
@@ -279,14 +271,13 @@ class Work:
             yield pd.DataFrame({"person": person, "t": left[:, 0], "x": left[:, 1], "y": left[:, 2]})
 
     def _pieces(self, person: str, rows: FloatArray) -> Iterator[FloatArray]:
-        """Yield a batch's rows in order; where a day pays, cut at blocks and at midnight (UTC)."""
+        """Yield a batch's rows in order; where a budget pays, cut at blocks."""
         if self.day is None:
             if len(rows):
                 yield _in_order(rows)
             return
         if not (0 < len(person) <= _LONGEST_NAME and person.isprintable()):
             return  # such a name has no account, so nothing of it may leave
-        rows = _in_order(rows[(rows[:, 0] >= 0) & (rows[:, 0] < _CALENDAR_ENDS)])
-        places = np.column_stack((np.floor(rows[:, 0] / 86_400.0), np.floor(rows[:, 0] / self.day.block_s)))
-        cuts = np.flatnonzero((np.diff(places, axis=0) != 0).any(axis=1)) + 1
+        rows = _in_order(rows)
+        cuts = np.flatnonzero(np.diff(np.floor(rows[:, 0] / self.day.block_s)) != 0) + 1
         yield from (piece for piece in np.split(rows, cuts) if len(piece))

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.features import fourier
+from gazeveil.features import choose_bins, fourier
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
 from gazeveil.features.group import GroupPlan, GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.as_published import AsPublished
+from gazeveil.features.mechanisms.efpa import EnhancedFourierPerturbation, SamplingPerturbation
 from gazeveil.features.own import OwnPlan, OwnSeries
 from gazeveil.features.panel import noisy_lengths
 from gazeveil.features.ranges import Range, Ranges
@@ -80,6 +81,47 @@ class Series:
     def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
         """Return noisy series, one release a row."""
         return self.mechanism.perturb(np.broadcast_to(data, (trials, *data.shape)), noise).reshape(trials, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Runs a mechanism that chooses how much to keep, up to its choice and the noisy coordinates."""
+
+    mechanism: EnhancedFourierPerturbation
+
+    def run(self, data: FloatArray, noise: NoiseSource, trials: int) -> FloatArray:
+        """Return the choice and then the noisy coordinates, one release a row."""
+        chosen, parts = self.mechanism.measure(np.broadcast_to(data, (trials, *data.shape)), noise)
+        return np.column_stack([chosen, parts])
+
+    def log_ratio(self, outputs: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Return the log ratio of the two densities: that of the choice, and that of the noise given it."""
+        steps, choices = self.mechanism.steps, choose_bins.candidates(self.mechanism.steps)
+        chances = [np.log(self._chances(side)) for side in (first, second)]
+        ratio = np.zeros(len(outputs))
+        for index, kept in enumerate(choices):
+            mine = outputs[:, 0] == index
+            even = fourier.orthonormal(steps, kept)
+            noisy = outputs[mine, 1 : 1 + fourier.numbers(steps, kept)]
+            away = [noisy - fourier.coordinates(side.T, kept)[0] for side in (first, second)]
+            if isinstance(self.mechanism, SamplingPerturbation):
+                here, there = (np.linalg.norm(gap * even, axis=1) for gap in away)
+            else:
+                here, there = (np.abs(gap).sum(axis=1) for gap in away)
+            ratio[mine] = chances[0][index] - chances[1][index] + (there - here) / self.mechanism.scale(kept)
+        return ratio
+
+    def _chances(self, data: FloatArray) -> FloatArray:
+        """Return the chance of every choice: that its score plus one-sided noise is the best."""
+        mechanism, choices = self.mechanism, choose_bins.candidates(self.mechanism.steps)
+        cost = np.array([mechanism.expected_noise(kept) for kept in choices])
+        scores = -(choose_bins.discarded(data.T, choices)[0] + cost)
+        scale = float(2 * (mechanism._length(mechanism.changed) + choose_bins.ROUNDING) / mechanism.share)
+        bonus = np.linspace(0.0, 40.0, 20_001)
+        ahead = bonus[:, None, None] + (scores[:, None] - scores) / scale
+        below = np.where(np.eye(len(choices), dtype=bool), 1.0, -np.expm1(-np.maximum(ahead, 0.0)))
+        chances = np.trapezoid(np.exp(-bonus)[:, None] * below.prod(axis=2), bonus, axis=0)
+        return np.asarray(chances / chances.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,18 +212,24 @@ def dc_fpa(epsilon: float = 1.0, delta: float = 0.0, stretch: int = 0, kept: int
     return _chunked("dc-fpa", epsilon, delta, stretch, kept=kept, chunk=_CHUNK)
 
 
+def _chosen(name: str, epsilon: float, stretch: int) -> Subject:
+    mechanism = SERIES_MECHANISMS[name](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
+    if not isinstance(mechanism, EnhancedFourierPerturbation):
+        raise TypeError(name)
+    runner = Chosen(mechanism)
+    return Subject(runner.run, mechanism.guarantee, _pairs(stretch or None), runner.log_ratio)
+
+
 @auditable("features-efpa")
 def efpa(epsilon: float = 1.0, stretch: int = 0) -> Subject:
     """The slow part of a feature series, how much of it chosen privately."""
-    mechanism = SERIES_MECHANISMS["efpa"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
-    return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
+    return _chosen("efpa", epsilon, stretch)
 
 
 @auditable("features-spa")
 def spa(epsilon: float = 1.0, stretch: int = 0) -> Subject:
     """The slow part of a feature series under radial noise, how much of it chosen privately."""
-    mechanism = SERIES_MECHANISMS["spa"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
-    return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
+    return _chosen("spa", epsilon, stretch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +252,10 @@ def lengths(epsilon: float = 1.0) -> Subject:
 
 
 @auditable("features-exponential")
-def exponential(epsilon: float = 1.0, stretch: int = 0) -> Subject:
+def exponential(epsilon: float = 1.0, stretch: int = 0, levels: int = 2) -> Subject:
     """One of few levels for every tenth value."""
-    mechanism = SERIES_MECHANISMS["exponential"](epsilon=epsilon, steps=_STEPS, stretch=stretch or None)
+    kind: Any = SERIES_MECHANISMS["exponential"]
+    mechanism = kind(epsilon=epsilon, steps=_STEPS, stretch=stretch or None, levels=levels)
     return Subject(Series(mechanism).run, mechanism.guarantee, _pairs(stretch or None))
 
 

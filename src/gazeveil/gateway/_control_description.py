@@ -30,6 +30,7 @@ def _named(what: str) -> list[dict[str, Any]]:
 
 
 _NUMBER = {"type": ["number", "string"], "description": "A number, or its exact decimal text."}
+_LENGTH = {"type": ["number", "string"], "description": "A number and its unit, such as 60px; alone it is pixels."}
 
 OPENAPI: Final[dict[str, Any]] = {
     "openapi": "3.1.0",
@@ -57,7 +58,7 @@ OPENAPI: Final[dict[str, Any]] = {
             "post": {
                 "summary": "Turn an app's knob: a preset, or ε, window and radius, within what the policy allows",
                 "parameters": _named("The app."),
-                "requestBody": _body(preset={"type": "string"}, epsilon=_NUMBER, window=_NUMBER, radius=_NUMBER),
+                "requestBody": _body(preset={"type": "string"}, epsilon=_NUMBER, window=_NUMBER, radius=_LENGTH),
                 "responses": _answer("The app as it is now."),
             }
         },
@@ -77,7 +78,12 @@ OPENAPI: Final[dict[str, Any]] = {
                 "responses": _answer("The tracker as it is now."),
             }
         },
-        "/v1/budget": {"get": {"summary": "Today's budgets", "responses": _answer("The budgets.")}},
+        "/v1/budget": {
+            "get": {
+                "summary": "Budgets of the last 24 hours, and what comes back when",
+                "responses": _answer("The budgets."),
+            }
+        },
         "/v1/policy/reload": {"post": {"summary": "Read the policy file again", "responses": _answer("What changed.")}},
     },
     "components": {

@@ -26,9 +26,13 @@ from gazeveil.privacy.kept import kept_promise
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.toml_table import LONGEST_NAME
 
+MUTE_S = 0.1
+"""Without a sample for so long, or for three times the usual, a tracker is silent. Some are in every blink."""
 STALE_S = 0.5
-"""Without a sample for so long, apps hear silence."""
-_STALE = f"no sample for {STALE_S:g} s"
+"""Without a sample for so long, apps without a promise hear silence."""
+LONGEST_FILL_S = 2.0
+"""Without a sample for so long, apps with a promise do. Until then they are shown what samples without gaze would give
+them, and pay for it: that a tracker is silent tells of blinks. That it is for longer is not hidden."""
 
 
 class Desk:
@@ -65,12 +69,28 @@ class Desk:
         self._seen = now
         self._why = ""
         self._samples += len(samples)
-        at, groups = self.clock.at, self.groups
+        at, filled, groups = self.clock.at, self.clock.filled, self.groups
         for raw in samples:
             t = at(raw.t, now)
-            if t is not None:
-                for group in groups:
+            if t is None:
+                continue
+            for group in groups:
+                if t > filled or not group.goes_on:
                     group.take(t, raw.x, raw.y, now)
+        for group in groups:
+            group.flush(now)
+
+    def fill(self, now: float) -> None:
+        """Go on without the tracker while it is silent, for apps with a promise, with samples without gaze."""
+        if not max(MUTE_S, 3.0 * self.clock.pace / self.setting.speed) < now - self._seen <= LONGEST_FILL_S:
+            return
+        groups = [group for group in self.groups if group.is_running and group.goes_on]
+        if groups:
+            for t in self.clock.fill(now):
+                for group in groups:
+                    group.take(t, math.nan, math.nan, now)
+            for group in groups:
+                group.flush(now)
 
     def lose(self, why: str) -> None:
         """Tell all apps that the tracker is gone."""
@@ -83,14 +103,18 @@ class Desk:
 
     def tick(self, now: float) -> None:
         """Notice that no samples come, and let groups do what time demands."""
-        if not self._why and not self.is_alive(now):
-            self.lose(_STALE)
+        if not self._why and now - self._seen > STALE_S:
+            self._why = f"no sample for {STALE_S:g} s"
+            self._log("tracker-lost", tracker=self.setting.name, why=self._why)
         for group in self.groups:
+            if self._seen > -math.inf and not self.serves(group, now):
+                group.silence(f"no sample for {_patience(group):g} s")
             group.tick(now)
+            group.flush(now)
 
-    def is_alive(self, now: float) -> bool:
-        """Whether samples come."""
-        return now - self._seen <= STALE_S
+    def serves(self, group: ViewerGroup, now: float) -> bool:
+        """Whether a group has something to show: samples come, or came so lately that it goes on without."""
+        return now - self._seen <= _patience(group)
 
     def forbids(self, seat: Seat, mechanism: SampleMechanism) -> str:
         """Return why an app may not use a veil for the person who sits here; empty if it may."""
@@ -172,6 +196,8 @@ class Desk:
             other = replace(setting, person=before.person) != before
             if other:
                 self.clock = StreamClock(setting.speed)
+                for group in self.groups:
+                    group.speed = setting.speed
             self._begin_anew(other_clock=other)
         elif (old.budget_of(self.person), old.lease_s) != (policy.budget_of(self.person), policy.lease_s):
             for group in self.groups:
@@ -212,6 +238,7 @@ class Desk:
             make_purse=self._purse,
             quiet_s=max(quiet_s, self.past_window),
             log=self._log,
+            speed=self.setting.speed,
         )
         self.groups = [*self.groups, group]
         return group
@@ -226,3 +253,7 @@ class Desk:
             lease_s=self._policy.lease_s,
             wall=self._wall,
         )
+
+
+def _patience(group: ViewerGroup) -> float:
+    return LONGEST_FILL_S if group.goes_on else STALE_S

@@ -35,11 +35,13 @@ class ViewerGroup:
         purse: What pays for it.
         seats: Its apps.
         is_running: Whether there is anybody to show gaze to.
+        goes_on: Whether it goes on when the tracker is silent: with a promise, releases come on the public clock.
+        speed: How many seconds of stream time a second of the machine's clock stands for.
     """
 
     __slots__ = (
         "_joining", "_live", "_log", "_longest_window", "_make_purse", "_noise", "_pause", "_points", "_retry_at",
-        "_running", "is_running", "mechanism", "name", "purse", "restarts", "seats",
+        "_running", "goes_on", "is_running", "mechanism", "name", "purse", "restarts", "seats", "speed",
     )  # fmt: skip
 
     def __init__(
@@ -51,10 +53,12 @@ class ViewerGroup:
         make_purse: MakePurse,
         quiet_s: float,
         log: Log,
+        speed: float = 1.0,
     ) -> None:
         """Begin a group with a new veil, which is quiet for its window or for ``quiet_s``, whichever is longer."""
-        self.name, self.mechanism = name, mechanism
+        self.name, self.mechanism, self.speed = name, mechanism, speed
         self._noise, self._make_purse, self._log = noise, make_purse, log
+        self.goes_on = self.promise.proven
         self.seats: list[Seat] = []
         self._running: tuple[Seat, ...] = ()
         self.is_running = False
@@ -98,6 +102,16 @@ class ViewerGroup:
         shown_x, shown_y = point
         for seat in self._running:
             seat.give(t, shown_x, shown_y)
+
+    def flush(self, arrived: float) -> None:
+        """Let what was shown leave: what came together leaves together, so who is behind catches up."""
+        for seat in self._running:
+            outlet = seat.outlet
+            if outlet is not None:
+                try:
+                    outlet.flush(arrived)
+                except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
+                    seat.failed(error)
 
     def tick(self, now: float) -> None:
         """Start a new veil, if one failed and the pause is over; ask a spent budget again, when it is time."""
@@ -232,6 +246,6 @@ class ViewerGroup:
 
     def _start(self, now: float) -> None:
         try:
-            self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self._longest_window)
+            self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self._longest_window, speed=self.speed)
         except Exception as error:  # noqa: BLE001  (a veil that cannot start is a veil that failed)
             self._fail(error, now)

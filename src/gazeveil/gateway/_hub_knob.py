@@ -8,6 +8,7 @@ from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.gateway.policy import AppSetting
 from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window_of
 from gazeveil.privacy.exact import Number, above_zero
+from gazeveil.samples.length import as_written
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space
 
@@ -34,13 +35,14 @@ def chosen(
         preset: A preset that the policy names, or ``policy`` for its own veil.
         epsilon: Another ε.
         window: Another window.
-        radius: Another radius.
+        radius: Another radius, with its unit; a number alone is in pixels.
 
     Raises:
         OptionError: If the wish makes no sense.
         PrivacyError: If the policy does not allow it.
     """
-    numbers = {"epsilon": epsilon, "window": window, "radius": radius}
+    length = None if radius is None else as_written(radius, space)
+    numbers = {"epsilon": epsilon, "window": window, "radius": length}
     given = {name: above_zero(value, name) for name, value in numbers.items() if value is not None}
     if preset is None and not given:
         raise OptionError("say where to turn the knob: a preset, or epsilon, window or radius")
@@ -54,10 +56,10 @@ def chosen(
         bound = bounds[name]
         kind = "at_most" if name == "epsilon" else "at_least"
         if bound is None or (value > bound if name == "epsilon" else value < bound):
-            allows = "does not allow any" if bound is None else f"has {name}_{kind} = {float(bound):g}"
+            limit = "" if bound is None else f" beyond {name}_{kind} = {float(bound):g}"
             raise PrivacyError(
-                f"the policy of {app.name!r} {allows}, so {name} cannot be {float(value):g}",
-                hint=f"{name}_{kind} in the policy says how far the knob may be turned",
+                f"the policy does not let {app.name!r} change its {name}{limit}: {float(value):g} was asked for",
+                hint=f"{name}_{kind} in the policy says how far it may be changed while the gateway runs",
             )
     if given.get("window", 0) > LONGEST_WINDOW_S:  # so long is a gateway quiet that starts and has forgotten the knob
         raise OptionError(f"a window cannot be turned to more than {LONGEST_WINDOW_S:g} s")

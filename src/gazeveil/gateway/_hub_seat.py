@@ -16,6 +16,7 @@ from gazeveil.gateway.veiling import Feed, feed_of
 Log = Callable[..., None]
 
 WAITING = "no sample has come yet"
+NO_LISTENER = "no connected app asks for gaze"
 SWITCHED_OFF = "the app is switched off"
 NOT_ALLOWED = "the policy does not allow this app's veil for whoever sits at the tracker"
 """What apps are told; the control API tells the whole reason."""
@@ -27,7 +28,11 @@ class Outlet(Protocol):
     """Where an app's veiled gaze goes: the runtime's side of a seat, which fans out to the app's connections."""
 
     def show(self, veiled: Veiled) -> None:
-        """Show one veiled thing."""
+        """Show one veiled thing; it may wait until `flush`."""
+        ...
+
+    def flush(self, arrived: float) -> None:
+        """Send what was shown; it was made of samples that arrived at a moment."""
         ...
 
     def silence(self, why: str) -> None:
@@ -35,7 +40,7 @@ class Outlet(Protocol):
         ...
 
     def end(self, reason: str) -> None:
-        """Say that nothing more comes, and why. Final, until the policy, the budget or the day changes."""
+        """Say that nothing more comes, and why. Final, until the policy changes or budget comes back."""
         ...
 
 
@@ -44,7 +49,7 @@ class Door(Outlet, Protocol):
 
     Attributes:
         shown: What whoever connects from now on is shown.
-        watched: Is called when the first one comes, and when the last one has left.
+        watched: Is called when the first one asks for gaze, and when the last one does not any more.
     """
 
     shown: Shown
@@ -52,7 +57,7 @@ class Door(Outlet, Protocol):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is there."""
+        """Whether anybody is there who has asked for gaze."""
         ...
 
     @property
@@ -76,7 +81,7 @@ class Seat:
         setting: What the policy says.
         outlet: Where its gaze goes; None until there is one.
         is_on: Whether the control API lets it run.
-        is_watched: Whether anybody is connected: gaze that nobody sees is not paid for.
+        is_watched: Whether anybody has asked for gaze: what nobody sees is not paid for.
         refused: Why it may not have its veil; empty if it may.
         why: Why it gets nothing; empty while gaze flows.
         ended: Why nothing more comes; empty if more may.
@@ -111,7 +116,11 @@ class Seat:
         """Whether it gets gaze."""
         if not self.is_on:
             return "off"
-        return "ended" if self.ended else "silent" if self.why else "flowing"
+        if self.ended:
+            return "ended"
+        if not self.is_watched:
+            return "no listener"
+        return "silent" if self.why else "flowing"
 
     def obey(self, setting: AppSetting, tracker: TrackerSetting) -> None:
         """Follow a new setting."""
@@ -124,6 +133,15 @@ class Seat:
         self.failing = False
         self._tell()
 
+    def watch(self, by_anybody: bool) -> None:
+        """Take note whether anybody asks for gaze; nothing is told, since nobody is there or somebody just came."""
+        if self.is_watched == by_anybody:
+            return
+        self.is_watched = by_anybody
+        if not self.ended:
+            self.feed.forget()
+            self.why = WAITING if by_anybody else NO_LISTENER
+
     def give(self, t: float, x: float, y: float) -> None:
         """Show what becomes of a veiled point; an outlet that fails harms nobody else."""
         outlet = self.outlet
@@ -135,10 +153,7 @@ class Seat:
         try:
             self.feed.give(t, x, y, outlet.show)
         except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
-            self.errors += 1
-            if not self.failing:
-                self._log("app-failed", app=self.setting.name, error=type(error).__name__)
-            self.failing = True
+            self.failed(error)
 
     def silence(self, why: str) -> None:
         """Tell the app that there is no gaze at present."""
@@ -160,11 +175,18 @@ class Seat:
         self._tell()
 
     def begin_anew(self) -> None:
-        """Take an end back: the policy, the budget, the day or the person changed. Whoever connects may stay again."""
+        """Take an end back: the policy, the budget or the person changed. Whoever connects may stay again."""
         if self.ended and self.is_on and not self.refused:
             self.ended = ""
             self.why = WAITING
             self._tell()
+
+    def failed(self, error: Exception) -> None:
+        """Count an error of its outlet; the first one is told."""
+        self.errors += 1
+        if not self.failing:
+            self._log("app-failed", app=self.setting.name, error=type(error).__name__)
+        self.failing = True
 
     def _tell(self) -> None:
         outlet = self.outlet

@@ -12,8 +12,12 @@ from typing import Any, Literal
 from gazeveil.errors import CannotCompose
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import WindowOfGaze
+from gazeveil.samples.identification import table
+from gazeveil.samples.mechanism import SampleMechanism
 
-State = Literal["flowing", "silent", "ended", "off"]
+State = Literal["flowing", "no listener", "silent", "ended", "off"]
+LATCH_HINT = "put the ledger back, or `gazeveil ledger restore` it, then start the gateway again"
+"""What to do when nothing leaves any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class GroupStatus:
         restarts: How often a new veil had to be started after an error.
         faults: What was odd about its samples.
         lease_s: How long the lease in use is.
-        remaining: What was left of the day's ε after the last payment; None where nothing is charged.
+        remaining: What was left of the ε of 24 hours after the last payment; None where nothing is charged.
         trouble: Why the last payment failed; empty if it did not.
     """
 
@@ -94,6 +98,7 @@ class AppStatus:
         errors: How often it could not be shown one.
         proven: Whether its veil keeps a promise.
         promise: Which, in words.
+        identification: How often participants were identified behind such a veil, as measured, in words.
         knob: What may be chosen live.
     """
 
@@ -108,12 +113,13 @@ class AppStatus:
     errors: int
     proven: bool
     promise: str
+    identification: str
     knob: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """One person's day, as far as this gateway knows; the ledger knows for certain.
+    """What a person may lose in any 24 hours, as far as this gateway knows; the ledger knows for certain.
 
     Attributes:
         person: Whose.
@@ -121,7 +127,8 @@ class BudgetStatus:
         radius: How far a point may have been.
         unit: What the radius is measured in.
         remaining: What was left after the last payment; None before the first.
-        spent: Why nothing more is paid today; empty while there is budget.
+        spent: Why nothing more is paid at present; empty while there is budget.
+        back: What comes back next, and when; empty before the first payment.
     """
 
     person: str
@@ -130,6 +137,7 @@ class BudgetStatus:
     unit: str
     remaining: float | None
     spent: str
+    back: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +159,12 @@ class HubStatus:
 def in_words(promise: Guarantee) -> str:
     """Say a promise in words; a hundred streams often share one."""
     return promise.in_words()
+
+
+@functools.lru_cache(maxsize=256)
+def identification(veil: SampleMechanism) -> str:
+    """Say how often participants were identified behind such a veil, as measured."""
+    return table().look_up(veil).warning()
 
 
 @functools.lru_cache(maxsize=256)

@@ -30,6 +30,7 @@ def check(policy: Policy, file: File) -> None:
     check_names(policy.apps, "app", "name", file)
     check_names(policy.budgets, "budget", "person", file)
     _check_ports(policy, file)
+    _check_control(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
             ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
@@ -67,6 +68,19 @@ def check_names(settings: Sequence[Any], kind: str, field: str, file: File) -> N
         if name in seen:
             raise file.wrong((kind, index, field), f"another {field} for every {kind}", f"{name!r} for the second time")
         seen.add(name)
+
+
+def _check_control(policy: Policy, file: File) -> None:
+    """Refuse a control API that other machines reach without encryption: whoever reads its token steers everything."""
+    if policy.control_tls is not None and policy.control is None:
+        raise file.wrong(("gateway", "control_tls"), "no certificate, or a control API", "a certificate alone")
+    if policy.control is not None and not policy.control.is_local and policy.control_tls is None:
+        raise file.wrong(
+            ("gateway", "control"),
+            "an address of this machine alone, or an encrypted control API",
+            f"{policy.control}, which other machines reach, and no control_tls",
+            'control = "127.0.0.1:7380"; or control_tls = { certificate = "cert.pem", key = "key.pem" }',
+        )
 
 
 def _check_ports(policy: Policy, file: File) -> None:

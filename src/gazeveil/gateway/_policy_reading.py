@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import FileFormatError, GazeveilError
+from gazeveil.errors import FileFormatError, GazeveilError, InputError
+from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_checks import check, check_names
 from gazeveil.gateway.policy import (
     LOOPBACK,
@@ -18,6 +20,7 @@ from gazeveil.gateway.policy import (
     Address,
     AppSetting,
     BudgetSetting,
+    ControlSetting,
     Policy,
     Tls,
     TrackerSetting,
@@ -26,6 +29,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Protocol
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.geometry import Geometry, Unit, headset, screen
+from gazeveil.samples.length import Length, as_written, check_unit
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import PRESETS
 from gazeveil.samples.recipe import from_recipe, read_recipe
@@ -34,7 +38,9 @@ from gazeveil.toml_table import File, Table, closest, tables, told
 
 VERSION = 1
 CONTROL_PORT = 7380
+TOKEN_FILE = "control.token"  # noqa: S105  (a file's name)
 _MOST_BYTES = 1 << 20
+_BUDGET_UNITS = ("px", "deg")
 _SHORTEST_LEASE, _LONGEST_LEASE = 1.0, 600.0
 _AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
@@ -45,14 +51,7 @@ def policy_in(path: Path) -> Policy:
     Raises:
         FileFormatError: If anything in it is wrong.
     """
-    text = _text(path)
-    try:
-        values = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        at = _AT_LINE.search(str(error))
-        line = int(at[1]) if at and at[1] else len(text.splitlines()) or 1
-        raise FileFormatError(path, line=line, expected="TOML", found=_AT_LINE.sub("", str(error)).strip()) from None
-    file = File(path, lines_of(text))
+    file, values = _parsed(path)
     whole = Table(file, (), values)
     if (version := whole.whole("version", 0, 1 << 31)) != VERSION:
         raise whole.wrong("version", str(VERSION), str(version), "this gateway reads policies of version 1")
@@ -67,6 +66,33 @@ def policy_in(path: Path) -> Policy:
     policy = _gateway(gateway, tuple(trackers), tuple(apps), tuple(budgets))
     check(policy, file)
     return policy
+
+
+def control_in(path: Path) -> ControlSetting:
+    """Return how to reach the gateway of a policy; nothing but the table ``[gateway]`` is looked at.
+
+    Raises:
+        FileFormatError: If what is needed of it is wrong.
+        InputError: If it has no control API.
+    """
+    file, values = _parsed(path)
+    table = Table(file, ("gateway",), values.get("gateway", {}))
+    if "control" not in table:
+        raise InputError("the policy has no control API", hint='add control = "127.0.0.1:7380" to its [gateway]')
+    certificate = _readable(table.table("control_tls"), "certificate") if "control_tls" in table else None
+    address = _address(table, "control", CONTROL_PORT, least=1)
+    return ControlSetting(address, file.beside(table.text("token_file", TOKEN_FILE)), certificate)
+
+
+def _parsed(path: Path) -> tuple[File, dict[str, Any]]:
+    text = _text(path)
+    try:
+        values = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        at = _AT_LINE.search(str(error))
+        line = int(at[1]) if at and at[1] else len(text.splitlines()) or 1
+        raise FileFormatError(path, line=line, expected="TOML", found=_AT_LINE.sub("", str(error)).strip()) from None
+    return File(path, lines_of(text)), values
 
 
 def _text(path: Path) -> str:
@@ -95,10 +121,16 @@ def _gateway(
     if ledger and "://" not in ledger:
         ledger = str(file.beside(ledger))
     control = _address(table, "control", CONTROL_PORT) if "control" in table else None
-    token = table.text("token_file", "control.token")
+    tls = _tls(table, "control_tls")
+    token = table.text("token_file", TOKEN_FILE)
+    state = file.beside(table.text("state_file")) if "state_file" in table else None
     lease = table.number("lease_s", _SHORTEST_LEASE, _LONGEST_LEASE, 10.0)
+    session = _session(table, "lsl_session")
     table.done()
-    return Policy(trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path)
+    return Policy(
+        trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path,
+        lsl_session=session, control_tls=tls, state_file=state,
+    )  # fmt: skip
 
 
 def _tracker(table: Table) -> TrackerSetting:
@@ -120,6 +152,7 @@ def _tracker(table: Table) -> TrackerSetting:
             )
         if kind.transport == "lsl":
             own["stream"] = table.text("stream", "")
+            own["session"] = _session(table, "session")
         else:
             own["address"] = _address(table, "address", kind.port, least=1)
     person = table.person("whose gaze it is") if "person" in table else "somebody"
@@ -172,9 +205,9 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         knob=_knob(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),
         window_at_least=table.fraction("window_at_least", None),
-        radius_at_least=table.fraction("radius_at_least", None),
+        radius_at_least=_radius_at_least(table, tracker),
         unproven=table.allowed("unproven"),
-        tls=_tls(table),
+        tls=_tls(table, "tls"),
         origins=table.names("origins"),
     )
     table.done()
@@ -212,6 +245,29 @@ def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
     return mechanism, edge
 
 
+def _length(table: Table, key: str) -> Length:
+    expected = "a number above 0 and its unit"
+    value = table.any(key, expected=expected)
+    try:
+        length = Length.of(value, key)
+    except GazeveilError as error:
+        raise table.wrong(key, expected, told(value), error.hint) from None
+    if not 0 < length.number <= 10**9:
+        raise table.wrong(key, expected, told(value))
+    return length
+
+
+def _radius_at_least(table: Table, tracker: TrackerSetting) -> Fraction | None:
+    key = "radius_at_least"
+    if key not in table:
+        return None
+    length = _length(table, key)
+    try:
+        return as_written(length, tracker.space, key)
+    except GazeveilError as error:
+        raise table.because(key, f"a radius for {tracker.geometry}", error) from None
+
+
 def _knob(table: Table) -> tuple[str, ...]:
     names = table.names("knob")
     known = (*PRESETS, OFF)
@@ -243,10 +299,10 @@ def _areas(table: Table, geometry: Geometry) -> AreasOfInterest:
     return areas
 
 
-def _tls(table: Table) -> Tls | None:
-    if "tls" not in table:
+def _tls(table: Table, key: str) -> Tls | None:
+    if key not in table:
         return None
-    files = table.table("tls")
+    files = table.table(key)
     tls = Tls(_readable(files, "certificate"), _readable(files, "key"))
     files.done()
     return tls
@@ -254,15 +310,30 @@ def _tls(table: Table) -> Tls | None:
 
 def _budget(table: Table, trackers: list[TrackerSetting]) -> BudgetSetting:
     person = table.person('whose budget it is, or "*" for everybody')
-    epsilon, radius = table.fraction("epsilon_per_day"), table.fraction("radius")
-    units = sorted({str(tracker.geometry.unit) for tracker in trackers})
-    own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person}
-    if "unit" not in table and len(own or units) > 1:
-        raise table.wrong("unit", "the unit of its radius", f"nothing, but trackers in {' and '.join(units)}")
-    unit = table.choice("unit", ("px", "deg"), next(iter(own or units), "px"))
-    setting = BudgetSetting(person, epsilon, radius, unit, table.allowed("unproven"))
+    epsilon, radius = table.fraction("epsilon_per_day"), _length(table, "radius")
+    unit = table.choice("unit", _BUDGET_UNITS, radius.unit)
+    if not unit:
+        units = {str(tracker.geometry.unit) for tracker in trackers}
+        own = {str(tracker.geometry.unit) for tracker in trackers if tracker.person == person} or units
+        if len(own) > 1:
+            raise table.wrong("unit", "the unit of its radius", f"nothing, but trackers in {' and '.join(sorted(own))}")
+        unit = next(iter(own), "px")
+        try:
+            check_unit(radius, unit)
+        except GazeveilError as error:
+            raise table.because("radius", "a radius with its unit", error) from None
+    if unit not in _BUDGET_UNITS or radius.unit not in ("", unit):
+        raise table.wrong("radius", f"a radius in {' or '.join(_BUDGET_UNITS)}", f"{radius}, and unit {unit!r}")
+    setting = BudgetSetting(person, epsilon, radius.number, unit, table.allowed("unproven"))
     table.done()
     return setting
+
+
+def _session(table: Table, key: str) -> str:
+    name: str = table.text(key, DEFAULT_SESSION, f"an LSL session: {SESSION_NAMES}")
+    if not is_session(name):
+        raise table.wrong(key, f"an LSL session: {SESSION_NAMES}", told(name))
+    return name
 
 
 def _readable(table: Table, key: str) -> Path:

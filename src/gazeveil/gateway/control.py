@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The HTTP control API of a running gateway: on loopback, with a token, and no gaze in any answer.
+"""The HTTP control API of a running gateway: on loopback or encrypted, with a token, and no gaze in any answer.
 
-`OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``; its Host
-must be the address that was bound, so that no web page can reach it under another name.
+`OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``. On loopback
+its Host must be the address that was bound, so that no web page can reach it under another name; elsewhere the
+certificate sees to that. Web pages of any other origin are refused.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import os
 import re
 import secrets
 import socket
+import ssl
 import stat
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra, OutputError, UnknownName
 from gazeveil.gateway._control_description import OPENAPI
+from gazeveil.gateway._control_server import server_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -52,6 +55,10 @@ class Controlled(Protocol):
 
     async def reload(self) -> dict[str, Any]:
         """Read the policy file again."""
+        ...
+
+    def refused(self, why: str, value: str) -> None:
+        """Take note of a request that was refused because of its ``host``, ``origin`` or ``token``."""
         ...
 
     def exposition(self) -> tuple[bytes, str]:
@@ -85,13 +92,35 @@ def token_in(path: Path) -> str:
     return token
 
 
-def control_app(gateway: Controlled, token: str, hosts: frozenset[str]) -> Starlette:
+class _Fault(NamedTuple):
+    """Why a request is refused before anybody looks at what it wants."""
+
+    kind: str
+    value: str
+    status: int
+    message: str
+    hint: str = ""
+
+
+def _fault(request: Request, token: str, hosts: frozenset[str] | None) -> _Fault | None:
+    host, origins = request.headers.get("host", "").lower(), request.headers.getlist("origin")
+    if hosts is not None and host not in hosts:
+        return _Fault("host", host, 403, "this host name is not the gateway's")
+    if any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
+        return _Fault("origin", ", ".join(origins), 403, "web pages may not steer a gateway")
+    given = request.headers.get("authorization", "")
+    if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        return _Fault("token", "", 401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+    return None
+
+
+def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None) -> Starlette:
     """Return the API as an ASGI application.
 
     Args:
         gateway: What it controls.
         token: What a request must show.
-        hosts: The ``Host`` headers that are taken, with port.
+        hosts: The ``Host`` headers that are taken, with port; None for all, where a certificate names the gateway.
     """
     try:
         from starlette.applications import Starlette  # noqa: PLC0415
@@ -100,16 +129,12 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str]) -> Starl
     except ModuleNotFoundError as error:
         raise MissingExtra("starlette", "live", "the control API") from error
 
-    def refused(status: int, message: str, hint: str = "") -> Response:
-        return JSONResponse({"error": "refused", "message": message, "hint": hint}, status)
-
     def guarded(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def ask(request: Request) -> Response:
-            if request.headers.get("host", "").lower() not in hosts:
-                return refused(403, "this host name is not the gateway's")
-            given = request.headers.get("authorization", "")
-            if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-                return refused(401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+            if fault := _fault(request, token, hosts):
+                gateway.refused(fault.kind, fault.value)
+                told = {"error": "refused", "message": fault.message, "hint": fault.hint}
+                return JSONResponse(told, fault.status)
             try:
                 return await answer(request)
             except UnknownName as error:
@@ -141,10 +166,12 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str]) -> Starl
         return JSONResponse(gateway.status())
 
     async def apps(request: Request) -> Response:
-        return JSONResponse({"apps": gateway.status()["apps"]})
+        told = gateway.status()
+        return JSONResponse({"apps": told["apps"], "latched": told["latched"]})
 
     async def budget(request: Request) -> Response:
-        return JSONResponse({"budgets": gateway.status()["budgets"]})
+        told = gateway.status()
+        return JSONResponse({"budgets": told["budgets"], "latched": told["latched"]})
 
     async def knob(request: Request) -> Response:
         return JSONResponse(gateway.turn(request.path_params["name"], await body(request)))
@@ -172,7 +199,7 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str]) -> Starl
         return JSONResponse(OPENAPI)
 
     async def health(request: Request) -> Response:
-        return JSONResponse({"alive": True})
+        return JSONResponse({"alive": True, "latched": bool(gateway.status()["latched"])})
 
     return Starlette(
         routes=[
@@ -191,10 +218,12 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str]) -> Starl
 
 
 class ControlServer:
-    """The control API on a socket of its own, in the running loop."""
+    """The control API on a socket of its own, in the running loop; beyond loopback it is encrypted."""
 
-    def __init__(self, gateway: Controlled, host: str, port: int, token: str) -> None:
-        self._gateway, self._host, self._token = gateway, host, token
+    def __init__(
+        self, gateway: Controlled, host: str, port: int, token: str, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._gateway, self._host, self._token, self._tls = gateway, host, token, tls
         self._socket = _bound(host, port)
         self.port = int(self._socket.getsockname()[1])
         self._task: asyncio.Task[None] | None = None
@@ -202,29 +231,9 @@ class ControlServer:
 
     def start(self) -> None:
         """Begin to answer."""
-        try:
-            import uvicorn  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            raise MissingExtra("uvicorn", "live", "the control API") from error
-
-        class Quiet(uvicorn.Server):
-            @contextlib.contextmanager
-            def capture_signals(self) -> Iterator[None]:
-                yield  # signals are the gateway's
-
         names = {self._host, "localhost", "127.0.0.1", "[::1]"}
-        hosts = frozenset(f"{name}:{self.port}" for name in names)
-        config = uvicorn.Config(
-            control_app(self._gateway, self._token, hosts),
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=1,
-            limit_concurrency=256,
-            server_header=False,
-        )
-        self._server = Quiet(config)
-        self._task = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        hosts = None if self._tls is not None else frozenset(f"{name}:{self.port}" for name in names)
+        self._server, self._task = server_of(control_app(self._gateway, self._token, hosts), self._socket, self._tls)
 
     async def close(self) -> None:
         """Stop answering."""

@@ -18,7 +18,16 @@ from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
-from gazeveil.gateway._hub_status import AppStatus, BudgetStatus, GroupStatus, HubStatus, TrackerStatus, in_words
+from gazeveil.gateway._hub_status import (
+    LATCH_HINT,
+    AppStatus,
+    BudgetStatus,
+    GroupStatus,
+    HubStatus,
+    TrackerStatus,
+    identification,
+    in_words,
+)
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy
 from gazeveil.gateway.sample import RawSample
@@ -37,11 +46,9 @@ __all__ = [
     "TrackerStatus",
 ]
 
-LATCH_HINT = "nothing leaves until the ledger is back or restored (gazeveil ledger restore) and the gateway restarted"
-
 
 class Hub:
-    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run in another.
+    """All trackers and apps of a policy. For one thread; only `Charge.pay` may run elsewhere.
 
     Attributes:
         policy: What it follows.
@@ -63,7 +70,7 @@ class Hub:
             policy: What to do.
             noise: Where the random words come from.
             now: Monotonic seconds of the machine, as in all methods.
-            wall: Tells the date and time, with a time zone; it decides which day's budget pays.
+            wall: Tells the date and time, with a time zone; for words alone, no budget goes by it.
             log: Called with an event's name and plain fields.
         """
         self.policy, self.latched = policy, ""
@@ -92,12 +99,12 @@ class Hub:
         self._group(app).seats_changed()
 
     def watched(self, app: str, by_anybody: bool) -> None:
-        """Say whether anybody is connected to an app's outlet: gaze that nobody sees is neither veiled nor paid for.
+        """Say whether anybody asks for gaze at an app's outlet: what nobody sees is neither veiled nor paid for.
 
         Raises:
             UnknownName: If there is no such app.
         """
-        self._seat(app).is_watched = by_anybody
+        self._seat(app).watch(by_anybody)
         self._group(app).seats_changed()
 
     def push(self, tracker: str, samples: Sequence[RawSample], now: float) -> None:
@@ -112,6 +119,13 @@ class Hub:
         desk = self._desks.get(tracker)
         if desk is not None:
             desk.lose(why)
+
+    def fill(self, now: float) -> None:
+        """Go on for trackers that are silent, as if samples without gaze came. To be called many times a second."""
+        if not self.latched:
+            self._now = now
+            for desk in self._desks.values():
+                desk.fill(now)
 
     def tick(self, now: float) -> None:
         """Do what time demands. To be called a few times a second."""
@@ -130,8 +144,8 @@ class Hub:
             return due
         for desk in self._desks.values():
             for group in desk.groups:
-                if desk.is_alive(now) and group.is_running:
-                    charge = group.purse.charge(desk.clock.last, now)
+                if group.is_running and desk.serves(group, now):
+                    charge = group.purse.charge(now)
                     if charge is not None:
                         self._paying[charge.id] = group.purse
                         due.append(charge)
@@ -144,7 +158,7 @@ class Hub:
             return
         purse.settled(charge, outcome, now)
         if isinstance(outcome, LedgerRolledBack):
-            self._latch(outcome)
+            self.latch(outcome)
         elif isinstance(outcome, GazeveilError):
             self._log("payment-failed", group=charge.group, person=charge.person, error=type(outcome).__name__)
 
@@ -242,7 +256,7 @@ class Hub:
         for desk in self._desks.values():
             desk.close()
 
-    def _latch(self, cause: LedgerRolledBack) -> None:
+    def latch(self, cause: LedgerRolledBack) -> None:
         """Let nothing leave any more: what was spent is forgotten, so nobody can say what may still be spent."""
         if self.latched:
             return
@@ -297,6 +311,7 @@ class Hub:
             seat.errors,
             promise.proven,
             in_words(promise),
+            identification(group.mechanism),
             setting.knob,
         )
 
@@ -316,5 +331,6 @@ class Hub:
                     budget.unit,
                     min(known) if known else None,
                     purse.spent or (before.spent if before else ""),
+                    purse.back or (before.back if before else ""),
                 )
         return tuple(told.values())

@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people decided while a gateway ran, so that a restart does not undo it: knobs, switches, and who sits where.
 
-It lies beside the policy as ``NAME.state.json``. It holds no gaze and nothing that was spent; the ledger has that.
+It lies beside the policy as ``NAME.state.json``, or where the policy says. Where the policy's folder cannot be
+written, as under a hardened service, it lies in the state folder of this machine. It holds no gaze and nothing that was
+spent; the ledger has that.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, LedgerError, OutputError
 from gazeveil.files import replacing
+from gazeveil.privacy.ledger import state_folder
 
 _MOST_BYTES = 1 << 20
 
@@ -28,44 +33,77 @@ class Memory:
         knobs: What every app's knob was turned to: a preset, and numbers that differ from it.
         off: Apps that are switched off.
         people: Who sits before which tracker.
+        ledgers: Which ledger was paid from at which place, by its identity: another one there is not trusted.
     """
 
     path: Path | None = None
     knobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     off: list[str] = field(default_factory=list)
     people: dict[str, str] = field(default_factory=dict)
+    ledgers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def beside(cls, policy: Path | None) -> Memory:
-        """Return what was decided under a policy.
+    def of(cls, policy: Path | None, file: Path | None = None, *, steered: bool = True) -> Memory:
+        """Return what was decided under a policy, and make sure that more can be kept.
+
+        An app that was switched off anywhere stays off: a folder may have become read-only since.
+
+        Args:
+            policy: The policy's file; None if it is in none.
+            file: Where decisions are kept, if the policy says so.
+            steered: Whether there is a control API, so that there may be decisions to keep.
 
         Raises:
-            FileFormatError: If the file is damaged: then nobody knows what was switched off, and nothing may start.
+            FileFormatError: If a file cannot be read: then nobody knows what was switched off, and nothing may start.
+            OutputError: If decisions cannot be kept anywhere.
         """
         if policy is None:
             return cls()
-        path = policy.with_name(policy.stem + ".state.json")
+        beside = policy.with_name(policy.stem + ".state.json")
+        places = [file] if file is not None else [beside, _elsewhere(policy)]
+        path = next((place for place in places if place is not None and _can_be_kept(place)), None)
+        memory = cls(path or beside)
+        for place in reversed(places):
+            if place is not None:
+                memory._recall(place)
+        if path is None and steered:
+            tried = " or ".join(str(place) for place in places if place is not None)
+            raise OutputError(
+                f"decisions such as `apps off` cannot be kept in {tried}, so a restart would undo them",
+                hint='name a file in a folder that can be written: state_file = "…" in [gateway]',
+            )
+        return memory
+
+    def _recall(self, place: Path) -> None:
+        """Add what a file holds; what it says of knobs and people counts more than what was read before."""
+        why = "something else"
         try:
-            with path.open("rb") as file:
-                told = json.loads(file.read(_MOST_BYTES))
+            with place.open("rb") as opened:
+                told = json.loads(opened.read(_MOST_BYTES))
             knobs, off, people = told["knobs"], told["off"], told["people"]
+            ledgers = told.get("ledgers", {})
             known = (
                 all(isinstance(knob, dict) for knob in knobs.values())
-                and all(isinstance(name, str) for name in (*off, *people.values()))
+                and all(isinstance(name, str) for name in (*off, *people.values(), *ledgers.values()))
                 and isinstance(off, list)
             )
         except FileNotFoundError:
-            return cls(path)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return
+        except OSError as error:
+            known, why = False, f"a file that cannot be read ({error.strerror})"
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             known = False
         if not known:
             raise FileFormatError(
-                path,
+                place,
                 expected="what was decided while the gateway ran",
-                found="something else",
-                hint="look what was switched off, then delete the file",
+                found=why,
+                hint="without it nobody knows what was switched off: make it readable, or look and then delete it",
             )
-        return cls(path, knobs, off, people)
+        self.knobs |= knobs
+        self.off = sorted({*self.off, *off})
+        self.people |= people
+        self.ledgers |= ledgers
 
     def turned(self, app: str, given: Mapping[str, Any]) -> None:
         """Keep where a knob was turned to.
@@ -78,9 +116,23 @@ class Memory:
         self._keep()
 
     def switched(self, app: str, on: bool) -> None:
-        """Keep whether an app is on."""
-        self.off = sorted({*self.off} - {app} if on else {*self.off, app})
-        self._keep()
+        """Keep whether an app is on. If it cannot be kept that it is, it stays off."""
+        before, self.off = self.off, sorted({*self.off} - {app} if on else {*self.off, app})
+        try:
+            self._keep()
+        except OutputError:
+            self.off = sorted({*before, *self.off})
+            raise
+
+    def ledger_at(self, place: str) -> str:
+        """Return the identity of the ledger that was paid from at a path or address; empty if none was."""
+        return self.ledgers.get(_place_of(place), "")
+
+    def paid_from(self, place: str, identity: str) -> None:
+        """Keep which ledger was paid from at a path or address."""
+        if identity and self.ledger_at(place) != identity:
+            self.ledgers[_place_of(place)] = identity
+            self._keep()
 
     def sat_down(self, tracker: str, person: str) -> None:
         """Keep who sits where."""
@@ -98,7 +150,30 @@ class Memory:
 
     def _keep(self) -> None:
         if self.path is not None:
-            told = {"knobs": self.knobs, "off": self.off, "people": self.people}
+            told = {"knobs": self.knobs, "off": self.off, "people": self.people, "ledgers": self.ledgers}
             with replacing(self.path) as file:
                 file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
                 file.chmod(0o600)
+
+
+def _elsewhere(policy: Path) -> Path | None:
+    """Return the place in this machine's state folder, named after the policy's file; None if there is no folder."""
+    whole = str(policy.absolute())
+    try:
+        folder = state_folder()
+    except LedgerError:
+        return None
+    return folder / "gateways" / f"{policy.stem}-{hashlib.sha256(whole.encode()).hexdigest()[:16]}.state.json"
+
+
+def _place_of(ledger: str) -> str:
+    """Return a ledger's place as it is written down; an address may hold a password, so its digest is."""
+    return hashlib.sha256(ledger.encode()).hexdigest() if "://" in ledger else str(Path(ledger).absolute())
+
+
+def _can_be_kept(place: Path) -> bool:
+    """Whether a file there can be replaced; a folder that is missing is made only when something is kept."""
+    folder = place.parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return os.access(folder, os.W_OK | os.X_OK)

@@ -14,7 +14,9 @@ from functools import partial
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra
+from gazeveil.gateway import _lsl_search as lsl_search
 from gazeveil.gateway._lsl_ports import opened_on_this_machine
+from gazeveil.gateway._outlet import CountedOutlet
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.meters import Meters, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown
@@ -24,6 +26,9 @@ from gazeveil.gateway.sockets import FIRST_PAUSE, LONGEST_PAUSE, SILENT_TRACKER_
 MOST_QUEUED: Final = 256
 """Messages that wait for a slow reader; ZeroMQ and LSL drop what is beyond."""
 
+HANDSHAKE_MS: Final = 5000
+"""How long a connection may take for ZeroMQ's own handshake."""
+
 _MOST_SUBSCRIPTIONS: Final = 1000
 """Subscriptions that are looked at in one tick."""
 
@@ -31,16 +36,13 @@ monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
 
-class _Outlet(ABC):
-    """What outlets of messages share: the counts, and that a sink's fault closes this app alone."""
+class _Outlet(CountedOutlet, ABC):
+    """What outlets of messages share: everything is sent when it is shown, and a sink's fault closes this app alone."""
 
     def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
-        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
-        self.meter = meters.apps[shown.name]
+        super().__init__(protocol, shown, meters, log)
         self.sink: Any = None
         self._make: Callable[[Shown], Any] = lambda shown: None
-        self._silent = True
-        self.watched: Callable[[bool], None] = lambda by_anybody: None
 
     @property
     @abstractmethod
@@ -61,8 +63,7 @@ class _Outlet(ABC):
             self.log("sink failed", app=self.shown.name, why=error)
             return
         self.meter.sent += 1
-        if self.meters.arrived:
-            self.meter.latency.saw(monotonic() - self.meters.arrived)
+        self._fresh += 1
 
     def silence(self, why: str) -> None:
         """Say that there is no gaze at present."""
@@ -94,13 +95,14 @@ class PupilOutlet(_Outlet):
         self._requests = self._context.socket(zmq.REP)
         self._plain = zmq.Context()
         self._data = self._plain.socket(zmq.XPUB)  # as PUB, but it tells who subscribes
-        self._topics = 0
+        self._topics: set[bytes] = set()
         self._ignored = self._plain.socket(zmq.SUB)
         for one in (self._requests, self._data, self._ignored):
             one.setsockopt(zmq.LINGER, 100)
             one.setsockopt(zmq.SNDHWM, MOST_QUEUED)
             one.setsockopt(zmq.RCVHWM, MOST_QUEUED)
             one.setsockopt(zmq.MAXMSGSIZE, 1 << 20)
+            one.setsockopt(zmq.HANDSHAKE_IVL, HANDSHAKE_MS)
         try:
             self._requests.bind(f"tcp://{host}:{port}")
         except zmq.ZMQError as error:
@@ -123,8 +125,8 @@ class PupilOutlet(_Outlet):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody has subscribed to anything."""
-        return self._topics > 0
+        """Whether anybody has subscribed to gaze; who waits for notices alone does not count."""
+        return bool(self._topics)
 
     def tick(self, now: float) -> None:
         """See who has subscribed, and who has left: a byte 1 or 0 and the topic, once for each topic."""
@@ -134,9 +136,14 @@ class PupilOutlet(_Outlet):
                 frames = self._data.recv_multipart(flags=self._noblock)
             except self._again:
                 break
-            if len(frames) == 1:  # more would be somebody's own words
-                self._topics += (frames[0][:1] == b"\x01") - (frames[0][:1] == b"\x00")
+            topic = frames[0][1:]
+            if len(frames) == 1 and self.sink.carries(topic):  # more frames would be somebody's own words
+                if frames[0][:1] == b"\x01":
+                    self._topics.add(topic)
+                elif frames[0][:1] == b"\x00":
+                    self._topics.discard(topic)
         if self.is_watched != was_watched:
+            self.meter.listeners = int(self.is_watched)
             self.watched(self.is_watched)
 
     async def close(self, reason: str) -> None:
@@ -246,11 +253,13 @@ class LslOutlet(_Outlet):
     """An app that listens on the Lab Streaming Layer: one stream, found by its name."""
 
     port = 0
+    session = lsl_search.DEFAULT_SESSION
+    """Where apps look for it; one for all streams of a process."""
 
     async def listen(self, host: str, port: int) -> None:
         """Open the stream: for this machine alone, unless the policy names another address."""
         pylsl = _pylsl()
-        _keep_to_this_machine(pylsl, host)
+        _keep_to_this_machine(pylsl, host, self.session)
         if self.protocol.sink is None:
             raise InputError(f"{self.protocol.name} has no tracker side")
         self._pylsl = pylsl
@@ -260,6 +269,8 @@ class LslOutlet(_Outlet):
         self._outlet, alone = opened_on_this_machine(make) if _is_this_machine(host) else (make(), True)
         if not alone:
             self.log("stream open to the network", app=self.shown.name, why="liblsl listens on every address here")
+        self._uid = str(self._outlet.get_info().uid())
+        lsl_search.OWN[self._uid] = self.shown.name
         self._was_watched = False
 
     @property
@@ -271,12 +282,14 @@ class LslOutlet(_Outlet):
         """See whether anybody listens."""
         if self.is_watched != self._was_watched:
             self._was_watched = self.is_watched
+            self.meter.listeners = int(self._was_watched)
             self.watched(self._was_watched)
 
     async def close(self, reason: str) -> None:
         """Close the stream."""
         self.end(reason)
         self._outlet = None
+        lsl_search.OWN.pop(self._uid, None)
 
     def _now(self) -> float:
         return float(self._pylsl.local_clock())
@@ -295,6 +308,8 @@ class LslLink:
         host: str,
         stream: str,
         *,
+        session: str = lsl_search.DEFAULT_SESSION,
+        own_session: str = lsl_search.DEFAULT_SESSION,
         name: str,
         push: Push,
         lost: Callable[[str], None],
@@ -302,6 +317,7 @@ class LslLink:
         log: Log,
     ) -> None:
         self._make, self._host, self._stream = make, host, stream
+        self._session, self._own_session = session, own_session
         self.name, self.push, self.lost, self.meter, self.log = name, push, lost, meter, log
         self._stopped = False
 
@@ -323,11 +339,14 @@ class LslLink:
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> str:
         pylsl = _pylsl()
-        _keep_to_this_machine(pylsl, self._host)
+        _keep_to_this_machine(pylsl, self._host, self._own_session)
         source = self._make()
-        found = [info for info in pylsl.resolve_bypred(self._query(source.query), 1, 1.0) if self._is_mine(info)]
+        found = pylsl.resolve_bypred(self._query(source.query), 1, 1.0)
+        found = [info for info in found if lsl_search.is_the_trackers(info, self._stream)]
         if not found:
-            return "no such stream of gaze"
+            return (
+                f"no stream of gaze {f'called {self._stream!r} ' if self._stream else ''}in session {self._session!r}"
+            )
         inlet = pylsl.StreamInlet(found[0], 10, recover=False)
         try:
             source.described(_channels(inlet.info(SILENT_TRACKER_S)))
@@ -360,31 +379,14 @@ class LslLink:
         self.push(samples, now)
 
     def _query(self, kind: str) -> str:
-        """Return which stream to look for: liblsl stops at the first one that fits, and it must not be one of ours."""
-        query = f"{kind} and not(starts-with(source_id,'gazeveil:'))"
-        quote = "'" if "'" not in self._stream else '"'
-        return f"{query} and name={quote}{self._stream}{quote}" if self._stream and quote not in self._stream else query
-
-    def _is_mine(self, info: Any) -> bool:
-        """Tell whether a stream is the tracker's, and not one of a gateway's own."""
-        ours = str(info.source_id()).startswith("gazeveil:")
-        return not ours and (not self._stream or info.name() == self._stream)
+        query = lsl_search.predicate(kind, self._stream)
+        return query if self._session == self._own_session else lsl_search.in_session(query, self._session)
 
 
-_ALONE = """[ports]
-IPv6 = disable
-[multicast]
-ResolveScope = machine
-ListenAddress = 127.0.0.1
-[lab]
-KnownPeers = {127.0.0.1}
-"""
-
-
-def _keep_to_this_machine(pylsl: Any, host: str) -> None:
+def _keep_to_this_machine(pylsl: Any, host: str, session: str) -> None:
     """Keep LSL off the network, unless an address beyond this machine is named; it is one setting for the process."""
     if _is_this_machine(host):
-        pylsl.set_config_content(_ALONE)
+        pylsl.set_config_content(lsl_search.settings(session))
 
 
 def _is_this_machine(host: str) -> bool:

@@ -20,10 +20,10 @@ class Latency:
     counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
     total: float = 0.0
 
-    def saw(self, seconds: float) -> None:
-        """Count one."""
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
-        self.total += seconds
+    def saw(self, seconds: float, count: int = 1) -> None:
+        """Count so many that took so long."""
+        self.counts[bisect_left(BOUNDS, seconds)] += count
+        self.total += seconds * count
 
 
 @dataclass(slots=True)
@@ -31,11 +31,15 @@ class AppMeter:
     """Counts of one app."""
 
     connections: int = 0
+    listeners: int = 0
+    """Connections that have asked for gaze; where a protocol does not tell how many, 1 for any."""
     sent: int = 0
     dropped: int = 0
     """Veiled samples that a slow reader did not get: the oldest go first."""
     refused: int = 0
-    """Connections that were cut: too many, garbage, or stalled."""
+    """Connections that were cut: too many, garbage, mute, or stalled."""
+    refused_origins: int = 0
+    """Web pages that were turned away."""
     latency: Latency = field(default_factory=Latency)
 
 
@@ -55,8 +59,8 @@ class Meters:
 
     apps: dict[str, AppMeter] = field(default_factory=lambda: defaultdict(AppMeter))
     trackers: dict[str, TrackerMeter] = field(default_factory=lambda: defaultdict(TrackerMeter))
-    arrived: float = 0.0
-    """When the bytes came that are being worked on, in monotonic seconds; 0 if nobody knows."""
+    control_refused: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("host", "origin", "token"), 0))
+    """Requests to the control API that were refused: under a foreign host name, from a web page, without the token."""
     payments: int = 0
     payment_errors: int = 0
     faults: int = 0

@@ -47,7 +47,9 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
     sent = CounterMetricFamily("gazeveil_sent", "Veiled things sent.", labels=["app"])
     dropped = CounterMetricFamily("gazeveil_dropped", "Veiled things a slow app did not get.", labels=["app"])
     refused = CounterMetricFamily("gazeveil_refused", "Connections that were cut.", labels=["app"])
+    origins = CounterMetricFamily("gazeveil_refused_origins", "Web pages that were turned away.", labels=["app"])
     connections = GaugeMetricFamily("gazeveil_connections", "Connections of an app.", labels=["app"])
+    listeners = GaugeMetricFamily("gazeveil_listeners", "Connections that asked for gaze.", labels=["app"])
     for name, app in meters.apps.items():
         bounds = [*(f"{bound:g}" for bound in BOUNDS), "+Inf"]
         buckets = list(zip(bounds, accumulate(app.latency.counts), strict=True))
@@ -55,8 +57,10 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
         sent.add_metric([name], app.sent)
         dropped.add_metric([name], app.dropped)
         refused.add_metric([name], app.refused)
+        origins.add_metric([name], app.refused_origins)
         connections.add_metric([name], app.connections)
-    yield from (latency, sent, dropped, refused, connections)
+        listeners.add_metric([name], app.listeners)
+    yield from (latency, sent, dropped, refused, origins, connections, listeners)
 
     taken = CounterMetricFamily("gazeveil_samples", "Samples taken from a tracker.", labels=["tracker"])
     connects = CounterMetricFamily("gazeveil_tracker_connects", "Connections made to a tracker.", labels=["tracker"])
@@ -69,6 +73,10 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
         up.add_metric([name], float(tracker.connected))
     yield from (taken, connects, garbage, up)
 
+    asked = CounterMetricFamily("gazeveil_control_refused", "Requests to the control API refused.", labels=["why"])
+    for why, count in meters.control_refused.items():
+        asked.add_metric([why], count)
+    yield asked
     yield CounterMetricFamily("gazeveil_payments", "Leases paid from the ledger.", value=meters.payments)
     yield CounterMetricFamily("gazeveil_payment_errors", "Leases not paid.", value=meters.payment_errors)
     yield CounterMetricFamily("gazeveil_faults", "Errors that should not happen.", value=meters.faults)
@@ -79,8 +87,10 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
         value=float(bool(status.get("latched"))),
     )
 
-    allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of a day.", labels=["person"])
-    left = GaugeMetricFamily("gazeveil_budget_left_epsilon", "Left of today's budget.", labels=["person"])
+    allowed = GaugeMetricFamily("gazeveil_budget_epsilon", "The budget of any 24 hours.", labels=["person"])
+    left = GaugeMetricFamily(
+        "gazeveil_budget_left_epsilon", "Left of the budget of the last 24 hours.", labels=["person"]
+    )
     for budget in status.get("budgets", ()):
         allowed.add_metric([budget["person"]], budget["epsilon_per_day"])
         if budget["remaining"] is not None:

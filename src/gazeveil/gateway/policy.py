@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway's policy: which tracker, which app gets what behind which veil, and who may lose how much a day.
+"""A gateway's policy: which tracker, which app gets what behind which veil, and who may lose how much in 24 hours.
 
 `read_policy` reads a TOML file and checks everything that can be checked before a single socket is opened; whatever is
 wrong is told with its line. A policy is a value: two that are equal mean the same.
@@ -8,19 +8,23 @@ wrong is told with its line. A policy is a value: two that are equal mean the sa
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gazeveil.errors import UnknownName
-from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import Output
-from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.gateway._lsl_search import DEFAULT_SESSION
 from gazeveil.privacy.guarantee import GazeStreamDP
-from gazeveil.samples.mechanism import SampleMechanism
-from gazeveil.samples.space import Space, space_of
+
+if TYPE_CHECKING:  # the process that pays reads this file, and needs none of these to begin
+    from gazeveil.gateway.plane import Plane
+    from gazeveil.gateway.protocol import Output
+    from gazeveil.gaze.aoi import AreasOfInterest
+    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.samples.mechanism import SampleMechanism
+    from gazeveil.samples.space import Space
 
 DAY_S = 86_400
 EVERYBODY = "*"
@@ -38,6 +42,14 @@ class Address:
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is reached from this machine alone; a name other than ``localhost`` may be anywhere."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,7 @@ class TrackerSetting:
         person: Who sits before it, and whose budget pays, until the control API says otherwise.
         address: Where the tracker listens; None for streams that are found by name, for files and for simulated eyes.
         stream: The name of an LSL stream; empty for the first stream of gaze.
+        session: The LSL session that the stream is in.
         file: What is replayed.
         speed: How many times faster than it was recorded.
         loop: Whether a replay starts again at its end.
@@ -72,6 +85,7 @@ class TrackerSetting:
     person: str = "somebody"
     address: Address | None = None
     stream: str = ""
+    session: str = DEFAULT_SESSION
     file: Path | None = None
     speed: float = 1.0
     loop: bool = False
@@ -81,11 +95,15 @@ class TrackerSetting:
     @property
     def plane(self) -> Plane:
         """Where gaze lies, for protocols."""
+        from gazeveil.gateway.plane import Plane  # noqa: PLC0415
+
         return Plane(self.geometry)
 
     @property
     def space(self) -> Space:
         """Where gaze lies, for veils."""
+        from gazeveil.samples.space import space_of  # noqa: PLC0415
+
         return space_of(self.geometry)
 
 
@@ -132,11 +150,11 @@ class AppSetting:
 
 @dataclass(frozen=True, slots=True)
 class BudgetSetting:
-    """What all apps together may learn of one person in a day.
+    """What all apps together may learn of one person in any 24 hours.
 
     Attributes:
         person: Whose; `EVERYBODY` for everyone who has no budget of their own, each for themselves.
-        epsilon_per_day: The loss that the gaze of one calendar day (UTC) may have.
+        epsilon_per_day: The loss that the gaze of any 24 hours may have.
         radius: How far each point of it may have been, in ``unit``.
         unit: What the radius is measured in.
         unproven: Whether veils without a promise may be used under this budget, which then promises nothing.
@@ -150,7 +168,7 @@ class BudgetSetting:
 
     @property
     def promise(self) -> GazeStreamDP:
-        """The promise to a day of gaze."""
+        """The promise to any 24 hours of gaze."""
         return GazeStreamDP(self.epsilon_per_day, DAY_S, self.radius, self.unit)
 
 
@@ -161,12 +179,15 @@ class Policy:
     Attributes:
         trackers: Where gaze comes from.
         apps: Who gets what.
-        budgets: Who may lose how much a day; who has none is not charged.
+        budgets: Who may lose how much in any 24 hours; who has none is not charged.
         ledger: Where budgets are kept: a path, or a ``postgresql://`` address; empty where no budget needs one.
         control: Where the control API listens; None for none.
+        control_tls: Its certificate and key; needed where other machines reach it.
         token_file: Where its token is kept.
         lease_s: For about how many seconds a viewer group pays ahead.
         path: The file it was read from.
+        lsl_session: The LSL session in which apps look for their streams; one for all of them.
+        state_file: Where decisions that outlive a restart are kept; None for the usual place (`memory`).
     """
 
     trackers: tuple[TrackerSetting, ...]
@@ -177,6 +198,9 @@ class Policy:
     token_file: Path | None = None
     lease_s: float = 10.0
     path: Path | None = None
+    lsl_session: str = DEFAULT_SESSION
+    control_tls: Tls | None = None
+    state_file: Path | None = None
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.
@@ -210,6 +234,36 @@ def read_policy(path: Path | str) -> Policy:
     from gazeveil.gateway._policy_reading import policy_in  # noqa: PLC0415  (reads into the classes above)
 
     return policy_in(Path(path))
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSetting:
+    """How to reach the control API of a running gateway.
+
+    Attributes:
+        address: Where it listens.
+        token_file: Where its token is kept.
+        certificate: The certificate that it must show; None where it is not encrypted.
+    """
+
+    address: Address
+    token_file: Path
+    certificate: Path | None = None
+
+
+def read_control(path: Path | str) -> ControlSetting:
+    """Return how to reach the gateway of a policy.
+
+    Only the table ``[gateway]`` is read: an app can be switched off while the rest of the file is being changed, and
+    from a machine that has nothing but this table.
+
+    Raises:
+        FileFormatError: If the table is wrong.
+        InputError: If it has no control API.
+    """
+    from gazeveil.gateway._policy_reading import control_in  # noqa: PLC0415
+
+    return control_in(Path(path))
 
 
 Setting = TypeVar("Setting", TrackerSetting, AppSetting)

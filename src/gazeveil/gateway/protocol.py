@@ -72,6 +72,8 @@ class Source(ABC):
 
     def data_to_send(self) -> bytes:
         """Return what waits to be sent, once."""
+        if not self._out:
+            return b""
         data = bytes(self._out)
         self._out.clear()
         return data
@@ -82,12 +84,22 @@ class Sink(ABC):
 
     Attributes:
         ended: Whether the connection is to be closed once everything is sent.
+        refused_origin: The web page that was turned away, as it named itself; empty if none was.
     """
 
     def __init__(self, shown: Shown) -> None:
         self.shown = shown
         self.ended = False
+        self.refused_origin = ""
         self._out = bytearray()
+
+    @property
+    def wants_gaze(self) -> bool:
+        """Whether the app has asked for gaze in its protocol's way: for others nothing is veiled or paid for.
+
+        Where a protocol has no request, to connect is to ask.
+        """
+        return not self.ended
 
     def connected(self, now: float) -> None:  # noqa: B027  (most protocols wait for the app)
         """Greet the app, where the protocol does."""
@@ -138,6 +150,8 @@ class Sink(ABC):
 
     def data_to_send(self) -> bytes:
         """Return what waits to be sent, once."""
+        if not self._out:
+            return b""
         data = bytes(self._out)
         self._out.clear()
         return data

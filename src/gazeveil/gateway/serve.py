@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gateway as a running program: the hub, its doors and links, payments, and the control API.
 
-Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a thread of its own
-pays, and a stream whose lease is not paid falls silent meanwhile.
+Everything happens in one loop and one thread, but for payments: a ledger may take its time, so a process of its own
+pays (`payments`), one lease ahead. A stream whose lease is not paid all the same falls silent.
 """
 
 from __future__ import annotations
@@ -11,42 +11,44 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
-import ssl
-import sys
 import time
-from collections import deque
-from collections.abc import Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import GazeveilError, InputError, InternalError, LedgerError, LedgerRolledBack, UnknownName
+from gazeveil.errors import (
+    GazeveilError,
+    InputError,
+    InternalError,
+    LedgerError,
+    LedgerRolledBack,
+    OutputError,
+    UnknownName,
+)
 from gazeveil.gateway import feeds
+from gazeveil.gateway._doors import host_and_port, opened_door, tls_of
 from gazeveil.gateway._hub_seat import Door
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
-from gazeveil.gateway.logs import Log
+from gazeveil.gateway.logs import Limited, Log, shortened
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
-from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
+from gazeveil.gateway.payments import Payer, Queue, Where
+from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting, read_policy
+from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.sample import RawSample
-from gazeveil.gateway.sockets import AppOutlet, TrackerLink
+from gazeveil.gateway.sockets import TrackerLink
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.ledger import Ledger
+from gazeveil.privacy.ledger import Receipt
 
 _TICK_S = 0.02
 _SLICES = 10
-"""In how many ticks every app has had its turn, and payments that are due have begun."""
-_LEDGER_PATIENCE_S = 2.0
-"""How long a payment waits for a ledger that others hold: a gateway that is told to stop waits no longer either."""
-_SWITCH_S = 2e-4
-"""How long the thread that pays may keep a sample waiting; by default it is 5 ms."""
+"""In how many ticks every app has had its turn."""
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a link that failed is made anew; they double."""
 
@@ -55,25 +57,32 @@ class Gateway:
     """A policy at work. ``async with`` opens the doors, and closes them."""
 
     def __init__(
-        self, policy: Policy, log: Log, *, noise: NoiseSource | None = None, create_ledger: bool = False
+        self,
+        policy: Policy,
+        log: Log,
+        *,
+        noise: NoiseSource | None = None,
+        create_ledger: bool = False,
+        opened: Callable[[Policy], None] = lambda policy: None,
     ) -> None:
-        self.policy, self.log = policy, log
+        """Begin; ``opened`` is called once all doors are open."""
+        self._opened = opened
+        self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
         self.hub = Hub(
             policy,
             noise=noise or NoiseSource.secure(),
             now=time.monotonic(),
             wall=lambda: datetime.now(UTC),
-            log=log,
+            log=self.log,
         )
-        self.memory = Memory.beside(policy.path)
+        self.memory = Memory.of(policy.path, policy.state_file, steered=policy.control is not None)
         self._remember()
         self.outlets: dict[str, Door] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._payer = ThreadPoolExecutor(1, "payments")
-        self._ledger: Ledger | None = None
-        self._create_ledger = create_ledger
-        self._trouble = ""
+        known = self.memory.ledger_at(policy.ledger)
+        where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
+        self._payer = Payer(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
 
     async def __aenter__(self) -> Gateway:
@@ -82,7 +91,10 @@ class Gateway:
                 await self._open(app)
             where = self.policy.control
             if where is not None and self.policy.token_file is not None:
-                self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file))
+                tls = tls_of("the control API", self.policy.control_tls)
+                self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file), tls)
+            await self._look_at_ledger()
+            if self._control is not None:
                 self._control.start()
             for tracker in self.policy.trackers:
                 self._follow(tracker)
@@ -90,6 +102,7 @@ class Gateway:
         except BaseException:
             await self.close()
             raise
+        self._opened(self.policy)
         self.log("gateway started", apps=len(self.policy.apps), trackers=len(self.policy.trackers))
         return self
 
@@ -108,9 +121,8 @@ class Gateway:
         if self._control is not None:
             await self._control.close()
         self.hub.close()
-        self._payer.shutdown(wait=True, cancel_futures=True)
-        if self._ledger is not None:
-            self._ledger.close()
+        await self._payer.close()
+        self.log.close()
         self.log("gateway stopped")
 
     # What the control API asks
@@ -122,6 +134,8 @@ class Gateway:
             meter = self.meters.apps[app["name"]]
             app |= {
                 "connections": meter.connections,
+                "listeners": meter.listeners,
+                "refused_origins": meter.refused_origins,
                 "sent": meter.sent,
                 "dropped": meter.dropped,
                 "refused": meter.refused,
@@ -129,7 +143,14 @@ class Gateway:
         for tracker in told["trackers"]:
             meter_of = self.meters.trackers[tracker["name"]]
             tracker |= {"connected": meter_of.connected, "samples": meter_of.samples, "connects": meter_of.connects}
+        told["control_refused"] = dict(self.meters.control_refused)
+        told["state_file"] = None if self.memory.path is None else str(self.memory.path)
         return told
+
+    def refused(self, why: str, value: str) -> None:
+        """Count a request to the control API that was refused, and say so in the log."""
+        self.meters.control_refused[why] += 1
+        self.log("control refused", why=why, value=shortened(value))
 
     def turn(self, app: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Turn an app's knob."""
@@ -139,19 +160,25 @@ class Gateway:
         wish = {name: value for name, value in given.items() if value is not None}
         self.hub.turn(app, now=time.monotonic(), **wish)
         self._tell_promises()
-        self.memory.turned(app, wish)
+        with self._keeping(f"the knob of {app!r} is turned now"):
+            self.memory.turned(app, wish)
         return self._app(app)
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:
-        """Switch an app on or off."""
+        """Switch an app on or off. Off holds at once; on only if it can be kept."""
+        self.policy.app(app)
+        if not on:
+            self.hub.switch(app, False)
+        with self._keeping(f"{app!r} stays off" if on else f"{app!r} is off now"):
+            self.memory.switched(app, on)
         self.hub.switch(app, on)
-        self.memory.switched(app, on)
         return self._app(app)
 
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         """Say who sits before a tracker now."""
         self.hub.sit_down(tracker, person, now=time.monotonic())
-        self.memory.sat_down(tracker, person)
+        with self._keeping("another participant sits there now"):
+            self.memory.sat_down(tracker, person)
         return next(one for one in self.status()["trackers"] if one["name"] == tracker)
 
     async def reload(self) -> dict[str, Any]:
@@ -159,8 +186,21 @@ class Gateway:
         if self.policy.path is None:
             raise InputError("this policy was not read from a file")
         changed = await asyncio.to_thread(read_policy, self.policy.path)
+        if changed.lsl_session != self.policy.lsl_session:
+            raise InputError("another lsl_session takes a restart", hint="liblsl has one session as long as it runs")
         await self._change_to(changed)
         return self.status()
+
+    @contextlib.contextmanager
+    def _keeping(self, what: str) -> Iterator[None]:
+        """Say loudly that a decision cannot be kept, so that a restart would undo it."""
+        try:
+            yield
+        except OutputError as error:
+            self.log("decision not kept", what=what, why=error)
+            raise OutputError(
+                f"{what}, but decisions cannot be kept, so a restart undoes them: {error.message}", hint=error.hint
+            ) from error
 
     def _remember(self) -> None:
         """Decide again what people decided before a restart; what the policy does not allow any more is dropped."""
@@ -196,13 +236,9 @@ class Gateway:
     async def _open(self, app: AppSetting) -> None:
         protocol = PROTOCOLS[app.protocol]
         shown = self._shown(app, self._promises())
-        outlet: Door
-        if protocol.transport == "tcp":
-            outlet = door = AppOutlet(protocol, shown, self.meters, self.log)
-            await door.listen(*_where(app.listen), _tls_of(app))
-        else:
-            outlet = await _message_outlet(protocol, shown, self.meters, self.log, app.listen)
-        self.outlets[app.name] = outlet
+        outlet = self.outlets[app.name] = await opened_door(
+            app, protocol, shown, self.meters, self.log, lsl_session=self.policy.lsl_session
+        )
         outlet.watched = partial(self.hub.watched, app.name)
         outlet.watched(outlet.is_watched)
         self.hub.attach(app.name, outlet)
@@ -227,7 +263,7 @@ class Gateway:
         protocol = PROTOCOLS[tracker.protocol]
         if protocol.source is None:
             raise InternalError(f"{protocol.name} has no client side")
-        make, (host, port) = partial(protocol.source, tracker.plane), _where(tracker.address)
+        make, (host, port) = partial(protocol.source, tracker.plane), host_and_port(tracker.address)
         given: dict[str, Any] = {
             "name": tracker.name,
             "push": push,
@@ -241,6 +277,7 @@ class Gateway:
 
         if protocol.transport == "zmq":
             return PupilLink(make, host, port, **given).run()
+        given |= {"session": tracker.session, "own_session": self.policy.lsl_session}
         return LslLink(make, host, tracker.stream, **given).run()
 
     async def _play(self, tracker: TrackerSetting) -> None:
@@ -269,15 +306,12 @@ class Gateway:
             pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def _push(self, tracker: str, samples: list[RawSample], now: float) -> None:
-        self.meters.arrived = now
         try:
             self.hub.push(tracker, samples, now)
         except Exception as error:  # noqa: BLE001  (fail closed: silence for this tracker, and the others go on)
             self.meters.faults += 1
             self.log("hub failed", tracker=tracker, why=error)
             self.hub.lost(tracker, "an error in the gateway", now)
-        finally:
-            self.meters.arrived = 0.0
 
     def _lost(self, tracker: str, why: str) -> None:
         self.meters.trackers[tracker].connected = False
@@ -287,64 +321,64 @@ class Gateway:
 
     async def _tick(self) -> None:
         """Do what time demands, a little at a time, so that no sample waits for all of it."""
-        paying: set[asyncio.Task[None]] = set()
-        due: deque[Charge] = deque()
+        paying: asyncio.Task[None] | None = None
+        due = Queue()
+        now = time.monotonic()
         for turn in count():
+            before = now
             await asyncio.sleep(_TICK_S)
             now = time.monotonic()
             try:
+                if now - before < 3 * _TICK_S:  # else the loop was held up, and samples may wait to be read
+                    self.hub.fill(now)
                 if turn % 4 == 0:
                     self.hub.tick(now)
+                    self.log.tick()
                 elif turn % 4 == 2:
-                    due.extend(self.hub.charges())
-                for _ in range(min(len(due), 1 + len(due) // _SLICES)):
-                    task = asyncio.create_task(self._pay(due.popleft()))
-                    paying.add(task)
-                    task.add_done_callback(paying.discard)
+                    due.add(self.hub.charges())
+                if (paying is None or paying.done()) and (together := due.next()):
+                    paying = self._tasks["payments"] = asyncio.create_task(self._pay(together, due))
                 for outlet in list(self.outlets.values())[turn % _SLICES :: _SLICES]:
                     outlet.tick(now)
             except Exception as error:  # noqa: BLE001  (without ticks no lease is renewed: that is silence, not a leak)
                 self.meters.faults += 1
                 self.log("tick failed", why=error)
 
-    async def _pay(self, charge: Charge) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            outcome: Any = await loop.run_in_executor(self._payer, self._paid, charge)
-            self.meters.payments += 1
-            self._trouble = ""
-        except GazeveilError as error:
-            self.meters.payment_errors += 1
-            is_trouble = isinstance(error, LedgerError) and not isinstance(error, LedgerRolledBack)  # that one latches
-            if is_trouble and str(error) != self._trouble:
-                self._trouble = str(error)
-                self.log("ledger trouble", why=self._trouble)
-            outcome = error
-        except Exception as error:  # noqa: BLE001  (whatever the ledger does, an unpaid lease is an unpaid lease)
-            self.meters.payment_errors += 1
-            outcome = LedgerError(f"the ledger failed: {type(error).__name__}")
-        self.hub.settled(charge, outcome, time.monotonic())
+    async def _pay(self, charges: list[Charge], queue: Queue) -> None:
+        begun = time.monotonic()
+        outcomes = await self._payer.pay(charges)
+        queue.took(time.monotonic() - begun)
+        for charge, outcome in zip(charges, outcomes, strict=True):
+            if isinstance(outcome, Receipt):
+                self.meters.payments += 1
+                with contextlib.suppress(OutputError), self._keeping("this ledger is paid from now"):
+                    self.memory.paid_from(self.policy.ledger, outcome.ledger)
+            else:
+                self.meters.payment_errors += 1
+                if isinstance(outcome, LedgerError) and not isinstance(outcome, LedgerRolledBack):  # that one latches
+                    self.log("ledger trouble", why=str(outcome))
+            try:
+                self.hub.settled(charge, outcome, time.monotonic())
+            except Exception as error:  # noqa: BLE001  (one group's trouble, and the others are paid all the same)
+                self.meters.faults += 1
+                self.log("payment lost", group=charge.group, why=error)
 
-    def _paid(self, charge: Charge) -> Any:
-        """Pay in the thread for payments; the ledger is opened there.
+    async def _look_at_ledger(self) -> None:
+        """Open the ledger before anybody asks for gaze: a new one is made now, and an old copy is noticed now.
 
-        After an error it is closed and used again, never opened as if for the first time: it knows which file it was,
-        and so notices another one in its place.
+        Raises:
+            GazeveilError: If there is to be a new one, and it cannot be made.
         """
-        if self._ledger is None:
-            self._ledger = Ledger.open(
-                self.policy.ledger,
-                create=self._create_ledger,
-                patience_s=_LEDGER_PATIENCE_S,
-                notice=lambda what: self.log("ledger note", why=what),
-            )
-            self._create_ledger = False
+        if not self.policy.budgets:
+            return
         try:
-            return charge.pay(self._ledger)
-        except LedgerError:
-            with contextlib.suppress(GazeveilError):
-                self._ledger.close()
-            raise
+            await self._payer.open()
+        except LedgerRolledBack as error:
+            self.hub.latch(error)
+        except GazeveilError as error:
+            if self._payer.is_to_create:
+                raise
+            self.log("ledger trouble", why=str(error), hint=error.hint)
 
     async def _change_to(self, policy: Policy) -> None:
         before, self.policy = self.policy, policy
@@ -390,13 +424,13 @@ async def serve(
     *,
     again: asyncio.Event | None = None,
     create_ledger: bool = False,
+    opened: Callable[[Policy], None] = lambda policy: None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again."""
-    async with Gateway(read_policy(policy), log, create_ledger=create_ledger) as gateway:
+    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for ``opened``."""
+    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened) as gateway:
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
-        sys.setswitchinterval(_SWITCH_S)
         while not stop.is_set():
             waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(again.wait())]
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -408,30 +442,3 @@ async def serve(
                     await gateway.reload()
                 except GazeveilError as error:
                     log("policy refused", why=error)
-
-
-async def _message_outlet(protocol: Protocol, shown: Shown, meters: Meters, log: Log, at: Address | None) -> Door:
-    from gazeveil.gateway.messages import LslOutlet, PupilOutlet  # noqa: PLC0415  (zmq and liblsl load on use)
-
-    outlet = (PupilOutlet if protocol.transport == "zmq" else LslOutlet)(protocol, shown, meters, log)
-    await outlet.listen(*_where(at))
-    return outlet
-
-
-def _where(address: Address | None) -> tuple[str, int]:
-    return (LOOPBACK, 0) if address is None else (address.host, address.port)
-
-
-def _tls_of(app: AppSetting) -> ssl.SSLContext | None:
-    if app.tls is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(app.tls.certificate, app.tls.key)
-    except OSError as error:
-        raise InputError(
-            f"app {app.name!r} cannot use the certificate {app.tls.certificate} with the key {app.tls.key}",
-            hint="both are PEM files, and the key belongs to the certificate",
-        ) from error
-    return context

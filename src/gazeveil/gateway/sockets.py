@@ -17,13 +17,21 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gazeveil.errors import GazeveilError, InputError, WireError
-from gazeveil.gateway.logs import Log
+from gazeveil.gateway._outlet import CountedOutlet
+from gazeveil.gateway.logs import Log, shortened
 from gazeveil.gateway.meters import Meters, TrackerMeter
 from gazeveil.gateway.protocol import Protocol, Shown, Sink, Source
 from gazeveil.gateway.sample import RawSample, Veiled
 
 MOST_CONNECTIONS: Final = 64
 """Connections that one app may hold at once."""
+MOST_FROM_ONE_MACHINE: Final = 16
+"""How many of them may come from one other machine; on this machine all apps share one address."""
+MUTE_S: Final = 15.0
+"""How long a connection may take for its first whole request."""
+HANDSHAKE_S: Final = 10.0
+LAST_WORDS_S: Final = 5.0
+"""How long an app may take to read why its stream ended."""
 MOST_WAITING: Final = 256
 """Veiled samples that wait for a slow reader before the oldest is dropped."""
 BUFFER: Final = 1 << 16
@@ -33,22 +41,21 @@ SILENT_TRACKER_S: Final = 2.0
 GOOD_BYE_S: Final = 0.2
 """How long an app may take to read the last words when a door is closed."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+_TICK_S: Final = 0.25
 
 monotonic = time.monotonic
 Push = Callable[[list[RawSample], float], None]
 
 
-class AppOutlet:
+class AppOutlet(CountedOutlet):
     """One app's door: a listening port, and every connection that came through it."""
 
     def __init__(self, protocol: Protocol, shown: Shown, meters: Meters, log: Log) -> None:
-        self.protocol, self.shown, self.meters, self.log = protocol, shown, meters, log
-        self.meter = meters.apps[shown.name]
+        super().__init__(protocol, shown, meters, log)
         self._connections: set[_AppConnection] = set()
+        self._present: tuple[_AppConnection, ...] = ()  # the same: one may leave while all are shown something
         self._server: asyncio.Server | None = None
-        self._silent = True
         self._ended = ""
-        self.watched: Callable[[bool], None] = lambda by_anybody: None
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Open the door.
@@ -58,7 +65,10 @@ class AppOutlet:
         """
         loop = asyncio.get_running_loop()
         try:
-            self._server = await loop.create_server(lambda: _AppConnection(self), host, port, ssl=tls)
+            self._server = await loop.create_server(
+                lambda: _AppConnection(self), host, port,
+                ssl=tls, ssl_handshake_timeout=None if tls is None else HANDSHAKE_S,
+            )  # fmt: skip
         except OSError as error:
             raise InputError(
                 f"app {self.shown.name!r} cannot listen on {host}:{port}: {error.strerror or error}",
@@ -67,8 +77,8 @@ class AppOutlet:
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is connected."""
-        return bool(self._connections)
+        """Whether anybody is connected who has asked for gaze."""
+        return any(connection.listens for connection in self._connections)
 
     @property
     def port(self) -> int:
@@ -76,13 +86,16 @@ class AppOutlet:
         return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
 
     def show(self, veiled: Veiled) -> None:
-        """Give one veiled thing to every connection."""
+        """Give one veiled thing to every connection; it leaves with the next `flush`."""
         now = monotonic()
         self._silent, self._ended = False, ""
-        for connection in tuple(self._connections):
+        self._fresh += bool(self._present)
+        for connection in self._present:
             connection.show(veiled, now)
-        if self._connections and self.meters.arrived:
-            self.meter.latency.saw(monotonic() - self.meters.arrived)
+
+    def _send_fresh(self) -> None:
+        for connection in self._present:
+            connection.flush()
 
     def silence(self, why: str) -> None:
         """Tell every connection that there is no gaze at present; an end is taken back."""
@@ -119,15 +132,31 @@ class AppOutlet:
             connection.cut_off()
         await asyncio.sleep(0)
         self._connections.clear()
-        self.meter.connections = 0
+        self._present = ()
+        self.meter.connections = self.meter.listeners = 0
 
     def _enter(self, connection: _AppConnection) -> bool:
-        if len(self._connections) >= MOST_CONNECTIONS:
-            self.meter.refused += 1
-            self.log("connection refused", app=self.shown.name, why="too many connections")
-            return False
+        same = [other for other in self._connections if other.peer == connection.peer]
+        crowds = [(self._connections, MOST_CONNECTIONS)]
+        if not connection.is_local:
+            crowds.append((set(same), MOST_FROM_ONE_MACHINE))
+        for crowd, most in crowds:
+            if len(crowd) >= most and not self._made_room(crowd):
+                self.meter.refused += 1
+                self.log("connection refused", app=self.shown.name, why="too many connections")
+                return False
         self._connections.add(connection)
         self._counted()
+        return True
+
+    def _made_room(self, crowd: set[_AppConnection]) -> bool:
+        """Cut off one connection that gets no gaze: who never made a request goes first, then the longest idle."""
+        idle = [connection for connection in crowd if connection.is_idle]
+        if not idle:
+            return False
+        connection = min(idle, key=lambda one: (one.has_asked, one.since))
+        connection.cut("connection gave way", "it asked for no gaze, and others want its place")
+        self._leave(connection)
         return True
 
     def _leave(self, connection: _AppConnection) -> None:
@@ -136,13 +165,23 @@ class AppOutlet:
             self._counted()
 
     def _counted(self) -> None:
-        before, self.meter.connections = self.meter.connections, len(self._connections)
-        if bool(before) != self.is_watched:
-            self.watched(self.is_watched)
+        self._present = tuple(self._connections)
+        meter, before = self.meter, self.meter.listeners
+        meter.connections = len(self._connections)
+        meter.listeners = sum(connection.listens for connection in self._connections)
+        if bool(before) != bool(meter.listeners):
+            self.watched(bool(meter.listeners))
 
 
 class _AppConnection(asyncio.Protocol):
-    """One connection of an app."""
+    """One connection of an app.
+
+    Attributes:
+        peer: The address that it comes from.
+        since: When it last made a whole request; before the first, when it connected.
+        has_asked: Whether it ever made one.
+        listens: Whether it has asked for gaze.
+    """
 
     def __init__(self, outlet: AppOutlet) -> None:
         self.outlet = outlet
@@ -151,11 +190,26 @@ class _AppConnection(asyncio.Protocol):
             raise InputError(f"{outlet.protocol.name} has no tracker side")
         self.sink: Sink = make(outlet.shown)
         self._transport: asyncio.Transport | None = None
+        self._fresh = b""
         self._waiting: deque[bytes] = deque()
-        self._paused_since = 0.0
+        self._paused_since = self._over_since = 0.0
+        self.peer = ""
+        self.since = 0.0
+        self.has_asked = self.listens = False
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it comes from this machine."""
+        return self.peer.startswith("127.") or self.peer in ("::1", "")
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it gets no gaze: it did not ask, does not read, or all was said."""
+        return not self.listens or bool(self._paused_since)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]
+        self.peer, self.since = str((transport.get_extra_info("peername") or ("",))[0]), monotonic()
         if self._transport is None or not self.outlet._enter(self):
             transport.abort()  # type: ignore[attr-defined]
             return
@@ -170,10 +224,11 @@ class _AppConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         now = monotonic()
-        self.say(lambda sink: sink.received(data, now))
+        if self.say(lambda sink: sink.received(data, now)):  # whole requests are answered, parts of them are not
+            self.since, self.has_asked = now, True
 
     def show(self, veiled: Veiled, now: float) -> None:
-        """Send one veiled thing, or let it wait, or let the oldest go that waits."""
+        """Take one veiled thing to be sent, or let it wait, or let the oldest go that waits."""
         transport = self._transport
         if transport is None or self.sink.ended:
             return
@@ -181,12 +236,12 @@ class _AppConnection(asyncio.Protocol):
             self.sink.show(veiled, now)
             data = self.sink.data_to_send()
         except Exception as error:  # noqa: BLE001  (whatever a sink does wrong, this connection goes and no other)
-            self._cut("sink failed", error)
+            self.cut("sink failed", error)
             return
         if not data:
             return
         if not self._paused_since:
-            transport.write(data)
+            self._fresh += data
         else:
             if len(self._waiting) >= MOST_WAITING:
                 self._waiting.popleft()
@@ -194,34 +249,56 @@ class _AppConnection(asyncio.Protocol):
             self._waiting.append(data)
         self.outlet.meter.sent += 1
 
-    def say(self, what: Callable[[Sink], None]) -> None:
-        """Let the sink do something and send what it answers; hang up if the app broke the rules or all was said."""
+    def flush(self) -> None:
+        """Send what was shown."""
+        data, self._fresh = self._fresh, b""
+        if data and self._transport is not None:
+            self._transport.write(data)
+
+    def say(self, what: Callable[[Sink], None]) -> bool:
+        """Let the sink do something, and tell whether there was something to send.
+
+        Hangs up if the app broke the rules or all was said.
+        """
+        self.flush()
         transport = self._transport
         if transport is None:
-            return
+            return False
         try:
             what(self.sink)
             data = self.sink.data_to_send()
         except WireError as error:
-            self._cut("garbage from app", error)
-            return
+            self.cut("garbage from app", error)
+            return False
         except Exception as error:  # noqa: BLE001  (the same)
-            self._cut("sink failed", error)
-            return
+            self.cut("sink failed", error)
+            return False
         if data:
             transport.write(data)
             if transport.get_write_buffer_size() > 16 * BUFFER:
-                self._cut("app does not read its answers", None)
-                return
-        if self.sink.ended:
+                self.cut("app does not read its answers", None)
+                return False
+        if self.sink.ended and not self._over_since:
+            self._over_since = monotonic()
+            if self.sink.refused_origin:
+                self.outlet.meter.refused_origins += 1
+                self.outlet.log(
+                    "origin refused", app=self.outlet.shown.name, origin=shortened(self.sink.refused_origin)
+                )
             transport.close()
+        self._look()
+        return bool(data)
 
     def tick(self, now: float) -> None:
-        """Cut off an app that stands still."""
+        """Cut off an app that stands still, one that does not read its last words, and one that never says anything."""
         if self._paused_since and now - self._paused_since > STALLED_S:
-            self._cut("app stalled", None)
-            return
-        self.say(lambda sink: sink.tick(now))
+            self.cut("app stalled", None)
+        elif self._over_since and now - self._over_since > LAST_WORDS_S:
+            self.cut_off()
+        elif not self.listens and not self.has_asked and now - self.since > MUTE_S:
+            self.cut("connection mute", f"no whole request in {MUTE_S:g} s")
+        else:
+            self.say(lambda sink: sink.tick(now))
 
     def pause_writing(self) -> None:
         self._paused_since = monotonic()
@@ -246,11 +323,16 @@ class _AppConnection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _cut(self, event: str, error: Exception | None) -> None:
+    def cut(self, event: str, why: Exception | str | None) -> None:
+        """Close at once, and say so in the log."""
         self.outlet.meter.refused += 1
-        self.outlet.log(event, app=self.outlet.shown.name, why=error)
-        if self._transport is not None:
-            self._transport.abort()
+        self.outlet.log(event, app=self.outlet.shown.name, why=why)
+        self.cut_off()
+
+    def _look(self) -> None:
+        if self.listens != self.sink.wants_gaze:
+            self.listens = self.sink.wants_gaze
+            self.outlet._counted()
 
 
 class TrackerLink:
@@ -342,18 +424,24 @@ class _TrackerConnection(asyncio.Protocol):
 
     async def over(self) -> str:
         """Wait until the connection is over, and say why; meanwhile keep it alive."""
-        while not self._over.done():
-            await asyncio.wait([self._over], timeout=0.25)
-            now = monotonic()
-            if now - self._heard > SILENT_TRACKER_S:
-                self._end("the tracker is silent")
-            elif not self._over.done():
-                try:
-                    self._source.tick(now)
-                except GazeveilError as error:
-                    self._end(error.message)
-                self._flush()
-        return self._over.result()
+        self._tick()
+        return await self._over
+
+    def _tick(self) -> None:
+        """Do what time demands, four times a second. A task that wakes up for it would cost a hundred trackers dear."""
+        if self._over.done():
+            return
+        now = monotonic()
+        if now - self._heard > SILENT_TRACKER_S:
+            self._end("the tracker is silent")
+            return
+        try:
+            self._source.tick(now)
+            self._flush()
+        except GazeveilError as error:
+            self._end(error.message)
+            return
+        asyncio.get_running_loop().call_later(_TICK_S, self._tick)
 
     def close(self) -> None:
         """Hang up."""

@@ -6,10 +6,14 @@ Windows are counted on device time. A device clock that jumps ahead would declar
 budget would be spent again. So stream time never runs back, and never runs ahead of the machine's own clock by more
 than `SLACK_S` in total, but for `DRIFT`: a quartz that is a little fast is no fault, however long it runs. What breaks
 the rule does not stop the stream: it goes on from its last moment by as much as the machine's clock went on.
+
+When the tracker is silent, stream time can be filled up by the machine's clock, at the pace that samples had.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gazeveil.samples.mechanism import LATEST
@@ -20,6 +24,8 @@ DRIFT: Final = 0.002
 """By which part of the passing time a lead is forgiven: device clocks are off by less than half of that."""
 CREDIT_S: Final = 10.0
 """How long a delay may be made up for at once, when a network stalls and then delivers everything."""
+SLOWEST_S, FASTEST_S, LEARNS = 0.1, 0.001, 0.05
+"""The steps between samples that a pace is learnt from, and how much of each is believed."""
 JITTER_S: Final = 0.05
 """A stamp that is earlier by no more than this is out of order; by more, the clock was set back."""
 
@@ -39,9 +45,16 @@ class ClockFaults(NamedTuple):
 
 
 class StreamClock:
-    """The stream time of one tracker."""
+    """The stream time of one tracker.
 
-    __slots__ = ("_last", "_lead", "_offset", "_seen", "_speed", "no_time", "ran_ahead", "ran_back")
+    Attributes:
+        filled: Until when it was filled up while the tracker was silent; samples from before that come too late.
+        pace: The usual step between two samples, in seconds of stream time; time stamps are public.
+    """
+
+    __slots__ = (
+        "_last", "_lead", "_offset", "_seen", "_speed", "filled", "no_time", "pace", "ran_ahead", "ran_back",
+    )  # fmt: skip
 
     def __init__(self, speed: float = 1.0) -> None:
         """Start a clock.
@@ -54,6 +67,8 @@ class StreamClock:
         self._offset = 0.0
         self._seen = 0.0
         self._lead = 0.0
+        self.filled = -math.inf
+        self.pace = 1.0 / 60.0
         self.ran_back = self.ran_ahead = self.no_time = 0
 
     @property
@@ -110,6 +125,19 @@ class StreamClock:
             lead -= step - passed
         elif lead < -CREDIT_S:
             lead = -CREDIT_S
+        if FASTEST_S <= step <= SLOWEST_S:
+            self.pace += LEARNS * (step - self.pace)
         self._lead = lead
         self._last = moment
         return moment
+
+    def fill(self, now: float) -> Iterator[float]:
+        """Yield the moments that the tracker left out, up to now by the machine's clock, one after the other."""
+        if self._last is None:
+            return
+        until = self._last + (now - self._seen) * self._speed
+        moment = max(self._last, self.filled) + self.pace
+        while moment <= until:
+            self.filled = moment
+            yield moment
+            moment += self.pace

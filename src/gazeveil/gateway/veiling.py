@@ -28,7 +28,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, mechanism_from_dict
 from gazeveil.samples.presets import find_preset
-from gazeveil.samples.recipe import from_recipe
+from gazeveil.samples.recipe import from_recipe, with_lengths
 from gazeveil.samples.space import Space, wrapped
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray
@@ -107,7 +107,7 @@ def mechanism_of(values: Mapping[str, Any], space: Space) -> SampleMechanism:
         return NoVeil(space)
     if "preset" in given:
         made = find_preset(given.pop("preset")).mechanism_in(space)
-        return mechanism_from_dict({**made.to_dict(), **given}) if given else made
+        return mechanism_from_dict({**made.to_dict(), **with_lengths(made.name, given, space)}) if given else made
     return from_recipe(given, space)
 
 
@@ -128,12 +128,22 @@ class LiveVeil:
         veil: The veil; whoever holds it could pass gaze through, so it stays in this file and the hub's.
     """
 
-    __slots__ = ("_began", "_quiet", "_step", "_until_now", "_until_t", "points", "veil")
+    __slots__ = (
+        "_began", "_pace", "_paced", "_quiet", "_speed", "_step", "_until_now", "_until_t", "points", "veil",
+    )  # fmt: skip
 
-    def __init__(self, mechanism: SampleMechanism, noise: NoiseSource, *, quiet_s: float) -> None:
-        """Start a new veil that lets nothing through for a while, on both clocks, from its first sample on."""
+    def __init__(self, mechanism: SampleMechanism, noise: NoiseSource, *, quiet_s: float, speed: float = 1.0) -> None:
+        """Start a new veil that lets nothing through for a while, on both clocks, from its first sample on.
+
+        Args:
+            mechanism: What to start.
+            noise: Where the random words come from.
+            quiet_s: How long it is quiet.
+            speed: How many seconds of stream time a second of the machine's clock stands for; not 1 in a replay.
+        """
         self.veil = mechanism.start(noise)
-        self._step = self.veil.step
+        self._step, self._pace = self.veil.step, self.veil.pace
+        self._speed, self._paced = speed, -math.inf
         self._quiet = quiet_s
         self._began: tuple[float, float] | None = None
         self._until_t = self._until_now = -math.inf
@@ -172,6 +182,9 @@ class LiveVeil:
         if t >= self._until_t or now >= self._until_now:
             return None
         self.points += 1
+        if now > self._paced:
+            self._paced = now
+            self._pace(now * self._speed)
         return self._step(t, x, y)
 
     def close(self, reason: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.recording import Key
+from gazeveil.gaze.recording import Key, measured_rate
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class Overview:
         first, last = self.spans.get(chunk.key, (np.inf, -np.inf))
         self.spans[chunk.key] = (float(np.fmin(first, times.min())), float(np.fmax(last, times.max())))
         if chunk.key not in self.rates:
-            rate = chunk.rate_hz or _measured_rate(times)
+            rate = chunk.rate_hz or measured_rate(times)
             if np.isfinite(rate):
                 self.rates[chunk.key] = rate
 
@@ -75,9 +75,3 @@ class Overview:
             "geometries": list(self.geometries),
             "events": dict(self.events),
         }
-
-
-def _measured_rate(times: np.ndarray) -> float:
-    steps = np.diff(times)
-    steps = steps[steps > 0]
-    return float(1.0 / np.median(steps)) if steps.size else float("nan")

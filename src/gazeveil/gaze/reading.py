@@ -89,6 +89,8 @@ class ChunkStream:
         self.format_name = format_name or find_format(path)
         self.report = ReadReport(skip_bad=self.options.skip_bad)
         self._format: Format = FORMATS[self.format_name]
+        if (self.options.stimulus_from or self.options.trial_from) and not self._takes_names():
+            self.report.remark(f"rules for names in messages do not apply to {self.format_name}, which has columns")
 
     def __iter__(self) -> Iterator[Chunk]:
         last_time: dict[Key, float] = {}
@@ -96,6 +98,9 @@ class ChunkStream:
             self.report.samples += len(chunk.samples)
             self._count_time_faults(chunk, last_time)
             yield chunk
+
+    def _takes_names(self) -> bool:
+        return bool(getattr(self._format, "names_from_messages", False))
 
     def _count_time_faults(self, chunk: Chunk, last_time: dict[Key, float]) -> None:
         times = chunk.samples["t"].to_numpy()

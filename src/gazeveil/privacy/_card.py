@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gazeveil.privacy.exact import decimal_up
+from gazeveil.privacy.unit import WindowOfGaze
 
 if TYPE_CHECKING:
     from gazeveil.privacy.statement import Statement
@@ -44,11 +45,11 @@ color:var(--soft)}
 def card(statement: Statement, *, title: str, whole_page: bool) -> str:
     """Return a card, or a page that holds nothing but the card."""
     body = _guarantee(statement) if statement.proven else _no_guarantee(statement)
-    verdict, marked = (
-        (f"Proven, {statement.strength}", "verdict") if statement.proven else ("Not proven", "verdict none")
-    )
+    of_windows = isinstance(statement.guarantee.unit, WindowOfGaze)
+    strength = f"{statement.strength} for one window" if of_windows else str(statement.strength)
+    verdict, marked = (f"Proven, {strength}", "verdict") if statement.proven else ("Not proven", "verdict none")
     if statement.proven and (statement.weak or statement.conditional_on):
-        but = [str(statement.strength)] if statement.weak else []
+        but = [strength] if statement.weak else []
         but += ["conditional"] if statement.conditional_on else []
         verdict, marked = f"Proven, but {' and '.join(but)}", "verdict weak"
     fragment = (
@@ -74,8 +75,9 @@ def _guarantee(statement: Statement) -> str:
         ("How much", _words(statement.how_much()) + _belief(statement)),
         ("What is compared", _words(neighbours_in_words(statement.guarantee))),
         ("Over time", _words(statement.over_time())),
-        ("When it fails", _words(statement.failure() or "Never.")),
+        ("When it fails", _words(statement.failure() or "No chance of failure is part of it (δ = 0).")),
         ("Public facts", _facts(statement)),
+        ("Who you are", _words(statement.identification)),
         ("So far", _words(statement.together())),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in parts if text)
@@ -118,5 +120,6 @@ def _facts(statement: Statement) -> str:
 def _no_guarantee(statement: Statement) -> str:
     from gazeveil.privacy.statement import NOTHING_PROVEN  # noqa: PLC0415
 
-    parts = [statement.how_much(), NOTHING_PROVEN, statement.rests_on(), statement.together()]
+    said = statement
+    parts = [said.how_much(), NOTHING_PROVEN, said.identification, said.rests_on(), said.together()]
     return "".join(f"<p>{_words(part)}</p>" for part in parts if part)

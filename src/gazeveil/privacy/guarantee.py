@@ -60,7 +60,9 @@ class PureDP(Guarantee):
 
     def in_words(self) -> str:
         """Say the promise in plain words."""
-        return f"{_opening(self)} changes the odds of any conclusion by a factor of at most {_odds(self.epsilon)}."
+        return (
+            f"{_opening(self)} makes any conclusion more or less likely by a factor of at most {_odds(self.epsilon)}."
+        )
 
     def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
         (epsilon,) = numbers
@@ -146,7 +148,7 @@ class ApproxDP(Guarantee):
 
     def in_words(self) -> str:
         """Say the promise in plain words."""
-        odds = f"{_opening(self)} changes the odds of any conclusion by a factor of at most {_odds(self.epsilon)}"
+        odds = f"{_opening(self)} makes any conclusion more or less likely by a factor of at most {_odds(self.epsilon)}"
         if self.delta == 0:
             return f"{odds}."
         if self.delta == 1:
@@ -328,7 +330,7 @@ def _opening(promise: Guarantee) -> str:
     by = " by anything else" if promise.neighbours is Neighbours.REPLACE_ONE else ""
     if isinstance(promise.unit, WindowOfGaze):
         change, by = "changing", ""
-    return f"Whatever anyone knew before and whatever they see, {change} {promise.unit.in_words()}{by}"
+    return f"Whatever anyone knew before but the noise, {change} {promise.unit.in_words()}{by}"
 
 
 def _odds(epsilon: Fraction) -> str:

@@ -7,9 +7,10 @@ the guarantee is to fail, and which public facts it rests on. It is a paragraph,
 (`gazeveil.privacy._card`) and JSON, all from the same values. Numbers are rounded so that the guarantee never looks
 better than it is.
 
-The odds are those between any two things that may be true of a participant, so they go by replace-one neighbours. A
-guarantee between add/remove neighbours is about taking part or not; for everything else it is first restated, which
-doubles ε.
+Words go by replace-one neighbours: what is compared is a participant's data and any other in their place. A guarantee
+between add/remove neighbours is about taking part or not; for everything else it is first restated, which doubles ε.
+
+No sentence may be one that a counter-example refutes: `tests/statements` lists them, each with a program that tries.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from gazeveil.privacy.scale import Strength, strength_of
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording, WindowOfGaze
 
 AGAINST = (
-    "anybody who sees what was released, whatever else they know and however much they compute, "
-    "even if they know the data of everybody else"
+    "anybody who sees what was released but not the noise that went into it, whatever else they know, "
+    "even the data of everybody else"
 )
 LIMITS = (
     "What holds for people in general is not hidden, and may hold for you too. "
@@ -36,9 +37,14 @@ LIMITS = (
     "How long it took to make this release is not protected."
 )
 GAZE_LIMITS = (
-    "When gaze was recorded, and when it was missing, as in a blink, is not hidden. "
-    "Each recording counts by itself: gaze that goes on in another one is protected there anew. "
+    "When gaze was recorded is not hidden. "
+    "All this is for gaze that is missing at the same times: that it was missing, as in a blink, may show, "
+    "and a long absence does. "
+    "Each recording counts by itself: a difference that goes on in another one counts there again. "
     "Who you are is not protected: how you look shows in one window after the other, and you may be recognised by it."
+)
+PART_LIMITS = (
+    "One such part of your data is protected at a time: what shows in several, such as who you are, adds up over them."
 )
 SPANS = (("1 second", 1), ("1 minute", 60), ("1 hour", 3600))
 """For how long two gaze paths may differ, where a statement says what windows add up to."""
@@ -74,6 +80,8 @@ class Statement:
         presence: The ε for the odds of whether the unit is in the data at all; None where that is not protected.
         total: What this and all earlier releases from the same budget guarantee together, where it is known.
         facts: The public facts that it rests on, where they are known.
+        identification: How often participants were identified behind it, as measured, in words; empty where that is
+            not a question.
     """
 
     guarantee: Guarantee
@@ -82,6 +90,7 @@ class Statement:
     presence: Fraction | None = None
     total: Guarantee | None = None
     facts: tuple[StatedFact, ...] = ()
+    identification: str = ""
 
     @property
     def strength(self) -> Strength | None:
@@ -146,17 +155,13 @@ class Statement:
             )
             strength = _strength(self.epsilon).removesuffix(".")
             return f"{about}. {_example(at_most, between_paths=True)} {strength} for one window."
-        about = (
-            "Compared with any other data in place of what is protected, "
-            "the odds of anything that anybody concludes about you change by a factor"
-        )
+        yours = "yours" if isinstance(self.guarantee.unit, Observer) else "what is protected"
+        about = f"{odds} compared with any other data in place of {yours}"
         if self.presence is not None:
             took_part = f"of at most {_power(self.presence)}"
-            about = (
-                f"The odds of {_presence(self.guarantee)} change by a factor {took_part}, "
-                "and those of whatever else anybody concludes about you by a factor"
-            )
-        return f"{about} {odds}. {_example(at_most)} {_strength(self.epsilon)}"
+            about = f"{took_part} compared with data without {_presence(self.guarantee)}, and {about}"
+        opening = "Whatever anybody may conclude or do, it becomes more or less likely by a factor"
+        return f"{opening} {about}. {_example(at_most)} {_strength(self.epsilon)}"
 
     def over_time(self) -> str:
         """Say what windows of gaze add up to where two paths differ for longer than one; empty for anything else."""
@@ -201,8 +206,9 @@ class Statement:
             )
         # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: docs/concepts/delta.md.
         return (
-            "This release is like one that keeps this without exception, but for a chance of at most "
-            f"{_chance(self.delta)}, in which the guarantee fails and more may be learned.{exactly}"
+            "For any two data sets that are compared, this release is like one that keeps this without exception, but "
+            f"for a chance of at most {_chance(self.delta)}, in which the guarantee fails and more may be "
+            f"learned.{exactly}"
         )
 
     def rests_on(self) -> str:
@@ -237,7 +243,9 @@ class Statement:
 
     def limits(self) -> str:
         """Say what is not protected."""
-        return f"{GAZE_LIMITS} {LIMITS}" if isinstance(self.guarantee.unit, WindowOfGaze) else LIMITS
+        unit = self.guarantee.unit
+        own = GAZE_LIMITS if isinstance(unit, WindowOfGaze) else "" if isinstance(unit, Observer) else PART_LIMITS
+        return f"{own} {LIMITS}".lstrip()
 
     def together(self) -> str:
         """Say what all releases so far guarantee; empty if it is not known."""
@@ -250,7 +258,7 @@ class Statement:
     def paragraph(self) -> str:
         """Return the statement as one paragraph."""
         if not self.proven:
-            parts = [self.how_much(), NOTHING_PROVEN, self.rests_on(), self.together()]
+            parts = [self.how_much(), NOTHING_PROVEN, self.identification, self.rests_on(), self.together()]
         else:
             parts = [
                 f"What is protected: {self.protects}.",
@@ -261,6 +269,7 @@ class Statement:
                 self.failure(),
                 self.rests_on(),
                 self.limits(),
+                self.identification,
                 self.together(),
             ]
         return " ".join(part for part in parts if part)
@@ -291,6 +300,7 @@ class Statement:
                 {"difference": name, "windows": windows, "epsilon": as_text(epsilon), "delta": as_text(delta)}
                 for _, name, windows, epsilon, delta in self._spans()
             ],
+            "identification": self.identification,
             "conditional_on": list(self.conditional_on),
             "total": None if self.total is None else self.total.to_dict(),
             "text": self.paragraph(),
@@ -303,6 +313,7 @@ def statement(
     delta: Number = "1e-6",
     total: Guarantee | None = None,
     facts: Iterable[StatedFact] = (),
+    identification: str = "",
 ) -> Statement:
     """Return the privacy statement for a guarantee.
 
@@ -311,13 +322,14 @@ def statement(
         delta: The δ at which a concentrated guarantee is stated; others have their own.
         total: What this and all earlier releases from the same data guarantee together, if it is known.
         facts: The public facts that the release rests on, if they are known.
+        identification: How often participants were identified behind it, as measured, in words.
     """
-    known = tuple(facts)
+    more: dict[str, Any] = {"total": total, "facts": tuple(facts), "identification": identification}
     if isinstance(guarantee, Unproven):
-        return Statement(guarantee, None, None, total=total, facts=known)
+        return Statement(guarantee, None, None, **more)
     stated = _in_epsilon(guarantee.restated(neighbours=Neighbours.REPLACE_ONE), delta)
     presence = _in_epsilon(guarantee, delta)[0] if guarantee.neighbours is Neighbours.ADD_REMOVE else None
-    return Statement(guarantee, *stated, presence=presence, total=total, facts=known)
+    return Statement(guarantee, *stated, presence=presence, **more)
 
 
 def neighbours_in_words(guarantee: Guarantee) -> str:
@@ -367,10 +379,10 @@ def _factor(epsilon: Fraction) -> Fraction:
 
 def _example(at_most: Fraction, *, between_paths: bool = False) -> str:
     high = decimal_up(100 * at_most, 3)
-    about, what = (
-        ("between two such paths", "one of them") if between_paths else ("whether something is true of you", "it")
-    )
-    opening = f"For example, somebody who was undecided {about} (50 %)"
+    about, what = "knows all other data and was undecided whether something is true of you", "it"
+    if between_paths:
+        about, what = "was undecided between two such paths", "one of them"
+    opening = f"For example, somebody who {about} (50 %)"
     if high >= 100:
         return f"{opening} could become all but certain."
     low = in_digits(100 - high, 3, up=False)
@@ -392,9 +404,7 @@ def _within_a_window(unit: WindowOfGaze) -> str:
 
 
 def _presence(guarantee: Guarantee) -> str:
-    if isinstance(guarantee.unit, Observer):
-        return "whether you took part at all"
-    return "whether one recording of yours is in the data"  # of somebody with several, more may be learned
+    return "you" if isinstance(guarantee.unit, Observer) else "one recording of yours"
 
 
 def _reason(guarantee: Guarantee) -> str:

@@ -89,6 +89,15 @@ def _guaranteed(release: Release) -> list[_Row]:
         _Row("Total so far", _total(release.total) if release.receipt else _missing(methods.account(release))),
         _Row("Public facts", _list(f"{fact.name}: {fact.text}" for fact in stated_facts(release.facts))),
     ]
+    if (found := release.identification) is not None:
+        how = f"Recogniser {found.row.recogniser}, {found.row.attack or 'no attack'} ({found.row.threat_model})"
+        rows.append(
+            _Row(
+                "Identification",
+                f"{escape(found.in_words())} {escape(how)}, on {escape(found.row.data)}; {escape(found.row.software)}, "
+                f"{escape(found.row.date)}, version {found.version} of the table: <code>gazeveil attack table</code>.",
+            )
+        )
     if stated.conditional_on:
         rows.append(_Row("Conditional on", _missing(stated.condition())))
     return rows
@@ -170,7 +179,9 @@ def _total(total: Guarantee | None) -> str:
 def _stream_channels(release: Release) -> tuple[str, ...]:
     if isinstance(release.measurement.guarantee, GazeStreamDP):
         return (
-            "When gaze was recorded and when it was missing, as in a blink: time stamps are public.",
+            "When gaze was recorded: time stamps are public.",
+            "That gaze was missing, as in a blink: ε is for gaze that is missing at the same times. Where it comes or "
+            "goes, the bound is ε times the diagonal of the space over the radius, and a long absence shows.",
             "Who somebody is: windows add up over time, and how a person looks may be recognised.",
         )
     return ()

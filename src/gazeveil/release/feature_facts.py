@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -25,6 +26,8 @@ from gazeveil.privacy.exact import Number, whole_number
 from gazeveil.release.plan import Data
 from gazeveil.release.source import source_of
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt
+from gazeveil.samples.length import as_written
+from gazeveil.samples.space import Screen, Sphere
 
 
 def is_table(source: Data) -> bool:
@@ -74,7 +77,7 @@ def settings_of(
     window: float | None = None,
     step: float | None = None,
     bins: float | None = None,
-    radius: float | None = None,
+    radius: float | str | None = None,
 ) -> Settings:
     """Return how features are made: in degrees if every declared screen knows them, at the declared rate and unit.
 
@@ -83,7 +86,7 @@ def settings_of(
         window: Seconds a window lasts; 30 by default.
         step: Seconds from one window to the next; half a second by default.
         bins: Seconds of a bin; non-overlapping bins instead of windows.
-        radius: Of a fixation in windows.
+        radius: Of a fixation in windows; as text with its unit, ``1deg``, or ``1%`` where degrees are not known.
 
     Raises:
         OptionError: If options for windows and for bins are mixed.
@@ -95,7 +98,7 @@ def settings_of(
             degrees=degrees,
             window=WINDOW_S if window is None else window,
             step=STEP_S if step is None else step,
-            radius=radius,
+            radius=_fixation_radius(radius, degrees=degrees),
             rate_hz=rate,
             pupil_unit=unit,
         )
@@ -106,7 +109,14 @@ def settings_of(
     return Settings.bins(degrees=degrees, width=bins, rate_hz=rate, pupil_unit=unit)
 
 
-def settings_for(study: Study, source: Data, **options: float | None) -> Settings:
+def _fixation_radius(radius: float | str | None, *, degrees: bool) -> float | None:
+    """Return the radius in the unit of the features; a program may give the number alone."""
+    if not isinstance(radius, str):
+        return radius
+    return float(as_written(radius, Sphere() if degrees else Screen(1, 1, unit="norm")))
+
+
+def settings_for(study: Study, source: Data, **options: Any) -> Settings:
     """Return how the features of a source are made: as a table's label says, or by options (see `settings_of`).
 
     Raises:

@@ -40,6 +40,7 @@ from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
 from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Study
+from gazeveil.samples.identification import Identification
 from gazeveil.showing import a_few, html_table
 from gazeveil.types import Tell, silent
 
@@ -150,6 +151,10 @@ class Measurement(ABC):
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts that the release rests on."""
         return self.study.facts(self.domain.stimuli)
+
+    def identification(self) -> Identification | None:
+        """Return how often participants were identified behind it, as measured; None where that is not a question."""
+        return None
 
     def warnings(self) -> tuple[str, ...]:
         """Return what somebody should know before spending."""
@@ -358,12 +363,14 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""
         forecast, preview = self.forecast, self.measurement.preview()
+        found = self.measurement.identification()
         return {
             "product": self.measurement.product,
             "guarantee": self.guarantee.to_dict(),
             "forecast": None if forecast is None else forecast.to_dict(),
             "public_facts": [fact.to_dict() for fact in self.facts],
             "warnings": list(self.measurement.warnings()),
+            "identification": None if found is None else found.to_dict(),
             "preview": None if preview is None else preview.to_dicts(),
             "recipe": self.measurement.recipe(),
         }
@@ -382,6 +389,8 @@ class Plan:
             (f"Public: {fact.name}", _in_short(fact.value) + ("" if fact.declared else " (read from the data)"))
             for fact in self.facts
         ]
+        if (found := self.measurement.identification()) is not None:
+            rows.append(("Who you are", found.warning()))
         rows += [("Mind", warning) for warning in self.measurement.warnings()]
         return html_table(f"Plan: {self.measurement.product}", rows)
 

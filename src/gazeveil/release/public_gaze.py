@@ -14,11 +14,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from gazeveil.errors import GeometryError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.release.forecast import Forecast
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.space import Sphere
 from gazeveil.types import FloatArray
 
 _PATHS, _SECONDS, _SAMPLES = 20, 6.0, 2000
@@ -29,14 +28,18 @@ _REST_S = (0.2, 0.4)
 _SPREAD = 0.18
 """The standard deviation of places, as a part of the screen's width."""
 _SEED = 13
-_FIELD_DEG = 60.0
-"""How wide and high a field of view is taken to be that nobody declared."""
 
 
 @lru_cache(maxsize=64)
-def veil_forecast(mechanisms: tuple[tuple[SampleMechanism, Geometry], ...], rate_hz: float = USUAL_HZ) -> Forecast:
-    """Return how far mechanisms, each on its screen, move public gaze: the same answer every time."""
-    veiled, centred = np.concatenate([_errors(*each, rate_hz) for each in mechanisms], axis=1)
+def veil_forecast(mechanisms: tuple[SampleMechanism, ...], rate_hz: float = USUAL_HZ) -> Forecast:
+    """Return how far mechanisms, each for its screen, move public gaze: the same answer every time."""
+    veiled, centred = np.concatenate([_errors(each, rate_hz) for each in mechanisms], axis=1)
+    directions = any(isinstance(each.space, Sphere) for each in mechanisms)
+    width = (
+        f"the {mechanisms[0].space.usual[0]:g} degrees that gaze usually keeps to"
+        if directions
+        else "the screen's width"
+    )
     nothing = float(np.sqrt(np.mean(centred**2)))
     low, high = np.quantile(veiled, [0.05, 0.95])
     return Forecast(
@@ -46,23 +49,22 @@ def veil_forecast(mechanisms: tuple[tuple[SampleMechanism, Geometry], ...], rate
         high=float(high),
         without_data=nothing,
         floor=0.9 * nothing,
-        basis=f"distance from gaze as a part of the screen's width, on {_PATHS} made-up paths of gaze at {rate_hz:g} "
-        f"Hz that rest {_REST_S[0]:g} to {_REST_S[1]:g} s; without data is the middle of the screen",
+        basis=f"distance from gaze as a part of {width}, on {_PATHS} made-up paths of gaze at {rate_hz:g} "
+        f"Hz that rest {_REST_S[0]:g} to {_REST_S[1]:g} s; without data is the middle of the space",
         each="recordings",
-        part_of="the screen's width",
+        part_of=width,
     )
 
 
-def _errors(mechanism: SampleMechanism, screen: Geometry, rate_hz: float) -> FloatArray:
-    """Return the root-mean-square errors of veiled paths, and of the middle of the screen, as parts of its width."""
-    left, top, right, bottom = _extent(screen)
-    width, height = right - left, bottom - top
+def _errors(mechanism: SampleMechanism, rate_hz: float) -> FloatArray:
+    """Return the root-mean-square errors of veiled paths, and of the middle of the space, as parts of its width."""
+    (width, height), (middle, half_way) = mechanism.space.usual[:2], mechanism.space.centre[:2]
     t = np.arange(min(max(int(_SECONDS * rate_hz), 1), _SAMPLES)) / rate_hz
     late = min(round(mechanism.delay * rate_hz), len(t) - 1)  # a point is about where gaze was before
     found = np.empty((2, _PATHS))
     for number in range(_PATHS):
         across, down = _path(t, number, height / width)
-        x, y = left + width * (0.5 + across), top + width * (height / width / 2 + down)
+        x, y = middle + width * across, half_way + width * down
         veil = mechanism.start(NoiseSource.seeded(_SEED).spawn(f"path {number}"))
         shown_x, shown_y = veil.run(t, x, y)
         off = shown_x[late:] - x[: len(t) - late]
@@ -82,11 +84,3 @@ def _path(t: FloatArray, number: int, height: float) -> tuple[FloatArray, FloatA
     place = np.searchsorted(np.cumsum(_REST_S[0] + (_REST_S[1] - _REST_S[0]) * np.array(length)), t, side="right")
     across, down = _SPREAD * np.array([[NormalDist().inv_cdf(part) for part in axis] for axis in places])
     return np.clip(across, -0.5, 0.5)[place], np.clip(down, -height / 2, height / 2)[place]
-
-
-def _extent(screen: Geometry) -> tuple[float, float, float, float]:
-    try:
-        return screen.extent()
-    except GeometryError:
-        half = _FIELD_DEG / 2
-        return -half, -half, half, half

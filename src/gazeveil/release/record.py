@@ -132,7 +132,7 @@ def _may_go(folder: Path) -> bool:
 
 
 def _values(release: Release, more: Mapping[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
-    recipe, forecast = release.recipe(), release.measurement.forecast()
+    recipe, forecast, found = release.recipe(), release.measurement.forecast(), release.identification
     facts = [fact.to_dict() for fact in release.facts]
     return {
         "format": FORMAT,
@@ -148,6 +148,7 @@ def _values(release: Release, more: Mapping[str, Any], files: Mapping[str, str])
         "recipe": recipe,
         "recipe_digest": digest_of(recipe),
         "forecast": None if forecast is None else forecast.to_dict(),
+        "identification": None if found is None else found.to_dict(),
         "about_the_value": dict(more),
         "post_processing": list(release.post_processing),
         "receipt": None if release.receipt is None else release.receipt.to_dict(),

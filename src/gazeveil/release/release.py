@@ -14,11 +14,13 @@ import polars as pl
 from gazeveil.errors import MissingExtra
 from gazeveil.pictures import Picture
 from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.ledger.account import Receipt
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.study import Fact
 from gazeveil.release.words import stated_facts
+from gazeveil.samples.identification import Identification
 from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
@@ -74,7 +76,21 @@ class Release:
 
     def statement(self) -> Statement:
         """Return what a participant should read."""
-        return statement(self.guarantee, total=self.total, facts=stated_facts(self.facts))
+        found = self.identification
+        return statement(
+            self.guarantee,
+            total=self.total,
+            facts=stated_facts(self.facts),
+            identification="" if found is None else found.in_words(),
+        )
+
+    @property
+    def identification(self) -> Identification | None:
+        """How often participants were identified behind it, as measured; None where that is not a question.
+
+        What was measured is of noise that nobody knows, so it says nothing about a release with noise from a seed.
+        """
+        return None if is_seeded(self.guarantee) else self.measurement.identification()
 
     def post_processed(self, value: Any, how: str) -> Release:
         """Return a release of something computed from the released value alone, which costs nothing more."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gazeveil import __version__
 from gazeveil.errors import FileFormatError, why
 from gazeveil.privacy.guarantee import Guarantee, guarantee_from_dict
+from gazeveil.privacy.kept import is_seeded
 from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.privacy.statement import Statement, statement
@@ -25,8 +26,12 @@ from gazeveil.release import old_records, signing
 from gazeveil.release.charges import check_charge
 from gazeveil.release.documents import STATEMENT_PAGE, STATEMENT_TEXT
 from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
+from gazeveil.release.study import Fact
 from gazeveil.release.verification import WRONG, Finding, Findings, Outcome, Verification, holds
 from gazeveil.release.words import facts_from_record, stated_facts
+from gazeveil.samples.identification import Identification, table
+from gazeveil.samples.mechanism import mechanism_from_dict
+from gazeveil.samples.recordings import VeiledRecordings
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -139,7 +144,8 @@ def _check_files(found: Findings, listed: Any, folder: Path) -> None:
 def _check_statement(found: Findings, values: Mapping[str, Any], guarantee: Guarantee, folder: Path) -> None:
     total = None if values.get("total") is None else guarantee_from_dict(values["total"])
     facts = facts_from_record(values["public_facts"])
-    said = statement(guarantee, total=total, facts=stated_facts(facts))
+    identified = _check_identification(found, values, guarantee, facts)
+    said = statement(guarantee, total=total, facts=stated_facts(facts), identification=identified)
     read = [fact.name for fact in facts if not fact.declared]
     found.check(
         "conditions",
@@ -152,6 +158,25 @@ def _check_statement(found: Findings, values: Mapping[str, Any], guarantee: Guar
         found.unchecked("wording of the statement", "another version wrote it; its numbers are checked")
         same = all(figure in values["statement"] for figure in said.figures())
     found.check("statement", same, "the statement does not say what the guarantee says")
+
+
+def _check_identification(
+    found: Findings, values: Mapping[str, Any], guarantee: Guarantee, facts: tuple[Fact, ...]
+) -> str:
+    """Compare what the record says about identification with the packaged table; return it in words."""
+    written = values.get("identification")
+    stated = None if written is None else Identification.from_dict(written)
+    wanted = values["product"] == VeiledRecordings.product and not is_seeded(guarantee)
+    if wanted and (stated is None or stated.version != table().version):
+        found.unchecked("identification", "another version of the table of measurements was read")
+    else:
+        expected = None
+        if wanted:
+            mechanisms = [mechanism_from_dict(screen["mechanism"]) for screen in values["recipe"]["screens"]]
+            rate = next((fact.value.get("rate_hz") for fact in facts if fact.name == "recordings"), None)
+            expected = table().worst(mechanisms, rate)
+        found.check("identification", stated == expected, "it does not say what was measured behind this veil")
+    return "" if stated is None else stated.in_words()
 
 
 def _documents_say(said: Statement, folder: Path) -> bool:

@@ -7,33 +7,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.subject import Subject, auditable
-from gazeveil.samples._stream_audits import PLANE, Gaze, made, pairs_of
-from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples._one_stream import OneStream
+from gazeveil.samples._stream_audits import PLANE, Gaze, Ticks, made, padded, pairs_of, releases_of, seen_at
+from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.stream import StreamMechanism
+from gazeveil.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
-    """A mechanism, started anew for every trial; samples come one by one and all at once by turns."""
+class Combined(OneStream):
+    """A mechanism that shows the released points of a clock."""
 
-    mechanism: SampleMechanism
+    clock: StreamMechanism
 
-    def run(self, data: Gaze, noise: NoiseSource, trials: int) -> Outputs:
-        """Return what is shown at the samples that are looked at, x and y by turns."""
-        samples = list(zip(data.t.tolist(), data.x.tolist(), data.y.tolist(), strict=True))
-        rows = np.zeros((trials, data.width))
-        for trial, row in enumerate(rows):
-            veil = self.mechanism.start(noise)
-            if trial % 2:
-                shown = np.column_stack(veil.run(data.t, data.x, data.y))
-            else:
-                shown = np.array([veil.step(*sample) for sample in samples])
-            row[: 2 * len(data.seen)] = shown[data.seen].ravel()
-        return rows
+    def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
+        """Return the log ratio of the densities of the points."""
+        return Ticks(self.clock).log_ratio(outputs, first, second)
 
 
 @auditable("chain")
@@ -43,14 +34,19 @@ def chain(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks
     kind: Any = MECHANISMS["chain"]
     smoothing: Any = MECHANISMS["smoothing"]
     mechanism = kind(PLANE, members=(clock, smoothing(PLANE, window=2)))
-    return Subject(Combined(mechanism).run, mechanism.guarantee, pairs_of(clock))
+    # a point is held for longer than the smoothing reaches back: a sample later it is shown as it is
+    pairs = [seen_at(pair, pair.first.seen + 1) for pair in pairs_of(clock) if "recorded" in pair.words]
+    runner = Combined(mechanism, 4 * window, clock)
+    return Subject(runner.run, mechanism.guarantee, padded(pairs), runner.log_ratio)
 
 
 @auditable("rotate")
 def rotate(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0) -> Subject:
     """Two clocks by turns, over windows that meet the end of one turn and the beginning of the next; claims 2 ε."""
-    clocks = tuple(made("clock", epsilon, window, radius, ticks=ticks) for ticks in (1, 2))
+    clocks = (made("clock", epsilon, window, radius, ticks=1),) * 2
     kind: Any = MECHANISMS["rotate"]
-    turn = window + 0.01
-    mechanism = kind(PLANE, members=clocks, least=turn, most=turn)
-    return Subject(Combined(mechanism).run, mechanism.guarantee, pairs_of(clocks[1], window, after=window / 2))
+    mechanism = kind(PLANE, members=clocks, least=1.5 * window, most=1.5 * window)
+    found = [pair for pair in pairs_of(clocks[0], after=window) if "a step" in pair.words and "burst" not in pair.words]
+    pairs = [seen_at(pair, releases_of(mechanism, pair.first)) for pair in found]
+    runner = Combined(mechanism, 6 * window, clocks[0])
+    return Subject(runner.run, mechanism.guarantee, padded(pairs), runner.log_ratio)

@@ -9,7 +9,8 @@ clamped. Where the ratio of densities is known, it is the score that events are 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,14 +27,17 @@ from gazeveil.privacy.audit.neighbours.windows import still_gaze, window_pairs
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.ledger import LOSS_UNIT
-from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.types import FloatArray
 
 _SIDE = 32768
 PLANE = Screen(float(_SIDE), float(_SIDE))
-_RATE = 40.0
+_RATE = 10.0
+"""As many samples as there are tests; bursts have ten times as many."""
+_BLURS = 48
 _TEST_UNIT = LOSS_UNIT + (LOSS_UNIT >> 10)
 
 
@@ -47,8 +51,13 @@ class Gaze:
     seen: NDArray[np.int64]
     width: int
 
+    @property
+    def axes(self) -> tuple[FloatArray, ...]:
+        """Gaze, one list a coordinate."""
+        return self.x, self.y
+
     def points(self) -> FloatArray:
-        """Return gaze at the samples that are looked at."""
+        """Return gaze at the samples that are looked at; NaN where it is missing."""
         return np.column_stack((self.x[self.seen], self.y[self.seen]))
 
 
@@ -111,8 +120,10 @@ class Tested(Stream):
         rows = np.arange(len(outputs))
         left, shares, locked = np.full(len(rows), float(plan.releases.cap)), np.zeros(len(rows)), np.zeros(len(rows))
         total = np.zeros(len(rows))
-        for slot, gaze in enumerate(data.points()):
+        for slot, there in enumerate(data.points()):
             here = outputs[:, 2 * slot : 2 * slot + 2]
+            # a sample without gaze stands for the latest output
+            gaze = outputs[:, 2 * slot - 2 : 2 * slot] if np.isnan(there).any() else there
             loss = np.minimum(left, share * np.minimum(shares + 1, most)) if kind == 1 else np.floor(left / 2)
             free = (locked == 0) & (loss >= max(least, plan.releases.cap / 16))
             if slot:
@@ -128,6 +139,43 @@ class Tested(Stream):
             shares = np.where(published, 0.0, shares + (locked == 0))
             locked = np.where(published & (kind == 1), np.ceil(loss / max(share, 1.0)) - 1, np.maximum(locked - 1, 0))
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse(Stream):
+    """The sparse vector technique, within one window: releases, and tests under a threshold that is blurred once.
+
+    The blur is averaged over a few dozen of its quantiles, so the ratio is nearly that of the densities.
+    """
+
+    def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
+        """Return nearly the log ratio of the two densities."""
+        return self._log_density(outputs, first) - self._log_density(outputs, second)
+
+    def _log_density(self, outputs: Outputs, data: Gaze) -> FloatArray:
+        plan = self.mechanism.plan()
+        tests, threshold = plan.own[:2]
+        unit = _TEST_UNIT / tests
+        shares = (np.arange(_BLURS) + 0.5) / _BLURS
+        blurs = -2 * unit * np.sign(shares - 0.5) * np.log(1 - 2 * np.abs(shares - 0.5))
+        total, left = np.zeros(len(outputs)), np.full(len(outputs), float(plan.releases.cap))
+        epoch = np.zeros((len(outputs), _BLURS))
+        for slot, gaze in enumerate(data.points()):
+            here = outputs[:, 2 * slot : 2 * slot + 2]
+            free = left >= tests + plan.loss
+            published = free
+            if slot:
+                before = outputs[:, 2 * slot - 2 : 2 * slot]
+                published = free & np.any(here != before, axis=1)
+                far = np.linalg.norm(gaze - before, axis=1) - threshold
+                beyond = (far[:, None] - blurs) / (4 * unit)
+                chance = np.where(published[:, None], _log_laplace(beyond), _log_laplace(-beyond))
+                epoch += np.where(free[:, None], chance, 0.0)
+                total += np.where(published, _log_mean(epoch), 0.0)
+                epoch[published] = 0.0
+            total -= np.where(published, np.linalg.norm(here - gaze, axis=1) * plan.loss / LOSS_UNIT, 0.0)
+            left -= np.where(published, tests + plan.loss, 0.0)
+        return total + _log_mean(epoch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,34 +222,37 @@ class TestsAlone:
 def clock(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, ticks: int = 2) -> Subject:
     """Noisy points on a public clock, over windows of gaze that are moved."""
     stream = Ticks(made("clock", epsilon, window, radius, ticks=ticks))
-    return Subject(stream.run, stream.mechanism.guarantee, pairs_of(stream.mechanism), stream.log_ratio)
+    pairs = padded([*pairs_of(stream.mechanism), *pairs_with_a_gap(stream.mechanism)])
+    return Subject(stream.run, stream.mechanism.guarantee, pairs, stream.log_ratio)
 
 
 @auditable("kaleido")
-def kaleido(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+def kaleido(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.05) -> Subject:
     """Kaleido with its noise, tests and windows corrected."""
     options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "floor": "0.02"}
     return _tested(made("kaleido", epsilon, window, radius, **options))
 
 
 @auditable("distribution")
-def distribution(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+def distribution(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.05) -> Subject:
     """Budget distribution for gaze."""
     return _tested(made("distribution", epsilon, window, radius, test_share=test_share, t_skip="0.1", floor="0.02"))
 
 
 @auditable("absorption")
-def absorption(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
-    """Budget absorption for gaze."""
-    return _tested(made("absorption", epsilon, window, radius, test_share=test_share, t_skip="0.1"))
+def absorption(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.05) -> Subject:
+    """Budget absorption for gaze, over windows that skipped releases come before."""
+    skip = str(window / 2)
+    mechanism = made("absorption", epsilon, window, radius, test_share=test_share, t_skip=skip)
+    return _tested(mechanism, after=window)
 
 
 @auditable("sparse-vector")
-def sparse_vector(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.5) -> Subject:
+def sparse_vector(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, test_share: float = 0.1) -> Subject:
     """The sparse vector technique for gaze."""
     options = {"test_share": test_share, "t_skip": "0.1", "l_thresh": 0.01, "releases": 2}
-    mechanism = made("sparse-vector", epsilon, window, radius, **options)
-    return Subject(Stream(mechanism).run, mechanism.guarantee, pairs_of(mechanism))
+    stream = Sparse(made("sparse-vector", epsilon, window, radius, **options))
+    return Subject(stream.run, stream.mechanism.guarantee, pairs_of(stream.mechanism), stream.log_ratio)
 
 
 @auditable("kaleido-as-published")
@@ -233,7 +284,7 @@ def clock_by_samples(epsilon: float = 1.0, window: float = 0.5, radius: float = 
         for pair in window_pairs(recording, 0.0, window, radius)
         if pair.words.startswith("a step")
     ]
-    return Subject(stream.run, GazeStreamDP(epsilon, window, radius), _padded(pairs), stream.log_ratio)
+    return Subject(stream.run, GazeStreamDP(epsilon, window, radius), padded(pairs), stream.log_ratio)
 
 
 def made(name: str, epsilon: float, window: float, radius: float, **options: Any) -> StreamMechanism:
@@ -249,27 +300,58 @@ def made(name: str, epsilon: float, window: float, radius: float, **options: Any
     return mechanism
 
 
-def _tested(mechanism: StreamMechanism) -> Subject:
+def _tested(mechanism: StreamMechanism, after: float = 0.0) -> Subject:
     stream = Tested(mechanism)
-    return Subject(stream.run, mechanism.guarantee, pairs_of(mechanism), stream.log_ratio)
+    pairs = padded([*pairs_of(mechanism, after=after), *pairs_with_a_gap(mechanism, after=False)])
+    return Subject(stream.run, mechanism.guarantee, pairs, stream.log_ratio)
 
 
 def pairs_of(mechanism: StreamMechanism, seconds: float = 0.0, after: float = 0.0) -> tuple[Pair, ...]:
     """Return streams as long as a window or shorter, moved by a step or a drift, on every clock."""
     seconds, radius = seconds or float(mechanism.window), float(mechanism.radius)
-    period = mechanism.plan().period_us
+    moves = ("a step", "a slow drift")
+    still = still_gaze(screen(_SIDE, _SIDE), after + seconds + 1 / _RATE, _RATE, places=1)  # both ends of the window
+    found = window_pairs(still, after, seconds, radius)
+    return padded([_pair(pair, _slots(mechanism)) for pair in found if pair.words.startswith(moves)])
+
+
+def pairs_with_a_gap(mechanism: StreamMechanism, *, after: bool = True) -> list[Pair]:
+    """Return windows that are moved by a step, with gaze that is lost within them, or when they are over and for good.
+
+    Whoever held the last gaze that was seen would give it away anew in every window after.
+    """
+    seconds, radius = float(mechanism.window), float(mechanism.radius)
+    lengths = {"gaze lost within it": seconds} | ({"gaze lost after it": 3.0 * seconds} if after else {})
+    pairs = []
+    for words, length in lengths.items():
+        gaze = still_gaze(screen(_SIDE, _SIDE), length, _RATE, places=1)
+        for pair in window_pairs(gaze, 0.0, seconds, radius):
+            if pair.words.startswith("a step"):
+                made = _pair(pair, _slots(mechanism))
+                lost = made.first.t >= seconds if length > seconds else abs(made.first.t - seconds / 2) <= seconds / 4
+                sides = [
+                    replace(side, x=np.where(lost, np.nan, side.x), y=np.where(lost, np.nan, side.y))
+                    for side in (made.first, made.second)
+                ]
+                pairs.append(Pair(sides[0], sides[1], f"{pair.words}, {words}"))
+    return pairs
+
+
+def _slots(mechanism: StreamMechanism) -> Callable[[Recording], NDArray[np.int64]]:
+    """Return what finds the samples at which a mechanism may release something: they follow from the clock alone."""
+    plan = mechanism.plan()
+    most = plan.releases.cap // plan.loss if isinstance(mechanism, Clock) else math.inf
 
     def slots(there: Recording) -> NDArray[np.int64]:
         times = np.rint(there.t * 1e6).astype(np.int64)
         chosen = [0]
         for i in range(1, len(times)):
-            if times[i] - times[chosen[-1]] >= period:
+            within = [j for j in chosen if times[i] - times[j] <= plan.releases.window_us]
+            if times[i] - times[chosen[-1]] >= plan.period_us and len(within) < most:
                 chosen.append(i)
         return np.array(chosen)
 
-    moves = ("a step", "a slow drift")
-    found = window_pairs(still_gaze(screen(_SIDE, _SIDE), seconds + after, _RATE, places=1), after, seconds, radius)
-    return _padded([_pair(pair, slots) for pair in found if pair.words.startswith(moves)])
+    return slots
 
 
 def _pair(pair: Pair, slots: Any) -> Pair:
@@ -278,20 +360,40 @@ def _pair(pair: Pair, slots: Any) -> Pair:
     return Pair(sides[0], sides[1], pair.words)
 
 
-def _padded(pairs: list[Pair]) -> tuple[Pair, ...]:
+def releases_of(mechanism: SampleMechanism, gaze: Gaze) -> NDArray[np.int64]:
+    """Return the samples at which a mechanism without a filter releases a point; that is public."""
+    shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run(gaze.t, gaze.x, gaze.y))
+    return np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=np.nan) != 0, axis=0))
+
+
+def seen_at(pair: Pair, seen: NDArray[np.int64]) -> Pair:
+    """Return a pair that is looked at at other samples."""
+    sides = [replace(side, seen=seen, width=2 * len(seen)) for side in (pair.first, pair.second)]
+    return Pair(sides[0], sides[1], pair.words)
+
+
+def padded(pairs: list[Pair]) -> tuple[Pair, ...]:
     """Give the outputs of all pairs one width."""
     width = max(pair.first.width for pair in pairs)
 
-    def wide(gaze: Gaze) -> Gaze:
-        return Gaze(gaze.t, gaze.x, gaze.y, gaze.seen, width)
-
-    return tuple(Pair(wide(pair.first), wide(pair.second), pair.words) for pair in pairs)
+    return tuple(
+        Pair(replace(pair.first, width=width), replace(pair.second, width=width), pair.words) for pair in pairs
+    )
 
 
 def _apart(outputs: Outputs, data: Gaze) -> FloatArray:
-    """Return how far the outputs are from gaze, added up over the samples that are looked at."""
+    """Return how far the outputs are from gaze, added up over the samples that are looked at and have gaze.
+
+    Where there is none, the noise is added to what was released before, which is the same for both of a pair.
+    """
     points = outputs[:, : 2 * len(data.seen)].reshape(len(outputs), -1, 2)
-    return np.asarray(np.linalg.norm(points - data.points(), axis=2).sum(axis=1))
+    return np.asarray(np.nansum(np.linalg.norm(points - data.points(), axis=2), axis=1))
+
+
+def _log_mean(logs: FloatArray) -> FloatArray:
+    """Return the logarithm of the mean of each row's exponentials."""
+    most = logs.max(axis=1)
+    return np.asarray(most + np.log(np.exp(logs - most[:, None]).mean(axis=1)))
 
 
 def _log_laplace(z: FloatArray) -> FloatArray:

@@ -4,6 +4,9 @@
 
 A kernel never changes state before its noise is drawn and decided. So it can stop with a code, be helped with words
 or with a settled sample, and be called again with the same gaze; nothing is counted or spent twice.
+
+Releases come on the public clock, whether or not there is gaze. A sample without gaze stands for what was thought of
+gaze before it, which follows from what was released (`taken`). Raw gaze is never held: it would leak after its window.
 """
 
 from __future__ import annotations
@@ -23,39 +26,37 @@ from gazeveil.types import FloatArray, IntArray, WordArray
 DONE, MORE_WORDS, SETTLE_POINT, SETTLE_TEST, BAD_TIME = range(5)
 """What a kernel answers; anything but `DONE` leaves the state as it was."""
 
-NOW, TICK, TICKS, TEST, BLINK, ORIGIN, WORD, BACK, MISSING, INFINITE = range(10)
-"""The clock: latest time, latest release and how many, latest test, latest sample of a blink, first time, next word,
-and how many samples ran back in time, were missing, or were infinite."""
+NOW, TICK, TICKS, TEST, WALL, ORIGIN, WORD, BACK, MISSING, INFINITE = range(10)
+"""The clock: latest time, latest release and how many, latest test, the machine's time if it is known, first time, next
+word, and how many samples ran back in time, were missing, or were infinite."""
 POINT_IS_SET, POINT_X, POINT_Y, TEST_IS_SET, TEST_VALUE = range(10, 15)
 """Noise that was settled outside; there may be two tests, one after the other."""
 ASKED_WORD, ASKED_LOSS, ASKED_TIMES = range(17, 20)
 """Which noise is to be settled: at which word, for what loss, and at how many times the scale."""
-GONE = 20
-"""Since when gaze has been missing."""
-OWN = 21
-"""From here on a mechanism keeps what is its own."""
-POINT_Z = 26
+SPENT, SPENT_AT, SPENT_WALL = range(20, 23)
+"""The latest spend: when, by the ledger's time (`paced`), the stream's and the machine's."""
+POINT_Z = 23
 """The third coordinate of settled noise, where there is one."""
-CLOCK_WIDTH = 27
+OWN = 24
+"""From here on a mechanism keeps what is its own."""
+CLOCK_WIDTH = 29
 
 NEVER = -(1 << 62)
 
-FILTER, LAG, AFTER_BLINK, SPACING, LOSS, PERIOD = range(gaze.MODEL_WIDTH, gaze.MODEL_WIDTH + 6)
-"""The plan follows the gaze model: whether to filter, the lag and the pause after a blink in microseconds, the lattice
-step of points, what a release costs in loss units, and the least time between two."""
-GRAIN = gaze.MODEL_WIDTH + 6
+FILTER, LAG, SPACING, LOSS, PERIOD = range(gaze.MODEL_WIDTH, gaze.MODEL_WIDTH + 5)
+"""The plan follows the gaze model: whether to filter, the lag in microseconds, the lattice step of points, what a
+release costs in loss units, and the least time between two."""
+GRAIN = gaze.MODEL_WIDTH + 5
 """The lattice step of tested distances, in the unit of gaze."""
-SPHERE = gaze.MODEL_WIDTH + 7
+SPHERE = gaze.MODEL_WIDTH + 6
 """Whether gaze is a direction: noise is then added to its unit vector, on a lattice in space."""
-PLAN_OWN = gaze.MODEL_WIDTH + 8
+PLAN_OWN = gaze.MODEL_WIDTH + 7
 PLAN_WIDTH = PLAN_OWN + 8
 
 SCENE_WIDTH = 5
 """If the scene has changed, the plan is followed by scenes, the latest first: since when each is shown, in microseconds
 after the stream's first time; the centre of gaze there; and how far gaze was from it when the scene changed."""
 
-BLINK_US = 75_000
-"""Gaze that is missing for so long is a blink; for less, the tracker has lost it for a moment."""
 LOSS_UNIT = float(1 << 30)
 SPHERE_UNIT = LOSS_UNIT * NOISE_PER_DEGREE
 TEST_UNIT = float((1 << 30) + (1 << 20))
@@ -86,9 +87,23 @@ def is_time(t: float) -> bool:
 
 
 @kernel(error_model="numpy", inline="always")
-def usable(clock: IntArray, plan: FloatArray, now: int, x: float, y: float) -> bool:
-    """Whether gaze is there, and no longer disturbed by a blink. Which samples are missing is public."""
-    return bool(np.isfinite(x) and np.isfinite(y) and now - clock[BLINK] >= plan[AFTER_BLINK])
+def paced(clock: IntArray, now: int) -> int:
+    """Return the ledger's time: since the latest spend it passed no faster than the stream's clock or the machine's.
+
+    So what lies within a window on either clock lies within one by the ledger. In a file there is but the one clock.
+    """
+    if clock[SPENT_AT] == NEVER:
+        return now
+    passed = now - clock[SPENT_AT]
+    if clock[WALL] != NEVER:
+        passed = min(passed, clock[WALL] - clock[SPENT_WALL])
+    return int(clock[SPENT] + passed)
+
+
+@kernel(error_model="numpy", inline="always")
+def spent(clock: IntArray, now: int, at: int) -> None:
+    """Take note of a spend at a time of the stream that the ledger entered at its own."""
+    clock[SPENT], clock[SPENT_AT], clock[SPENT_WALL] = at, now, clock[WALL]
 
 
 @kernel(error_model="numpy", inline="always")
@@ -184,11 +199,6 @@ def arrived(clock: IntArray, t: float, now: int, x: float, y: float) -> None:
     clock[NOW] = now
     if not (np.isfinite(x) and np.isfinite(y)):
         clock[INFINITE if np.isinf(x) or np.isinf(y) else MISSING] += 1
-        clock[GONE] = now if clock[GONE] == NEVER else clock[GONE]
-        if now - clock[GONE] >= BLINK_US:
-            clock[BLINK] = now
-    else:
-        clock[GONE] = NEVER
 
 
 @kernel(error_model="numpy")
@@ -236,6 +246,15 @@ def estimate(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int) ->
     if clock[TICKS] == 0:
         return plan[gaze.CENTRE], plan[gaze.CENTRE + 1]
     return belief[gaze.U], belief[gaze.AXIS + gaze.U]
+
+
+@kernel(error_model="numpy", inline="always")
+def taken(clock: IntArray, belief: FloatArray, plan: FloatArray, now: int, x: float, y: float) -> tuple[float, float]:
+    """Return the gaze that a sample stands for: its own; where it has none, the estimate from what was released."""
+    if np.isfinite(x) and np.isfinite(y):
+        return x, y
+    thought_x, thought_y = estimate(clock, belief, plan, now)
+    return thought_x, thought_y
 
 
 @kernel(error_model="numpy", inline="always")

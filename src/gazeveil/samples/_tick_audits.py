@@ -15,51 +15,48 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
+from gazeveil.samples._one_stream import OneStream
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.space import Room
 from gazeveil.types import FloatArray
 
 _ROOM = Room((-20000.0,) * 3, (20000.0,) * 3)
 """So large that no noisy point meets its edge."""
-_RATE = 40.0
+_RATE = 10.0
+_MOST = 3
+"""How many windows a stream is long at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """A stream of points, and which of its samples get a release."""
+    """A stream of points, which of its samples get a release, and how many numbers an output has."""
 
     t: FloatArray
     points: FloatArray
-    released: NDArray[np.intp]
+    seen: NDArray[np.intp]
+    width: int
+
+    @property
+    def axes(self) -> tuple[FloatArray, ...]:
+        """The points, one list a coordinate."""
+        return tuple(self.points)
 
 
 @dataclass(frozen=True, slots=True)
-class Ticks:
-    """A mechanism, started anew for every trial; an output is all that was released."""
+class Ticks(OneStream):
+    """Held ticks: an output is all that was released; a release that another clock has and this one has not is 0."""
 
     mechanism: HeldTicks
-
-    def run(self, data: Points, noise: NoiseSource, trials: int) -> Outputs:
-        """Return the released points, one trial a row; a release that another clock has and this one has not is 0."""
-        rows = np.zeros((trials, 3 * self.mechanism.ticks))
-        samples = list(zip(data.t.tolist(), *data.points.tolist(), strict=True))
-        for trial, row in enumerate(rows):  # one by one, as a live app gets them, and all at once by turns
-            veil = self.mechanism.start(noise)
-            if trial % 2:
-                shown = np.stack(veil.run3(data.t, *data.points))
-            else:
-                shown = np.array([veil.step3(*sample) for sample in samples]).T
-            row[: 3 * len(data.released)] = shown[:, data.released].T.ravel()
-        return rows
 
     def log_ratio(self, outputs: Outputs, first: Points, second: Points) -> FloatArray:
         """Return the log ratio of the two densities."""
         return (self._apart(outputs, second) - self._apart(outputs, first)) / float(self.mechanism.scale)
 
     def _apart(self, outputs: Outputs, data: Points) -> FloatArray:
-        count = len(data.released)
+        count = len(data.seen)
         there = outputs[:, : 3 * count].reshape(len(outputs), count, 3)
-        return np.asarray(np.linalg.norm(there - data.points[:, data.released].T, axis=2).sum(axis=1))
+        # where gaze is missing, noise is added to what was released before, which is the same for both of a pair
+        return np.asarray(np.nansum(np.linalg.norm(there - data.points[:, data.seen].T, axis=2), axis=1))
 
 
 @auditable("held-ticks")
@@ -68,7 +65,7 @@ def held_ticks(epsilon: float = 1.0, window: float = 0.5, radius: float = 60.0, 
     mechanism = HeldTicks(
         _ROOM, epsilon=Fraction(epsilon), window=Fraction(window), radius=Fraction(radius), ticks=ticks
     )
-    stream = Ticks(mechanism)
+    stream = Ticks(mechanism, (_MOST + 1) * window)
     return Subject(stream.run, mechanism.guarantee, _pairs(mechanism), stream.log_ratio)
 
 
@@ -80,14 +77,16 @@ def _pairs(mechanism: HeldTicks) -> tuple[Pair, ...]:
         "on an even clock": even,
         "in a burst at ten times the rate": np.arange(0.0, seconds + 1e-9, 0.1 / _RATE),
         "on a clock that stutters": np.sort(np.concatenate([even, even[::3], even[::5] + 1e-6])),
+        "and then gaze is lost": np.arange(0.0, (_MOST - 0.5) * seconds, 1.0 / _RATE),
     }
     pairs = []
     for words, clock in clocks.items():
-        t = clock[clock <= seconds]
-        there = np.zeros((3, len(t)))
+        t = clock if words.endswith("lost") else clock[clock <= seconds]
+        there = np.where(t <= seconds, 0.0, np.nan) + np.zeros((3, len(t)))
         shown = np.stack(mechanism.start(NoiseSource.seeded(1)).run3(t, *there))
         released = np.flatnonzero(np.any(np.diff(shown, axis=1, prepend=0.0) != 0, axis=0))
         # aside is rounded down, so that three of them make no more than the radius
         moved = there + math.nextafter(aside * (1.0 - 1e-15), 0.0)
-        pairs.append(Pair(Points(t, there, released), Points(t, moved, released), f"a window moved aside, {words}"))
+        sides = [Points(t, points, released, 3 * _MOST * mechanism.ticks) for points in (there, moved)]
+        pairs.append(Pair(sides[0], sides[1], f"a window moved aside, {words}"))
     return tuple(pairs)

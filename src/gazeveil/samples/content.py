@@ -75,7 +75,7 @@ def prior_of(space: Space, density: Density | None = None) -> Prior:
     Raises:
         OptionError: If the density is none.
     """
-    wander_x, wander_y, offset_x, offset_y = EYES.variances(space.size)
+    wander_x, wander_y, offset_x, offset_y = EYES.variances(space.usual)
     wander, offset = (wander_x, wander_y), (offset_x, offset_y)
     middle = (space.centre[0], space.centre[1])
     if density is None:

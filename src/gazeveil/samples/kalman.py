@@ -18,6 +18,9 @@ from gazeveil.errors import OptionError
 MOST_TICKS = 12
 """More ticks in a window than this are never better."""
 
+IN_THE_PLANE, IN_SPACE = 3.0, 4.0
+"""The variance of Laplace noise along an axis, in squares of its scale: of points on a screen, of directions."""
+
 
 @dataclass(frozen=True, slots=True)
 class GazeModel:
@@ -45,16 +48,19 @@ EYES = GazeModel()
 """The constants of the study in which the filter was chosen."""
 
 
-def predicted_error(model: GazeModel, size: Sequence[float], scale: float, period: float) -> float:
+def predicted_error(
+    model: GazeModel, size: Sequence[float], scale: float, period: float, variance: float = IN_THE_PLANE
+) -> float:
     """Return the mean squared error that the filter expects, averaged over time, both axes together.
 
     Args:
         model: How gaze moves.
         size: The size of the space.
-        scale: The scale of the planar Laplace noise of a tick; its variance an axis is three times the square.
+        scale: The scale of the noise of a tick.
         period: Seconds between two ticks.
+        variance: The variance of the noise an axis, in squares of its scale.
     """
-    noise = 3.0 * scale * scale
+    noise = variance * scale * scale
     fast, slow = math.exp(-period / model.settle), math.exp(-period / model.drift)
     stays_u, stays_m = _mean_decay(2.0 * period / model.settle), _mean_decay(2.0 * period / model.drift)
     stays_um = _mean_decay(period / model.settle + period / model.drift)
@@ -76,7 +82,9 @@ def predicted_error(model: GazeModel, size: Sequence[float], scale: float, perio
 
 
 @lru_cache(maxsize=1024)
-def choose_c(model: GazeModel, size: tuple[float, ...], scale: float, window: float) -> int:
+def choose_c(
+    model: GazeModel, size: tuple[float, ...], scale: float, window: float, variance: float = IN_THE_PLANE
+) -> int:
     """Return how many ticks a window should have, from 1 to 12: the number of least expected error.
 
     No gaze enters, so the choice is public.
@@ -86,8 +94,9 @@ def choose_c(model: GazeModel, size: tuple[float, ...], scale: float, window: fl
         size: The size of the space.
         scale: The noise scale of a single tick that has the whole window's budget: radius / epsilon.
         window: The length of a window in seconds.
+        variance: The variance of the noise an axis, in squares of its scale.
     """
-    return min(range(1, MOST_TICKS + 1), key=lambda c: predicted_error(model, size, c * scale, window / c))
+    return min(range(1, MOST_TICKS + 1), key=lambda c: predicted_error(model, size, c * scale, window / c, variance))
 
 
 def aoi_chances(mean: Sequence[float], variance: Sequence[float], boxes: Sequence[Sequence[float]]) -> list[float]:

@@ -158,7 +158,10 @@ class SampleMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism and its parameters as plain values, as JSON and TOML know them."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"mechanism": self.name} | {name: _plain(value) for name, value in values.items() if value is not None}
+        plain = {name: _plain(value) for name, value in values.items() if value is not None}
+        if isinstance(radius := values.get("radius"), Fraction):  # exact, so in the unit of the space
+            plain["radius"] = as_text(radius) + self.space.unit
+        return {"mechanism": self.name, **plain}
 
     def in_words(self) -> str:
         """Say name and parameters in one line."""
@@ -230,6 +233,13 @@ class Veil(ABC):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Take many samples of a space with three axes."""
         raise self._wrong_axes(3)
+
+    def pace(self, now: float) -> None:  # noqa: B027  (without a promise there is nothing to pace)
+        """Say what the machine's monotonic clock shows for the samples to come, in seconds.
+
+        A veil with a promise for windows then keeps it on both clocks: if the device's clock runs ahead, as after a
+        stall, releases wait for the machine's. For live streams alone; a file has but the one clock.
+        """
 
     @property
     @abstractmethod

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from gazeveil.errors import FileFormatError, OptionError
+from gazeveil.samples.length import Length, as_written
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, mechanism_from_dict
-from gazeveil.samples.space import Space
+from gazeveil.samples.space import Space, space_from_dict
 
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -74,8 +75,21 @@ def from_recipe(values: Mapping[str, Any], space: Space) -> SampleMechanism:
     return mechanism_from_dict(_with_space(values, space.to_dict()))
 
 
+def with_lengths(name: str, values: Mapping[str, Any], space: Space) -> dict[str, Any]:
+    """Return a mechanism's parameters with the lengths that a person wrote in the unit of a space.
+
+    Raises:
+        OptionError: If a length has no unit, or one that does not fit.
+    """
+    in_own_unit = get_type_hints(MECHANISMS[name]).get("radius") is Fraction  # others are angles everywhere
+    written = {"radius": as_written(values["radius"], space)} if in_own_unit and "radius" in values else {}
+    return {**values, **written}
+
+
 def _with_space(values: Mapping[str, Any], space: Mapping[str, Any]) -> dict[str, Any]:
     filled = {"space": dict(space), **values}
+    if isinstance(filled.get("mechanism"), str) and isinstance(filled["space"], Mapping):
+        filled = with_lengths(filled["mechanism"], filled, space_from_dict(filled["space"]))
     members = filled.get("members")
     if isinstance(members, list | tuple):
         filled["members"] = [
@@ -91,10 +105,12 @@ def _value(name: str, key: str, text: str, hint: Any) -> Any:
         if hint is int:
             return int(text)
         if hint is float:
-            return float(text)
+            return text if text.endswith("deg") else float(text)
     except (KeyError, ValueError):
         expected = {bool: "true or false", int: "a whole number", float: "a number"}[hint]
         raise OptionError(f"{key} of {name} must be {expected}, not {text!r}") from None
+    if key == "radius":
+        Length.of(text)  # whether the unit fits is known once the space is
     if hint is str or hint is Fraction:  # exact numbers are read from text
         return text
     raise OptionError(f"{key} of {name} cannot be given on the command line", hint="write it to a file, see --recipe")

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
@@ -23,7 +24,7 @@ from gazeveil.samples.mechanism import LATEST, MECHANISMS, Faults, SampleMechani
 from gazeveil.samples.mechanisms.edge import RULES
 from gazeveil.samples.output import processed
 from gazeveil.samples.presets import find_preset
-from gazeveil.samples.recipe import from_recipe
+from gazeveil.samples.recipe import from_recipe, with_lengths
 from gazeveil.samples.space import space_of
 from gazeveil.showing import brief
 
@@ -39,6 +40,8 @@ class VeiledRecordings:
         preset: A setting of the papers by name, for example ``lphu``.
         recipe: The mechanism as plain values, for example a chain; without a space it takes the screen's.
         parameters: The parameters of the mechanism; those that change a preset.
+        field: How far directions in degrees reach, across and down, if not as far as the headset's field of view or,
+            where none is declared, the field of the eyes; (360, 180) for directions in the world's frame.
         edge: ``clamp`` or ``reflect`` at the edges of the screen; None leaves points where they are.
         eyes: What becomes of single eyes: ``drop``, or ``same`` to give both the one veiled point.
     """
@@ -48,7 +51,8 @@ class VeiledRecordings:
     mechanism: str | None = None
     preset: str | None = None
     recipe: Mapping[str, Any] | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    field: tuple[float, float] | None = None
     edge: str | None = None
     eyes: Eyes = "drop"
 
@@ -58,7 +62,7 @@ class VeiledRecordings:
         if sum(choice is not None for choice in (self.mechanism, self.preset, self.recipe)) != 1:
             raise OptionError(
                 "say which mechanism: by its name, a preset or a recipe, one of them",
-                hint="for example --preset lphu, or --mechanism clock --epsilon 3 --window 0.5 --radius 60",
+                hint="for example --preset lphu, or --mechanism clock --epsilon 3 --window 0.5 --radius 60px",
             )
         if self.mechanism is not None:
             MECHANISMS[self.mechanism]  # an unknown name is refused
@@ -76,10 +80,12 @@ class VeiledRecordings:
 
         Raises:
             OptionError: If it cannot be made of these parameters, or works in another unit.
+            GeometryError: If there is a field, and gaze is not in degrees.
         """
-        space = space_of(screen)
+        space = space_of(screen, self.field)
         if self.preset is not None:
-            made = find_preset(self.preset).mechanism_in(space, **self.parameters)
+            chosen = find_preset(self.preset)
+            made = chosen.mechanism_in(space, **with_lengths(chosen.mechanism, self.parameters, space))
         else:
             made = from_recipe(self.recipe or {"mechanism": self.mechanism, **self.parameters}, space)
         if made.space.axes != space.axes or made.space.unit != space.unit:

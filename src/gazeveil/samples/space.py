@@ -20,6 +20,15 @@ from gazeveil.gaze.geometry import Geometry, Unit
 Point = tuple[float, ...]
 
 FULL_TURN = 360.0
+
+EYE_FIELD = (110.0, 100.0)
+"""How far the eyes turn in the head, in degrees across and down: the space of directions from a headset whose field of
+view nobody declared. Eyes reach about 55 degrees to either side (Guitton and Volle 1987) and about 28 up and 47 down
+(Lee and others 2019); the field is symmetric, and as high as the larger of the two needs."""
+
+USUAL_FIELD = 50.0
+"""How much of that they use most of the time, across and down: beyond 25 degrees the head helps. A filter expects gaze
+there; it may go anywhere."""
 _RADIAN = math.pi / 180.0
 
 
@@ -58,6 +67,11 @@ class Space(ABC):
     def centre(self) -> Point:
         """The middle of the space: where an eye is before anything is known."""
         return tuple((low + high) / 2.0 for low, high in zip(self.low, self.high, strict=True))
+
+    @property
+    def usual(self) -> Point:
+        """How large the part is that gaze keeps to most of the time: a veil's filter expects it there."""
+        return self.size
 
     @property
     def period(self) -> float:
@@ -154,8 +168,9 @@ class Screen(Space):
 class Sphere(Space):
     """Directions as yaw and pitch in degrees from straight ahead, y growing downwards.
 
-    The full circle of yaw wraps at ±180 degrees. A narrower field of view has edges instead, like a screen. Noise with
-    a guarantee is added to the direction's unit vector, so that a radius is a visual angle, at the poles too.
+    The full circle of yaw wraps at ±180 degrees. A narrower field has edges instead, like a screen, and gaze in it is
+    taken to be in the head's frame. Noise with a guarantee is added to the direction's unit vector, so that a radius is
+    a visual angle, at the poles too; gaze beyond the edges is not moved before that, only what comes out is.
 
     Attributes:
         fov_x: How far yaw reaches, 360 for all around.
@@ -187,6 +202,11 @@ class Sphere(Space):
     def high(self) -> Point:
         """Far right and far down."""
         return self.fov_x / 2.0, self.fov_y / 2.0
+
+    @property
+    def usual(self) -> Point:
+        """What the eyes use most of the time; all of the sphere where gaze goes all around, because the head turns."""
+        return self.size if self.period else tuple(min(side, USUAL_FIELD) for side in self.size)
 
     @property
     def period(self) -> float:
@@ -230,11 +250,23 @@ class Room(Space):
 SPACES: dict[str, type[Space]] = {space.kind: space for space in (Screen, Sphere, Room)}
 
 
-def space_of(geometry: Geometry) -> Space:
+def space_of(geometry: Geometry, field: Sequence[float] | None = None) -> Space:
     """Return the space of a recording's geometry, in the recording's own unit.
 
-    Degrees on a headset whose field of view is unknown, and degrees all around, are the whole sphere.
+    Degrees whose field of view is unknown are directions in the head's frame, and lie in the field of the eyes.
+    Directions in the world's frame are declared by a field of view of 360 x 180.
+
+    Args:
+        geometry: The geometry. Public.
+        field: How far directions reach, across and down, if it is to be another field. Public.
+
+    Raises:
+        GeometryError: If there is a field, and gaze is not in degrees.
     """
+    if field is not None:
+        if geometry.unit is not Unit.DEGREE:
+            raise GeometryError(f"a field is for directions in degrees, not for {geometry}", hint="leave it out")
+        return Sphere(*field)
     if geometry.unit is Unit.PIXEL:
         left, top, right, bottom = geometry.extent()
         return Screen(right - left, bottom - top, _per_degree(geometry))
@@ -242,7 +274,7 @@ def space_of(geometry: Geometry) -> Space:
         return Screen(1.0, 1.0, None, "norm")
     measured = geometry.width_mm is not None and geometry.distance_mm is not None
     if geometry.fov_x_deg is None and not measured:
-        return Sphere()
+        return Sphere(*EYE_FIELD)
     left, top, right, bottom = geometry.extent()
     return Sphere(min(right - left, FULL_TURN), min(bottom - top, FULL_TURN / 2.0))
 

@@ -30,6 +30,7 @@ from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
+from gazeveil.samples.length import Length
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.state import Arrays
@@ -70,20 +71,20 @@ class Plan:
 class StreamMechanism(SampleMechanism):
     """A mechanism with Kaleido's promise: any window of gaze, each of its points moved by at most a radius.
 
+    It goes on whether or not there is gaze: a sample without gaze stands for the estimate from what was released before
+    it, and gets its noise, its tests and its charge like any other.
+
     Attributes:
         epsilon: The privacy loss that a window may have.
         window: How long a window is, in seconds.
-        radius: How far each point of it may have been, in the unit of the space.
+        radius: How far each point of it may have been, in the unit of the space; or as text with one, ``60px``.
         filter: Whether a Kalman filter makes the output out of the noisy points; if not, the latest one is held.
-        after_blink: For how long after a blink, that is, gaze missing for 75 ms or more, nothing is released, in
-            seconds: gaze is disturbed then.
     """
 
     epsilon: Fraction
     window: Fraction
     radius: Fraction
     filter: bool = True
-    after_blink: float = 0.05
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
@@ -92,13 +93,13 @@ class StreamMechanism(SampleMechanism):
                 f"{self.name} protects gaze with two coordinates, not three",
                 hint="points in a Room have 'held-ticks'; or give the direction of gaze, in a Sphere",
             )
+        object.__setattr__(self, "radius", Length.of(self.radius).in_space(self.space))
         for name in ("epsilon", "window", "radius"):
             object.__setattr__(self, name, above_zero(getattr(self, name), name))
             if not Fraction(1, 10**9) <= getattr(self, name) <= 10**9:
                 raise OptionError(f"{name} must be between 1e-9 and 1e9, not {getattr(self, name)}")
         if not isinstance(self.filter, bool):
             raise OptionError(f"filter is true or false, not {self.filter!r}")
-        _between(self.after_blink, 0.0, 10.0, "after_blink")
         self._check()
         spacing_of(self.plan(), self.space)
 
@@ -138,7 +139,7 @@ class StreamMechanism(SampleMechanism):
 class StreamVeil(Veil):
     """One stream behind a mechanism with Kaleido's promise. A second thread is refused while one is in it."""
 
-    __slots__ = ("_belief", "_books", "_clock", "_past", "_plan", "_run", "_step", "_tests", "_words")
+    __slots__ = ("_belief", "_books", "_clock", "_past", "_plan", "_run", "_step", "_tests", "_walls", "_words")
 
     mechanism: StreamMechanism
     _now: StreamMechanism
@@ -151,8 +152,7 @@ class StreamVeil(Veil):
         kernels = mechanism.kernels()
         self._step: Callable[..., tuple[int, float, float]] = kernels.step
         self._run: Callable[..., tuple[int, int]] = kernels.run
-        self._clock = np.zeros(k.CLOCK_WIDTH, np.int64)
-        self._clock[[k.NOW, k.TICK, k.TEST, k.BLINK, k.GONE]] = k.NEVER
+        self._clock, self._walls = new_clock(), (k.NEVER, k.WALL, k.SPENT_WALL, k.NEVER)
         self._words = np.zeros(_WORDS, np.uint64)
         self._clock[k.WORD] = _WORDS
         plan = mechanism.plan()
@@ -203,6 +203,16 @@ class StreamVeil(Veil):
             raise
         return shown_x, shown_y
 
+    def pace(self, now: float) -> None:
+        """Say what the machine's clock shows for the samples to come: no window on it holds more than is promised."""
+        wall, (latest, at, spent_at, never) = round(now * 1e6), self._walls
+        if wall <= latest:
+            return
+        if latest == never and self._clock[spent_at] == never:  # of a stream that moved here: take it as just now
+            self._clock[spent_at] = wall
+        self._clock[at] = wall
+        self._walls = (wall, at, spent_at, never)
+
     def _change(self, t: float, changed: StreamMechanism) -> None:
         """Go on with another promise.
 
@@ -213,11 +223,14 @@ class StreamVeil(Veil):
         from gazeveil.samples._ledger_kernels import spend  # noqa: PLC0415
 
         now = int(k.moment(self._clock, t))
+        at = int(k.paced(self._clock, now))
         plan, epoch = changed.plan(), self._now.plan().epoch_loss
-        if epoch and self._clock[k.OWN] and not spend(self._books, int(self._clock[k.TEST]), epoch):
-            raise InternalError("an open epoch was not paid for")
-        books = with_promise(self._books, now, plan.releases, plan.spacing_us or plan.period_us)
-        tests = _tests_for(plan, self._tests, now)
+        if epoch and self._clock[k.OWN]:
+            if not spend(self._books, at, epoch):
+                raise InternalError("an open epoch was not paid for")
+            k.spent(self._clock, now, at)
+        books = with_promise(self._books, at, plan.releases, plan.spacing_us or plan.period_us)
+        tests = _tests_for(plan, self._tests, at)
         past = _past_for(changed, plan, self._past)
         self._books, self._tests, self._past = books, tests, past
         self._plan = scenes.with_scenes(_numbers(changed, plan), scenes.scenes_of(self._plan))
@@ -311,6 +324,7 @@ class StreamVeil(Veil):
             clock[k.WORD] = 0
         elif code == k.SETTLE_POINT:
             spacing = float(self._plan[k.SPACING])
+            x, y = k.taken(clock, self._belief, self._plan, k.moment(clock, t), x, y)
             scale = Fraction(LOSS_UNIT, loss) * _noise_per_unit(self.mechanism.space) / Fraction(spacing)
             place = [gaze.inside(value, self._plan, axis) for axis, value in enumerate((x, y))]
             if isinstance(self.mechanism.space, Sphere):
@@ -344,6 +358,8 @@ class StreamVeil(Veil):
         }
 
     def _restore(self, arrays: Arrays) -> None:
+        from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
         try:
             epsilon, window, radius = arrays["promise"].tobytes().decode().split(",")
             now = replace(self.mechanism, epsilon=epsilon, window=window, radius=radius)  # type: ignore[arg-type]
@@ -363,6 +379,7 @@ class StreamVeil(Veil):
         self._now, self._past = now, past
         self._plan = scenes.with_scenes(_numbers(now, plan), arrays["scenes"])
         self._books, self._tests = arrays["books"], arrays["tests"]
+        self._clock[[k.WALL, k.SPENT_WALL]] = k.NEVER  # another process, another clock
         self._drop_noise()
 
     def _drop_noise(self) -> None:
@@ -371,6 +388,15 @@ class StreamVeil(Veil):
         self._words[:] = 0
         self._clock[k.WORD] = _WORDS
         self._clock[k.POINT_IS_SET : k.ASKED_TIMES + 1] = self._clock[k.POINT_Z] = 0
+
+
+def new_clock() -> IntArray:
+    """Return the integers of a stream that has not begun."""
+    from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
+
+    clock = np.zeros(k.CLOCK_WIDTH, np.int64)
+    clock[[k.NOW, k.TICK, k.TEST, k.WALL, k.SPENT_AT, k.SPENT_WALL]] = k.NEVER
+    return clock
 
 
 def spacing_of(plan: Plan, space: Space) -> float:
@@ -413,7 +439,6 @@ def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
     numbers[gaze.TURN] = space.period
     numbers[k.FILTER] = float(mechanism.filter)
     numbers[k.LAG] = mechanism.delay * 1e6
-    numbers[k.AFTER_BLINK] = mechanism.after_blink * 1e6
     numbers[k.SPACING] = spacing_of(plan, space)
     numbers[k.LOSS] = plan.loss
     numbers[k.PERIOD] = plan.period_us

@@ -16,15 +16,24 @@ PREVIOUS, SEEN, RAN_BACK = range(3)
 PLACES = 3
 
 
-def moment(numbers: IntArray, t: float) -> int:
-    """Return the time of one sample, and remember it.
+def in_microseconds(t: float) -> int:
+    """Return a time in whole microseconds.
 
     Raises:
         ValueError: If it is no time.
     """
     if not abs(t) <= LATEST:
         raise ValueError("not a time")
-    now: int = round(t * 1e6)
+    return round(t * 1e6)
+
+
+def moment(numbers: IntArray, t: float) -> int:
+    """Return the time of one sample, and remember it.
+
+    Raises:
+        ValueError: If it is no time.
+    """
+    now = in_microseconds(t)
     previous = numbers.item(PREVIOUS)
     if now < previous and numbers.item(SEEN):
         numbers[RAN_BACK] += 1

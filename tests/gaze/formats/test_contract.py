@@ -44,9 +44,26 @@ def tobii(folder: Path) -> Path:
     return written(folder / "export.tsv", [header, *rows])
 
 
+def tobii_glasses(folder: Path) -> Path:
+    rows = [f'{{"ts":{20000 * k},"s":0,"gidx":{k},"l":1,"gp":[{0.5 + k / 1000:.4f},0.5]}}' for k in range(ROWS)]
+    return written(folder / "livedata.json", ['{"ts":0,"s":0,"pts":622438,"pv":4}', *rows])
+
+
+def tobii_sdk(folder: Path) -> Path:
+    header = "device_time_stamp,left_gaze_point_on_display_area,left_gaze_point_validity"
+    rows = [f'{8333 * k},"({0.5 + k / 1000:.4f}, 0.5)",1' for k in range(ROWS)]
+    return written(folder / "sdk.csv", [header, *rows])
+
+
 def gazepoint(folder: Path) -> Path:
     rows = [f"{k},{k / 60:.4f},{0.5 + k / 1000:.4f},0.5000,1" for k in range(ROWS)]
     return written(folder / "User 1_all_gaze.csv", ["CNT,TIME(2024/05/01 10:00:00.000),BPOGX,BPOGY,BPOGV", *rows])
+
+
+def jspsych(folder: Path) -> Path:
+    samples = ",\n".join(f'{{"x":{900 + k},"y":500,"t":{33 * k}}}' for k in range(ROWS))
+    trial = '"trial_type":"html-keyboard-response","trial_index":3,"subject_id":"ann"'
+    return written(folder / "data.json", ["[", f'{{{trial},"webgazer_data":[', samples, "]}]"])
 
 
 def pupil_core(folder: Path) -> Path:
@@ -61,9 +78,24 @@ def pupil_cloud(folder: Path) -> Path:
     return written(folder / "gaze.csv", [header, *rows])
 
 
+def pupil_native(folder: Path) -> Path:
+    recording = folder / "recording"
+    recording.mkdir()
+    written(recording / "info.json", ['{"module_serial_number": "1", "wearer_id": "ann", "recording_id": "r"}'])
+    (10**18 + 5_000_000 * np.arange(ROWS)).astype("<i8").tofile(recording / "gaze ps1.time")
+    np.column_stack([800 + np.arange(ROWS), np.full(ROWS, 600.5)]).astype("<f4").tofile(recording / "gaze ps1.raw")
+    return recording
+
+
 def csv(folder: Path) -> Path:
     rows = [f"ann,{4 * k},{900 + k},500" for k in range(ROWS)]
     return written(folder / "table.csv", ["observer,time_ms,x,y", *rows])
+
+
+def sr_report(folder: Path) -> Path:
+    header = "RECORDING_SESSION_LABEL\tTRIAL_INDEX\tTIMESTAMP\tRIGHT_GAZE_X\tRIGHT_GAZE_Y\tRIGHT_PUPIL_SIZE"
+    rows = [f"ann\t1\t{5000 + 2 * k}.00\t{900 + k}.50\t500.00\t{800 + k}.00" for k in range(ROWS)]
+    return written(folder / "samples.txt", [header, *rows])
 
 
 def parquet(folder: Path) -> Path:
@@ -101,13 +133,18 @@ EXAMPLES: dict[str, Callable[[Path], Path]] = {
     "csv": csv,
     "eyelink-asc": eyelink,
     "gazepoint-csv": gazepoint,
+    "jspsych-webgazer": jspsych,
     "parquet": parquet,
     "pupil-cloud": pupil_cloud,
     "pupil-core": pupil_core,
+    "pupil-native": pupil_native,
+    "tobii-glasses": tobii_glasses,
+    "tobii-sdk": tobii_sdk,
+    "sr-report": sr_report,
     "tobii-tsv": tobii,
 }
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
-TEXT = [name for name in EXAMPLES if name not in {"bids", "parquet"}]
+TEXT = [name for name in EXAMPLES if name not in {"bids", "parquet", "pupil-native"}]
 
 
 def options(**changes: object) -> ReadOptions:

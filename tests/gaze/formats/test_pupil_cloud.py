@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.geometry import Unit, screen
 from gazeveil.gaze.reading import find_format, read
 from gazeveil.gaze.recording import Key
 
@@ -149,3 +149,37 @@ def test_a_broken_description_is_told(tmp_path: Path) -> None:
 def test_there_is_no_gaze_of_one_eye(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="both eyes together"):
         read(download(tmp_path, [row(0)], NEON), eye="right")
+
+
+SURFACE = (
+    "section id,recording id,timestamp [ns],gaze detected on surface,gaze position on surface x [normalized],"
+    "gaze position on surface y [normalized],fixation id\n"
+    "s,r1,1000000000,true,0.25,0.75,\n"
+    "s,r1,1005000000,false,1.5,-0.25,1\n"
+    "s,r1,1010000000,false,,,\n"
+    "t,r2,2000000000,true,0.5,0.5,\n"
+)
+
+
+def test_the_marker_mappers_gaze_is_in_fractions_of_the_surface(tmp_path: Path) -> None:
+    (tmp_path / "gaze.csv").write_text(SURFACE)
+    (tmp_path / "sections.csv").write_text("section id,recording id,wearer id\ns,r1,w1\nt,r2,w2\n")
+    (tmp_path / "fixations.csv").write_text(
+        "section id,recording id,fixation id,start timestamp [ns],end timestamp [ns],fixation x [normalized],"
+        "fixation y [normalized]\ns,r1,1,1000000000,1005000000,0.5,0.25\n"
+    )
+    reading = read(tmp_path)
+    first, second = reading.recordings
+    assert reading.format == "pupil-cloud"
+    assert (first.observer, second.observer) == ("w1", "w2")
+    assert first.geometry.unit is Unit.FRACTION
+    np.testing.assert_array_equal(first.t, [1.0, 1.005, 1.01])
+    np.testing.assert_array_equal(first.x, [0.25, 1.5, np.nan])
+    np.testing.assert_array_equal(first.y, [0.75, -0.25, np.nan])
+    assert first.events["x"].to_list() == [0.5]
+
+
+def test_the_marker_mappers_gaze_needs_both_axes(tmp_path: Path) -> None:
+    (tmp_path / "gaze.csv").write_text(SURFACE.replace("surface y", "surface z"))
+    with pytest.raises(FileFormatError, match="a column"):
+        read(tmp_path / "gaze.csv", format="pupil-cloud")

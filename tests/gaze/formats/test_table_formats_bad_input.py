@@ -89,6 +89,15 @@ SAMPLES = [
         {"geometry": SCREEN},
     ),
     Sample(
+        "sr-report",
+        "samples.txt",
+        "RECORDING_SESSION_LABEL\tTRIAL_INDEX\tTIMESTAMP\tLEFT_GAZE_X\tLEFT_GAZE_Y",
+        ".\t1\tTIME\tXXX\t0.5",
+        1e3,
+        "LEFT_GAZE_X",
+        {"geometry": SCREEN},
+    ),
+    Sample(
         "bids",
         "sub-1_task-a_recording-eye1_physio.tsv.gz",
         "",

@@ -380,3 +380,95 @@ def test_an_export_of_eye_movements_alone_says_what_is_missing(tmp_path: Path) -
 def test_a_screen_without_size_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="a screen that can exist"):
         read_rows(tmp_path, [sample(0, **{"Recording resolution width [px]": 0})])
+
+
+STUDIO_2_PREAMBLE = (
+    "System Properties:\nOperating System:\t Windows\n\nData properties:\n\nRecording name:\t Rec 7\n"
+    "Recording resolution:\t 1280 x 1024\n\nParticipant:\t P9\nParticipant properties:\n\nHand:\t right\n\n"
+)
+STUDIO_2 = (
+    "Timestamp\tNumber\tGazePointXLeft\tGazePointYLeft\tCamXLeft\tPupilLeft\tValidityLeft\tGazePointXRight\t"
+    "GazePointYRight\tPupilRight\tValidityRight\tFixationIndex\tGazePointX\tGazePointY\tEvent\tDescriptor\tStimuliName\t\n"
+)
+STUDIO_2_ROWS = (
+    "0\t\t\t\t\t\t\t\t\t\t\t\t\t\tKeyPress\tSpace\t\t\n"
+    "16\t1\t600\t500\t0,4\t3,25\t0\t620\t510\t3,5\t0\t1\t610\t505\t\t\tshot\t\n"
+    "33\t2\t-1280\t-1024\t-1\t-1\t4\t620\t510\t3,5\t0\t1\t620\t510\t\t\tshot\t\n"
+    "50\t3\t-1280\t-1024\t-1\t-1\t4\t-1280\t-1024\t-1\t4\t\t0\t0\t\t\tshot\t\n"
+    "66\t4\t0\t0\t0,4\t3,25\t0\t0\t0\t3,5\t0\t\t0\t0\t\t\tshot\t\n"
+)
+
+
+def studio_2(folder: Path, text: str) -> Path:
+    path = folder / "All-Data.tsv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_studio_2_says_who_and_where_before_the_table(tmp_path: Path) -> None:
+    path = studio_2(tmp_path, STUDIO_2_PREAMBLE + STUDIO_2 + STUDIO_2_ROWS)
+    assert find_format(path) == "tobii-tsv"
+    [recording] = read(path).recordings
+    assert recording.key == Key("P9", "shot", "Rec 7", "1")
+    assert recording.geometry == screen(1280, 1024)
+    np.testing.assert_array_equal(recording.t, [0.016, 0.033, 0.05, 0.066])
+    assert recording.events.filter(kind="message")["text"].to_list() == ["KeyPress: Space"]
+    assert recording.events.filter(kind="fixation")["offset"].to_list() == [0.033]
+
+
+def test_studio_2s_numbers_for_lost_gaze_are_no_gaze(tmp_path: Path) -> None:
+    [recording] = read(studio_2(tmp_path, STUDIO_2_PREAMBLE + STUDIO_2 + STUDIO_2_ROWS)).recordings
+    # the corner is gaze where Studio says that it found the eyes
+    np.testing.assert_array_equal(recording.x, [610, 620, np.nan, 0])
+    assert recording.left is not None
+    np.testing.assert_array_equal(recording.left.x, [600, np.nan, np.nan, 0])
+    assert recording.left.pupil is not None
+    np.testing.assert_array_equal(recording.left.pupil, [3.25, np.nan, np.nan, 3.25])
+
+
+def test_without_validity_the_corner_is_lost_gaze_in_studio_2(tmp_path: Path) -> None:
+    text = (STUDIO_2 + STUDIO_2_ROWS).replace("ValidityLeft", "a").replace("ValidityRight", "b")
+    [recording] = read(studio_2(tmp_path, text), geometry=screen(1280, 1024)).recordings
+    np.testing.assert_array_equal(recording.x, [610, 620, np.nan, np.nan])
+
+
+def test_bad_lines_after_a_preamble_are_counted_from_the_top_of_the_file(tmp_path: Path) -> None:
+    text = STUDIO_2_PREAMBLE + STUDIO_2 + STUDIO_2_ROWS.replace("\t610\t", "\toops\t")
+    with pytest.raises(FileFormatError, match="column GazePointX: expected a number") as caught:
+        read(studio_2(tmp_path, text))
+    assert caught.value.line == text[: text.index("oops")].count("\n") + 1
+
+
+def test_a_preamble_without_a_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError):
+        read(studio_2(tmp_path, STUDIO_2_PREAMBLE), format="tobii-tsv")
+
+
+@pytest.mark.parametrize("header", ["FixationIndex\tTimestamp\tFixationDuration\tX\t", "Timestamp\tEvent\tEventKey\t"])
+def test_studio_2s_lists_of_fixations_and_events_are_refused_as_such(tmp_path: Path, header: str) -> None:
+    path = studio_2(tmp_path, f"{STUDIO_2_PREAMBLE}{header}\n1\t26\t633\t\n")
+    with pytest.raises(FileFormatError, match="Studio's list of fixations or events") as caught:
+        read(path)
+    assert "export all data" in caught.value.hint
+
+
+def test_a_table_that_only_resembles_studio_2_is_not_taken_for_it(tmp_path: Path) -> None:
+    text = "TimeStamp\tGazePointXLeft\tGazePointYLeft\tValidityLeft\tGazePointX\tGazePointY\n1\t2\t3\t1\t2\t3\n"
+    with pytest.raises(FileFormatError, match="a column 'Recording timestamp"):
+        read(studio_2(tmp_path, text), format="tobii-tsv")
+
+
+def test_a_pupil_of_minus_one_is_none(tmp_path: Path) -> None:
+    rows = [sample(0, **{"Pupil diameter left [mm]": -1}), sample(8333, **{"Pupil diameter left [mm]": 3})]
+    [recording] = read_rows(tmp_path, rows).recordings
+    assert recording.pupil is not None
+    np.testing.assert_array_equal(recording.pupil, [np.nan, 3])
+
+
+def test_the_rate_comes_from_the_span_of_the_times_and_not_from_their_rounding(tmp_path: Path) -> None:
+    header = ["Recording timestamp [ms]", "Gaze point X [DACS norm]", "Gaze point Y [DACS norm]"]
+    times = [round(step * 1000 / 60) for step in range(600)]
+    del times[100:130]
+    rows = [{header[0]: time, header[1]: 0.5, header[2]: 0.5} for time in times]
+    [recording] = read(export(tmp_path, rows, header)).recordings
+    assert recording.rate == pytest.approx(60, rel=1e-3)

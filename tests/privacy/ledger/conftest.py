@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.postgres_server import Server, binaries, private_server
 from gazeveil.privacy.ledger import Ledger
+from tests.privacy.ledger.hours import OPEN, Machine
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +50,16 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def ledger(address: str) -> Iterator[Ledger]:
     with Ledger.open(address, create=True) as opened:
         yield opened
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Return a machine whose clocks only the test moves, with a ledger in a file."""
+    return Machine(tmp_path / "ledger.sqlite")
+
+
+@pytest.fixture(autouse=True)
+def _let_go() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()

@@ -247,6 +247,7 @@ def _no_room(*_: object) -> None:
     ("variables", "folder"),
     [
         ({"GAZEVEIL_STATE": "/a"}, "/a"),
+        ({"GAZEVEIL_STATE": "", "STATE_DIRECTORY": "/s:/t", "XDG_STATE_HOME": "/b"}, "/s/remembered"),
         ({"GAZEVEIL_STATE": "", "XDG_STATE_HOME": "/b"}, "/b/gazeveil"),
         ({"GAZEVEIL_STATE": "", "XDG_STATE_HOME": "", "HOME": "/c"}, "/c/.local/state/gazeveil"),
     ],

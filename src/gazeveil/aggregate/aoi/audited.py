@@ -91,14 +91,17 @@ def gaze_pairs(mechanism: AoiPlan) -> Iterator[Pair]:
 def bound_pairs(mechanism: AoiPlan) -> Iterator[Pair]:
     """Yield sums that differ in one person who goes to the bounds of every statistic at once."""
     fullest = [_fullest(question.bounds) for question in mechanism.questions]
-    first = np.concatenate(fullest)
-    yield Pair(first, np.zeros_like(first), "one observer who goes to all bounds, or gives nothing")
     apart = [shape * (shape[::-1] == 0) for shape in fullest]
-    yield Pair(
-        np.concatenate(apart),
-        np.concatenate([shape[::-1] for shape in apart]),
-        "one observer who goes to all bounds, or elsewhere",
-    )
+    gone = [(shape, np.zeros_like(shape)) for shape in fullest]
+    elsewhere = [(shape, shape[::-1]) for shape in apart]
+    farther = [max(both, key=_distance) for both in zip(gone, elsewhere, strict=True)]
+    for sides, words in ((gone, "gives nothing"), (elsewhere, "elsewhere"), (farther, "whatever is farther")):
+        first, second = (np.concatenate(side) for side in zip(*sides, strict=True))
+        yield Pair(first, second, f"one observer who goes to all bounds, or {words}")
+
+
+def _distance(pair: tuple[IntArray, IntArray]) -> float:
+    return float(np.linalg.norm(pair[0].astype(float) - pair[1]))
 
 
 def _fullest(bounds: Bounds) -> IntArray:

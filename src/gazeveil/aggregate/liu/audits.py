@@ -7,20 +7,25 @@ Importing this module enters the subjects.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gazeveil.aggregate._repeated import measured
+from gazeveil.aggregate._repeated import Repeated, measured
+from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
-from gazeveil.aggregate.liu.counts import ObserverMaps
+from gazeveil.aggregate.liu.counts import CountsAndLosses, ObserverMaps
 from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import RandomSelection
 from gazeveil.errors import InternalError
+from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
+from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
+from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.types import FloatArray, IntArray
 
@@ -47,14 +52,15 @@ class NoisySums:
 
 @dataclass(frozen=True, slots=True)
 class ChosenCaps:
-    """Runs the private choice of a cap."""
+    """Runs the private choice of a cap, as it is made with the map that follows."""
 
     mechanism: PrivateCap
 
     def run(self, data: IntArray, noise: NoiseSource, trials: int) -> FloatArray:
-        """Return chosen caps, one a row."""
-        scores = self.mechanism.scores(ObserverMaps.of_table(data))
-        return self.mechanism.choose(scores, noise, trials).reshape(-1, 1).astype(np.float64)
+        """Return chosen caps, one a row; the map that follows is paid for by itself."""
+        grid, engine = grid_of(self.mechanism.cells), Repeated(data, 1)
+        rows = [self.mechanism.measure(grid, Corpus.of([]), noise, engine)[0] for _ in range(trials)]
+        return np.array(rows, dtype=np.float64)[:, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +80,7 @@ def noisy_map_subject(mechanism: NoisyMap) -> Subject:
     """Return one of the noisy gaze maps as a subject, claiming its own guarantee."""
     maps = np.zeros((2, mechanism.cells), dtype=np.int64)
     pairs = tuple(observer_pairs(maps, cap=mechanism.cap, total=mechanism.samples))
-    grid = Grid(mechanism.cells, 1, screen(100 * mechanism.cells, 100))
-    runner = NoisySums(replace(mechanism, grid=grid))
+    runner = NoisySums(replace(mechanism, grid=grid_of(mechanism.cells)))
     return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)
 
 
@@ -96,12 +101,28 @@ def laplace_map_subject(
 
 
 @auditable("liu-private-cap")
-def private_cap_subject(cells: int = 4, samples: int = 64, epsilon: float = 1.0) -> Subject:
+def private_cap_subject(cells: int = 1, samples: int = 64, epsilon: float = 1.0) -> Subject:
     """The private choice of Liu's cap, where the map costs hardly any noise, so that the choice hangs on one person."""
-    mechanism = PrivateCap(2, cells, samples, epsilon, map_epsilon=1000, map_delta="0.1")
-    maps = np.zeros((2, cells), dtype=np.int64)
-    pairs = tuple(observer_pairs(maps, cap=samples, total=samples))
+    mechanism = PrivateCap(2, cells, samples, epsilon, map_epsilon=1000, map_delta="0.1", candidates=(1, samples))
+    kernel = CountsAndLosses(grid_of(cells), mechanism.candidates, samples)
+    stares, spread, gone = (_summed(kernel, cells_seen) for cells_seen in ([0] * samples, range(samples), []))
+    pairs = (
+        Pair(stares, gone, "one observer who stares at one cell, or has an empty recording"),
+        Pair(stares, spread, "one observer who stares at one cell, or looks everywhere"),
+    )
     return Subject(ChosenCaps(mechanism).run, mechanism.guarantee, pairs)
+
+
+def grid_of(cells: int) -> Grid:
+    """Return so many cells in a row."""
+    return Grid(cells, 1, screen(100 * cells, 100))
+
+
+def _summed(kernel: CountsAndLosses, cells: Sequence[int]) -> IntArray:
+    """Return what a kernel makes of somebody who looks at cells in turn, round and round."""
+    where = 100.0 * (np.array(cells, dtype=np.float64) % kernel.grid.columns) + 50.0
+    gaze = Recording(np.arange(len(where)) / 10, where, np.full(len(where), 50.0), kernel.grid.geometry, "a", "scene")
+    return engine_at().sum_over_observers(Corpus.of([gaze]), kernel).total
 
 
 @auditable("liu-random-selection")

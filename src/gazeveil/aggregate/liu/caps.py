@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -165,7 +166,7 @@ class PrivateCap:
 
     def map_with(self, cap: int) -> GaussianMap:
         """Return the mechanism that the choice is made for."""
-        return GaussianMap(self.observers, self.cells, self.map_epsilon, self.map_delta, cap=cap, samples=self.samples)
+        return _map_with(self, cap)
 
     def scores(self, maps: ObserverMaps) -> list[int]:
         """Return n√r times the root of the expected squared error of every candidate, rounded down: raw, not private.
@@ -213,6 +214,13 @@ class PrivateCap:
             "map": self.map_with(1).to_dict(),
             "candidates": list(self.candidates),
         }
+
+
+@lru_cache(maxsize=64)
+def _map_with(choice: PrivateCap, cap: int) -> GaussianMap:
+    return GaussianMap(
+        choice.observers, choice.cells, choice.map_epsilon, choice.map_delta, cap=cap, samples=choice.samples
+    )
 
 
 def powers_up_to(most: int) -> tuple[int, ...]:

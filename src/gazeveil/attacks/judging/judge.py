@@ -174,7 +174,18 @@ class Judge:
             raise InputError("nobody who is asked about is enrolled", hint="the same people must be in two folds")
         folds = len(self._folds)
         pairs = folds * (folds - 1) if self.enrolled == "one" else folds
-        facts = Facts(self.recogniser, stage.mechanism, stage.attack, self.data, self.seconds, folds, pairs, self.seed)
+        facts = Facts(
+            self.recogniser,
+            stage.mechanism,
+            stage.attack,
+            self.data,
+            self.seconds,
+            folds,
+            pairs,
+            self.seed,
+            min(trial.rate_hz for trial in self.trials),
+            self.enrolled,
+        )
         return summed(answers, facts, self.draws)
 
     def _veil(self, trial: Trial, mechanism: SampleMechanism | None) -> Trial:

@@ -29,9 +29,12 @@ class Judgement:
         threat_model: What the attack is granted, in words.
         grants: The same by name.
         mechanism: The veil in words; empty for none.
+        recipe: The veil as plain values; None for none.
         promise: What the veil promises, in words.
         data: Whose gaze it is.
         seconds: How much of every trial was used; None for all.
+        rate_hz: How many samples a second there were, about.
+        enrolled: From what people were known: one other fold, or all others.
         people: How many people were asked about.
         folds: How many sessions.
         pairs: How many pairs of a session asked about and what it was compared with.
@@ -59,9 +62,12 @@ class Judgement:
     threat_model: str
     grants: tuple[str, ...]
     mechanism: str
+    recipe: dict[str, Any] | None
     promise: str
     data: str
     seconds: float | None
+    rate_hz: float
+    enrolled: str
     people: int
     folds: int
     pairs: int
@@ -104,6 +110,8 @@ class Facts(NamedTuple):
     folds: int
     pairs: int
     seed: int
+    rate_hz: float = 0.0
+    enrolled: str = "one"
 
 
 def summed(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
@@ -144,9 +152,12 @@ def summed(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
         threat_model="none" if attack is None else attack.threat_model,
         grants=() if attack is None else tuple(sorted(grant.value for grant in attack.grants)),
         mechanism="" if mechanism is None else mechanism.in_words(),
+        recipe=None if mechanism is None else mechanism.to_dict(),
         promise="" if mechanism is None else mechanism.guarantee.in_words(),
         data=facts.data,
         seconds=facts.seconds,
+        rate_hz=facts.rate_hz,
+        enrolled=facts.enrolled,
         people=int(met.sum()),
         folds=facts.folds,
         pairs=facts.pairs,

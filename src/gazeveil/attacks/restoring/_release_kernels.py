@@ -78,7 +78,7 @@ def _cost(rule: int, clock: IntArray, books: IntArray, plan: FloatArray, now: in
     """Return what a release would cost now; 0 where none is possible."""
     if clock[TICKS] > 0 and now - clock[TICK] < plan[PERIOD]:
         return 0
-    if rule == TESTED:  # gaze that was missing may have shifted slots, so there may be a little more than we think
+    if rule == TESTED:  # never less than the least that is worth a release
         return int(max(allowance(clock, books, plan, at), int(plan[LEAST_LOSS])))
     return int(plan[LOSS]) if room(books, at) >= int(plan[LOSS]) + extra else 0
 

@@ -15,7 +15,7 @@ from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.mechanisms.sparse_vector import SparseVector
 from gazeveil.samples.mechanisms.temporal import TemporalHold
-from gazeveil.samples.stream import StreamMechanism, _numbers
+from gazeveil.samples.stream import StreamMechanism, _numbers, new_clock
 from gazeveil.types import FloatArray
 
 EXACT = 1e-6
@@ -68,14 +68,11 @@ def _chosen(at: NDArray[np.int64], x: FloatArray, y: FloatArray, variance: float
 def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Releases:
     from gazeveil.attacks.restoring import _release_kernels as kernels  # noqa: PLC0415  (numba loads on use)
     from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
-    from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
     plan = mechanism.plan()
     rule = kernels.TESTED if len(plan.own) > 2 else kernels.CLOCK
     if isinstance(mechanism, SparseVector):
         rule = kernels.SPARSE
-    clock = np.zeros(k.CLOCK_WIDTH, np.int64)
-    clock[[k.NOW, k.TICK, k.TEST, k.BLINK, k.GONE]] = k.NEVER
     numbers = _numbers(mechanism, plan)
     belief = np.zeros(gaze.BELIEF_WIDTH)
     gaze.forget(belief, numbers)
@@ -83,7 +80,7 @@ def _of_stream(mechanism: StreamMechanism, t: FloatArray, x: FloatArray, y: Floa
     found = kernels.recovered(
         rule,
         plan.epoch_loss,
-        clock,
+        new_clock(),
         books_for(plan.releases, plan.spacing_us or plan.period_us),
         belief,
         np.full((1, gaze.TICK_WIDTH), -1.0),

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""White box: not what a clocked veil releases, but when. It is late where gaze was lost, and people differ in that.
+"""White box: not what a clocked veil releases, but when. If releases wait for gaze, people differ in how late they are.
 
-The promise of a stream takes as public which samples are missing (docs/proofs/gaze-stream.md), so no noise covers it. A
-release that is due while gaze is missing comes with the first sample after. Releases are read off the output exactly,
-so their delays are, too: blinks, and how often the tracker loses an eye.
+Releases are read off the output exactly, so their delays are, too: blinks, and how often the tracker loses an eye. Our
+`clock` once waited for gaze, and this attack named people behind it. It no longer does (docs/proofs/gaze-stream.md), so
+the attack finds nothing there but where time stamps themselves have gaps. It is kept to show that.
 """
 
 from __future__ import annotations

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
-from gazeveil.errors import UnknownName
+from gazeveil.errors import OptionError, UnknownName
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, preset
+from gazeveil.samples.recipe import from_recipe
 from gazeveil.samples.space import Space, Sphere, space_of
 
 _LATE_S = 0.25
@@ -49,14 +51,26 @@ VEILS: Final[Mapping[str, Callable[[Space], SampleMechanism] | None]] = {
 
 
 def veil(name: str, plane: Geometry) -> SampleMechanism | None:
-    """Return a veil of the table for gaze on a plane in degrees, or None for none; presets are known too.
+    """Return a veil of the table for gaze on a plane in degrees, or None for none.
+
+    Presets are known too, and recipes as JSON (``{"mechanism": "clock", …}``).
 
     Raises:
         UnknownName: If there is no such veil.
+        OptionError: If a recipe is none.
     """
     if name in VEILS:
         make = VEILS[name]
         return None if make is None else make(space_of(plane))
     if name in PRESETS:
         return preset(name, space_of(plane))
+    if name.startswith("{"):
+        return from_recipe(_json(name), space_of(plane))
     raise UnknownName(f"no veil of the table is called {name!r}", hint=f"known: {', '.join([*VEILS, *PRESETS])}")
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(text))
+    except ValueError as error:
+        raise OptionError(f"{text} is no recipe as JSON: {error}") from None

@@ -21,7 +21,7 @@ from gazeveil.features.series import SERIES_MECHANISMS, STEP, SeriesMechanism, c
 from gazeveil.noise import NoiseSource, add_laplace, add_radial, from_lattice, lattice_step, to_lattice
 from gazeveil.privacy.calibrate import laplace_scale, pure_epsilon, radial_scale
 from gazeveil.privacy.exact import exact, root_up
-from gazeveil.types import FloatArray
+from gazeveil.types import FloatArray, IntArray
 
 
 @SERIES_MECHANISMS.register("efpa")
@@ -77,18 +77,29 @@ class EnhancedFourierPerturbation(SeriesMechanism):
 
     def perturb(self, values: FloatArray, noise: NoiseSource) -> FloatArray:
         """Return noisy series: people by steps by features, each value from 0 to 1."""
+        chosen, parts = self.measure(values, noise)
+        out = np.empty((len(chosen), self.steps))
+        for index, kept in enumerate(choose_bins.candidates(self.steps)):
+            mine = chosen == index
+            if mine.any():
+                out[mine] = fourier.series(parts[mine, : fourier.numbers(self.steps, kept)], self.steps)
+        return np.clip(out.reshape(-1, self.features, self.steps), 0.0, 1.0).swapaxes(1, 2)
+
+    def measure(self, values: FloatArray, noise: NoiseSource) -> tuple[IntArray, FloatArray]:
+        """Return which number of bins was chosen, and the kept coordinates with noise, then zeros: a series a row."""
         table = np.ascontiguousarray(checked(values, self.steps, self.features).swapaxes(1, 2))
         rows = table.reshape(-1, self.steps)
         choices = choose_bins.candidates(self.steps)
         cost = np.array([self.expected_noise(k) for k in choices])
         lost = choose_bins.discarded(rows, choices)
         chosen = choose_bins.choose(lost, cost, self.share, self._length(self.changed), noise)
-        out = np.empty_like(rows)
+        parts = np.zeros((len(rows), fourier.numbers(self.steps, choices[-1])))
         for index, kept in enumerate(choices):
             mine = chosen == index
             if mine.any():
-                out[mine] = fourier.series(self.noisy(fourier.coordinates(rows[mine], kept), kept, noise), self.steps)
-        return np.clip(out.reshape(table.shape), 0.0, 1.0).swapaxes(1, 2)
+                noisy = self.noisy(fourier.coordinates(rows[mine], kept), kept, noise)
+                parts[mine, : noisy.shape[-1]] = noisy
+        return chosen, parts
 
     def _length(self, changed: int) -> Fraction:
         return root_up(Fraction(changed)) + self.slack

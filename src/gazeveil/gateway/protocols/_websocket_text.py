@@ -113,6 +113,7 @@ class TextServer(_Texts):
     Attributes:
         open: Whether there is a WebSocket.
         closed: Whether there is none any more, or never was.
+        refused_origin: The web page that was turned away, as it named itself; empty if none was.
     """
 
     def __init__(self, longest: int, origins: tuple[str, ...], greeting: bytes = b"") -> None:
@@ -122,6 +123,7 @@ class TextServer(_Texts):
         self._request: bytearray | None = bytearray()
         self.open = False
         self.closed = False
+        self.refused_origin = ""
 
     def feed(self, data: bytes) -> list[str]:
         """Take bytes and return the texts that are whole now.
@@ -174,9 +176,11 @@ class TextServer(_Texts):
         request = next((event for event in protocol.events_received() if hasattr(event, "headers")), None)
         if request is None:
             raise WireError("the app did not ask for a WebSocket")
-        if may_read(request.headers.get_all("Origin"), self._origins):
+        origins = request.headers.get_all("Origin")
+        if may_read(origins, self._origins):
             answer = protocol.accept(request)
         else:
+            self.refused_origin = ", ".join(origins)
             text = "This page may not read gaze here; the policy can list it.\n"
             answer = protocol.reject(HTTPStatus.FORBIDDEN, text)
         del answer.headers["Date"]  # so that the same request has the same answer

@@ -28,6 +28,9 @@ HEARTBEAT_MS: Final = 3000
 SILENT_FOR: Final = 10.0
 """Seconds without a word after which an app is dropped: three heartbeats and a little."""
 
+POLLED_FOR: Final = 10.0
+"""Seconds for which one request for a frame counts as listening, where frames are not pushed."""
+
 RESEND_AFTER: Final = 1.0
 
 TRACKING: Final = 1 | 2 | 4
@@ -133,10 +136,16 @@ class EyeTribeSink(GradedSink):
         self._fixating = Fixating(shown.plane)
         self._push = False
         self._heard: float | None = None
+        self._polled: float | None = None
         self._t = 0.0
         self._second = -1
         self._date = ""
         self._frame = self._framed(0.0, "0.00", "0.00", LOST, fixating=False)
+
+    @property
+    def wants_gaze(self) -> bool:
+        """Whether frames are pushed, or the app has asked for one lately."""
+        return (self._push or self._polled is not None) and not self.ended
 
     def connected(self, now: float) -> None:
         """Start to wait for heartbeats."""
@@ -151,9 +160,13 @@ class EyeTribeSink(GradedSink):
             self._reply(request)
 
     def tick(self, now: float) -> None:
-        """Drop an app without a heartbeat."""
+        """Drop an app without a heartbeat; forget a request for a frame that is long ago."""
         if self._heard is not None and now - self._heard > SILENT_FOR:
             self.ended = True
+        if self._polled is not None and now - self._polled > POLLED_FOR:
+            self._polled = None
+            if not self._push:  # an old frame would look like a new one to whoever asks again
+                self._frame = self._framed(self._t, "0.00", "0.00", LOST, fixating=False)
 
     def silence(self, now: float) -> None:
         """Say that tracking is lost."""
@@ -223,6 +236,7 @@ class EyeTribeSink(GradedSink):
         known, told = self._values(), []
         for name in dict.fromkeys(name for name in names if isinstance(name, str)) if isinstance(names, list) else ():
             if name == "frame":
+                self._polled = self._heard
                 told.append(self._frame)
             elif name in known:
                 told.append(f'"{name}":{json.dumps(known[name], separators=(",", ":"))}')

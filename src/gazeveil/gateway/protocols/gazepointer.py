@@ -101,6 +101,11 @@ class GazePointerSink(GradedSink):
         self._welcome = False
         self._deadline = math.inf
 
+    @property
+    def wants_gaze(self) -> bool:
+        """Whether the app has named its key."""
+        return self._welcome and not self.ended
+
     def connected(self, now: float) -> None:
         """Wait for a key, but not for ever."""
         self._deadline = now + PATIENCE
@@ -129,6 +134,7 @@ class GazePointerSink(GradedSink):
             named = self._texts.feed(data)
             self._out += self._texts.to_send()
             self.ended = self._texts.closed
+            self.refused_origin = self._texts.refused_origin
         elif self._strings is not None and not self._welcome:
             named = self._strings.feed(data)
         else:

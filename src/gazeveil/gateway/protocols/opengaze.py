@@ -143,6 +143,11 @@ class OpenGazeSink(GradedSink):
         self._calibration = Calibration()
         self._to_fraction = shown.plane.to_fraction
 
+    @property
+    def wants_gaze(self) -> bool:
+        """Whether the app has enabled data."""
+        return self._flags[_DATA] and not self.ended
+
     def received(self, data: bytes, now: float) -> None:
         """Answer every command with ACK or NACK."""
         if self.ended:

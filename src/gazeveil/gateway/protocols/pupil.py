@@ -115,6 +115,16 @@ class PupilSink:
         self._last_t: float | None = None
         self._last_area = ""
 
+    def carries(self, subscription: bytes) -> bool:
+        """Whether a subscription brings gaze, and not only notices."""
+        if self.shown.output == "samples":
+            topics = [self._gaze_topic, self._surface_topic]
+        elif self.shown.output == "fixations":
+            topics = [FIXATION_TOPIC.encode()]
+        else:
+            topics = [f"surfaces.{area}".encode() for area in self.shown.areas]
+        return any(topic.startswith(subscription) for topic in topics)
+
     def answer(self, frames: Sequence[bytes], now: float) -> Frames:
         """Return the answer to a request. Every request has one; none reaches the tracker."""
         if len(frames) != 1:

@@ -69,6 +69,11 @@ class WebSocketSink(GradedSink):
         self._deadline: float | None = None
         self._pinged = False
 
+    @property
+    def wants_gaze(self) -> bool:
+        """Whether there is a WebSocket."""
+        return self._texts.open and not self.ended
+
     def connected(self, now: float) -> None:
         """Wait for the app's handshake, but not for ever."""
         self._deadline = now + PATIENCE_S
@@ -85,6 +90,7 @@ class WebSocketSink(GradedSink):
         self._texts.feed(data)
         self._out += self._texts.to_send()
         self.ended = self._texts.closed
+        self.refused_origin = self._texts.refused_origin
         if self._texts.pongs > pongs or self._texts.open is not was_open:
             self._pinged = False
             self._deadline = now + PING_EVERY_S

@@ -30,6 +30,7 @@ from gazeveil.gaze.formats._eyelink_samples import (
     read_sample,
     shown,
 )
+from gazeveil.gaze.formats._naming import Named, rules_of
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
@@ -54,12 +55,23 @@ class Screen(NamedTuple):
 _NO_SCREEN = Screen(0.0, 0.0, 0.0, 0.0)
 
 
+class Names(NamedTuple):
+    """What a trial's messages call it; nothing where they do not."""
+
+    stimulus: str
+    trial: str
+
+
 @dataclass(slots=True)
 class Trial:
     """A recording block being read.
 
     Attributes:
-        key: The recording it becomes.
+        number: Which block of the file it is.
+        label: What its TRIALID says.
+        stimulus: What its messages name as shown, so far.
+        trial: What its messages name as its trial, so far, by the user's rule.
+        key: The recording it becomes, once anything was handed on.
         eyes_at_start: What its START line says was tracked.
         declared: What its SAMPLES line says.
         layout: How its sample lines look, once there was one.
@@ -72,8 +84,12 @@ class Trial:
         events: What happened in it and is not handed on yet.
     """
 
-    key: Key
+    number: int
+    label: str
+    stimulus: Named
+    trial: Named
     eyes_at_start: Eyes = ()
+    key: Key | None = None
     declared: Declared | None = None
     layout: Layout | None = None
     screen: Screen = _NO_SCREEN
@@ -84,6 +100,11 @@ class Trial:
     pupil_unit: str = ""
     events: list[Event] = field(default_factory=list)
 
+    @property
+    def names(self) -> Names:
+        """What its messages call it, so far."""
+        return Names(self.stimulus.name, self.trial.name)
+
 
 class Blocks:
     """The blocks of one file, as far as it is read. ``trial`` is the current one."""
@@ -93,8 +114,11 @@ class Blocks:
         self.trial: Trial | None = None
         self._waiting: list[Event] = []
         self._label = ""
-        self._labels: Counter[str] = Counter()
+        self._labels: Counter[tuple[str, str]] = Counter()
         self._count = 0
+        self.stimulus_rules = rules_of(options.stimulus_from)
+        self.trial_rules = () if options.trial_from is None else rules_of(options.trial_from)
+        self._stimulus, self._trial = Named(self.stimulus_rules), Named(self.trial_rules)
         self._screens: dict[str, Screen] = {}
         self._last_pixel_counts = True
         self._rate_hz: float | None = None
@@ -134,19 +158,29 @@ class Blocks:
         """Leave the current trial."""
         if self.trial is not None and self.trial.layout is None and not self.trial.unreadable:
             self.report.remark("a recording block without samples was left out")
+        elif self.trial is not None:
+            for what, named in (("stimulus", self.trial.stimulus), ("trial", self.trial.trial)):
+                if named.several:
+                    self.report.remark(f"a recording block names more than one {what}; it is one {what}, the first")
         self.trial = None
 
     def open(self, eyes: Eyes = ()) -> Trial:
         """Begin a trial; what was said since the last one belongs to it."""
         self._count += 1
-        label = self._label or self.options.trial or str(self._count)
-        self._labels[label] += 1
-        while (repeat := self._labels[label]) > 1:
-            label = f"{label}-{repeat}"
-            self._labels[label] += 1
-        self.trial = Trial(self.options.key(self.path, trial=label), eyes, events=self._waiting)
+        self.trial = Trial(self._count, self._label, self._stimulus, self._trial, eyes, events=self._waiting)
         self._waiting, self._label = [], ""
+        self._stimulus, self._trial = Named(self.stimulus_rules), Named(self.trial_rules)
         return self.trial
+
+    def key_of(self, trial: Trial, names: Names) -> Key:
+        """Return the recording that a trial becomes. No two trials of a file become the same."""
+        label = names.trial or trial.label or self.options.trial or str(trial.number)
+        stimulus = names.stimulus or self.options.stimulus or ""
+        self._labels[stimulus, label] += 1
+        while (repeat := self._labels[stimulus, label]) > 1:
+            label = f"{label}-{repeat}"
+            self._labels[stimulus, label] += 1
+        return self.options.key(self.path, stimulus=stimulus, trial=label)
 
     def take(self, text: bytes, words: list[bytes], line: int) -> None:
         """Take in a line that is no sample, whole and split at blanks; it is not empty."""
@@ -246,6 +280,8 @@ class Blocks:
         self._keep(event, line)
         if isinstance(event, Unfit) or event.text is None:
             return
+        (self._stimulus if self.trial is None else self.trial.stimulus).hear(event.text)
+        (self._trial if self.trial is None else self.trial.trial).hear(event.text)
         told = _TELLING_MESSAGE.match(event.text)
         if told is None:
             return

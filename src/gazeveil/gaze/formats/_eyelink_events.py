@@ -78,6 +78,9 @@ def read_eye_event(line: bytes, fields: list[bytes], in_gaze: bool, left: float,
         return values
     if values[0] is None or values[1] is None:
         return Unfit("start time" if values[0] is None else "end time", "a number", "none")
+    if keyword == b"EBLINK" and values[1] < values[0] and values[2] is not None and values[2] <= 0:
+        # a blink of no sample: EyeLink writes the sample before its start as its end
+        return Event("blink", _seconds(fields[2], values[0]), _seconds(fields[2], values[0]), eye)
     if values[1] < values[0]:
         return Unfit("end time", "a time after the start", shown(fields[3]))
     onset, offset = _seconds(fields[2], values[0]), _seconds(fields[3], values[1])

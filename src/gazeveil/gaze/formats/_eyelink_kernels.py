@@ -105,7 +105,7 @@ def read_lines(
 
 @kernel()
 def combine_eyes(
-    raw: NDArray[np.float64], eyes: int, rows: int, left: float, top: float, chosen: int
+    raw: NDArray[np.float64], eyes: int, rows: int, left: float, top: float, chosen: int, no_pupils: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Tell what each eye saw, and both together.
 
@@ -116,6 +116,7 @@ def combine_eyes(
         left: The x of the screen's left edge.
         top: The y of its upper edge.
         chosen: Which of the eyes makes the combined gaze; -1 for all that were tracked.
+        no_pupils: Whether the file was recorded without pupil sizes, so that 0 does not mean a lost eye.
 
     Returns:
         x, y and pupil of each eye and then of both combined; and where each of them is valid.
@@ -127,8 +128,12 @@ def combine_eyes(
         tracked, measured = 0, 0
         for eye in range(eyes):
             x, y, pupil = raw[3 * eye + 1, row], raw[3 * eye + 2, row], raw[3 * eye + 3, row]
-            if np.isnan(x) or np.isnan(y) or MISSING_DATA in (x, y) or pupil == 0.0:
+            if np.isnan(x) or np.isnan(y) or MISSING_DATA in (x, y):
                 continue
+            if pupil == 0.0:
+                if not no_pupils or (x == 0.0 and y == 0.0):
+                    continue
+                pupil = np.nan
             x, y = x - left, y - top
             gaze[3 * eye, row], gaze[3 * eye + 1, row] = x, y
             valid[eye, row] = True

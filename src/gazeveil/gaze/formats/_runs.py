@@ -134,8 +134,8 @@ def _starts(labels: pl.DataFrame) -> IntArray:
 class Recorder:
     """Puts the samples, events and messages of a table's batches into chunks, recording by recording."""
 
-    def __init__(self, path: Path, chunk_rows: int, pupil_unit: str) -> None:
-        self._runs = KeyRuns(path, trials_counted=True)
+    def __init__(self, path: Path, chunk_rows: int, pupil_unit: str, *, trials_counted: bool = True) -> None:
+        self._runs = KeyRuns(path, trials_counted=trials_counted)
         self._running = RunningEvents()
         self._chunk_rows = chunk_rows
         self._pupil_unit = pupil_unit

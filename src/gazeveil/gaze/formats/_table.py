@@ -69,6 +69,8 @@ class Table:
         header: Sequence[str] | None = None,
         comments: bool = False,
         may_be_empty: bool = False,
+        is_header: Callable[[str], bool] | None = None,
+        missing: str = "n/a",
     ) -> None:
         """Open the table and find its columns.
 
@@ -80,17 +82,20 @@ class Table:
             header: The columns' names, for files without a header line.
             comments: Whether lines that begin with ``#`` may stand before the header.
             may_be_empty: Whether a file with a header and no rows is all right.
+            is_header: Whether a line is the header, for files that say something else before it.
+            missing: The spelling of a missing number that is common in such files; others are read too, but slower.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
+        self._missing = missing
         self._decimal = check_decimal(options.decimal, delimiter)
         self._odd_numbers = False
         self._width: int | None = None
         size = min(BLOCK_BYTES, max(4096, options.chunk_rows * 64))
         self._source = text_blocks(path, report, options.encoding, block_bytes=size)
-        first = self._first_block(comments)
+        first = self._first_block(comments, is_header)
         self.delimiter = delimiter or _find_delimiter(path, first)
         self._waiting = first
         if header is None:
@@ -141,13 +146,17 @@ class Table:
     def _separator(self) -> str:
         return "\t" if self.delimiter == WHITESPACE else self.delimiter
 
-    def _first_block(self, comments: bool) -> TextBlock:
-        """Return the first block from its first line that says something."""
+    def _first_block(self, comments: bool, is_header: Callable[[str], bool] | None) -> TextBlock:
+        """Return the first block from its first line that says something, or from the header."""
         for block in self._source:
             rest = block
             while rest.data:
                 line, after = _split_first_line(rest)
-                if line.strip() and not (comments and line.lstrip().startswith(b"#")):
+                if is_header is not None:
+                    begins = is_header(line.decode())
+                else:
+                    begins = bool(line.strip()) and not (comments and line.lstrip().startswith(b"#"))
+                if begins:
                     return rest
                 rest = after
         raise FileFormatError(
@@ -241,7 +250,7 @@ class Table:
             schema={str(place): kinds[place] for place in range(width)},
             columns=wanted,
             # the one spelling that is common; others make the batch be looked at with care
-            null_values={str(place): "n/a" for place in wanted if kinds[place] == pl.Float64},
+            null_values={str(place): self._missing for place in wanted if kinds[place] == pl.Float64},
         )
         if frame.height != len(rows.lines):
             raise InternalError(f"{self.path}: parsed {frame.height:,} rows from {len(rows.lines):,} lines")

@@ -107,12 +107,7 @@ def text_blocks(
                 report.fraction = raw.tell() / size
                 yield block
     except _GZIP_ERRORS as error:
-        raise FileFormatError(
-            path,
-            expected="a complete gzip file",
-            found=f"one that is cut off or damaged ({error})",
-            hint="copy or download the file again",
-        ) from None
+        raise _damaged(path, error) from None
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -189,9 +184,7 @@ def _decoded(path: Path, stream: IO[bytes], raw: bytes, encoding: str, block_byt
         is_utf8 = codecs.lookup(encoding).name == "utf-8"
         decoder = codecs.getincrementaldecoder(encoding)(errors=_MARK_ERRORS)
     except (LookupError, ValueError):
-        raise InputError(
-            f"no text encoding is called {encoding!r}", hint="for example utf-8, latin-1, utf-16"
-        ) from None
+        raise no_such_encoding(encoding) from None
     while raw:
         yield raw if is_utf8 else _as_utf8(path, decoder, encoding, raw)
         raw = stream.read(block_bytes)
@@ -262,3 +255,45 @@ def _problem_of_line(text: bytes, encoding: str) -> tuple[str, str, str] | None:
 
 def _unreadable(path: Path, error: OSError) -> InputError:
     return InputError(f"cannot read {path}: {error.strerror or error}", hint="check the path and its permissions")
+
+
+def whole_text(path: Path, encoding: str = "utf-8") -> str:
+    """Return all of a text file, for formats that cannot be read line by line.
+
+    Raises:
+        FileFormatError: If the file is empty, binary, cut off or in another encoding.
+    """
+    try:
+        with open_binary(path) as stream:
+            raw, encoding = _without_mark(stream.read(), encoding)
+    except _GZIP_ERRORS as error:
+        raise _damaged(path, error) from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if not raw.strip():
+        raise FileFormatError(path, expected="gaze data", found="an empty file", hint="export the recording again")
+    try:
+        text = raw.decode(encoding)
+    except LookupError:
+        raise no_such_encoding(encoding) from None
+    except UnicodeDecodeError as error:
+        hint = "name the right encoding, for example --encoding latin-1"
+        found = f"something else at byte {error.start + 1:,}"
+        raise FileFormatError(path, expected=f"text in {encoding}", found=found, hint=hint) from None
+    if "\0" in text:
+        raise FileFormatError(path, expected="text", found="binary data", hint="export the recording as text")
+    return text
+
+
+def _damaged(path: Path, error: Exception) -> FileFormatError:
+    return FileFormatError(
+        path,
+        expected="a complete gzip file",
+        found=f"one that is cut off or damaged ({error})",
+        hint="copy or download the file again",
+    )
+
+
+def no_such_encoding(encoding: str) -> InputError:
+    """Return the error that says an encoding is unknown."""
+    return InputError(f"no text encoding is called {encoding!r}", hint="for example utf-8, latin-1, utf-16")

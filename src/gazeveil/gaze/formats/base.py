@@ -47,6 +47,8 @@ class ReadOptions:
         stimulus: At what, if the file does not say.
         session: Which session, if the file does not say.
         trial: Which trial, if the file does not say.
+        stimulus_from: Which message names the stimulus, for example ``TRIAL_VAR image`` (default: the usual ones).
+        trial_from: Which message names the trial (default: TRIALID).
         geometry: The screen or headset, if the file does not say; what the file says about units wins.
         eye: Which eye makes the combined gaze: both (their mean), left or right.
         columns: Our column name → the file's column name, for generic tables.
@@ -63,6 +65,8 @@ class ReadOptions:
     stimulus: str | None = None
     session: str | None = None
     trial: str | None = None
+    stimulus_from: str | None = None
+    trial_from: str | None = None
     geometry: Geometry | None = None
     eye: Literal["both", "left", "right"] = "both"
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

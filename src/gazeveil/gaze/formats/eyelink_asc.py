@@ -7,6 +7,9 @@ trial. Within a block there are sample lines, which begin with a digit, and line
 blocks there are messages and the reports of calibrations, which are free text.
 
 This file walks over the lines: a compiled kernel runs over stretches of samples, `Blocks` takes in all other lines.
+
+Two things may be said later than they are needed: a trial's name, which experiments often send after the trial, and
+whether pupils were recorded at all. Where a chunk must be handed on before that is known, the file is read ahead once.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError, InternalError
-from gazeveil.gaze.formats._eyelink_blocks import Blocks, Trial
+from gazeveil.gaze.formats._eyelink_blocks import Blocks, Names, Trial
 from gazeveil.gaze.formats._eyelink_events import BEGINNINGS, ENDINGS, event_table
 from gazeveil.gaze.formats._eyelink_samples import BOTH_EYES, Shape, Unfit, read_sample, shown
+from gazeveil.gaze.formats._naming import may_be_named
 from gazeveil.gaze.formats._text import text_blocks
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
@@ -46,6 +50,7 @@ class EyeLinkAsc:
 
     title = "EyeLink ASC"
     suffixes = (".asc",)
+    names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether there is a preamble or a block as EyeLink writes it, or an .asc file of nothing but samples."""
@@ -72,8 +77,15 @@ class _Reading:
         self.rows = 0
         self.noted = np.empty((_LINES_TO_NOTE, 5), dtype=np.int64)
         self.any_samples = False
+        self.pupils: bool | None = None  # None: not known yet
+        self.names: dict[int, Names] | None = None
 
     def chunks(self) -> Iterator[Chunk]:
+        yield from self.read_all()
+        if not self.any_samples:
+            raise self._nothing_found()
+
+    def read_all(self) -> Iterator[Chunk]:
         blocks = text_blocks(self.path, self.report, self.options.encoding, _BLOCK_BYTES, mend_last_line=False)
         for block in blocks:
             cut = block.data.rfind(b"\n") + 1
@@ -83,8 +95,6 @@ class _Reading:
                 yield from self._read_unfinished(unfinished, block.first_line + whole.count(b"\n"))
         self.blocks.finish()
         yield from self._close_trial()
-        if not self.any_samples:
-            raise self._nothing_found()
 
     def _read_lines(self, data: bytes, line: int) -> Iterator[Chunk]:
         """Let the kernel run over the samples, and look at every other line in between."""
@@ -171,18 +181,48 @@ class _Reading:
         yield from self._read_lines(text + b"\n", line)
 
     def _close_trial(self) -> Iterator[Chunk]:
-        yield from self._flush()
+        yield from self._flush(closing=True)
         self.blocks.close()
 
-    def _flush(self) -> Iterator[Chunk]:
+    def _flush(self, *, closing: bool = False) -> Iterator[Chunk]:
         """Hand on what there is of the current trial; before its first sample, events wait."""
         trial = self.blocks.trial
-        if trial is None or trial.layout is None or trial.geometry is None or not (self.rows or trial.events):
-            return
+        if trial is not None and trial.layout is not None and trial.geometry is not None:
+            if self.rows or trial.events:
+                yield from self._hand_on(trial, closing)
+            self.rows, trial.events = 0, []
+
+    def _hand_on(self, trial: Trial, closing: bool) -> Iterator[Chunk]:
+        if trial.geometry is None:
+            raise InternalError("a trial without a screen has no samples")
+        if trial.key is None:
+            known = closing or (trial.stimulus.settled and trial.trial.settled)
+            trial.key = self.blocks.key_of(trial, trial.names if known else self._names_ahead(trial))
         self.any_samples |= self.rows > 0
         samples, happened = self._samples(trial), event_table(trial.events)
-        self.rows, trial.events = 0, []
         yield Chunk(trial.key, samples, trial.geometry, happened, self.blocks.rate_hz, trial.pupil_unit)
+
+    def _names_ahead(self, trial: Trial) -> Names:
+        """Return what a trial will be called when all its messages were seen."""
+        if self.names is None:
+            self.names = _names_of_trials(self.path, self.options, self.blocks)
+        return self.names.get(trial.number, trial.names)
+
+    def _without_pupils(self, trial: Trial) -> bool:
+        """Whether the pupil is 0 in the whole file, though there is gaze: then it was not recorded."""
+        if self.pupils is None and trial.layout is not None:
+            if self._any_pupil(trial):
+                self.pupils = True
+            elif np.isfinite(self.values[1 : trial.layout.kept, : self.rows]).all(axis=0).any():
+                ahead = _PupilsAhead(self.path, self.options, ReadReport(skip_bad=True))
+                self.pupils = any(True for _ in ahead.read_all())
+                if not self.pupils:
+                    self.report.remark("the pupil was not recorded (it is 0 throughout); gaze is kept")
+        return self.pupils is False
+
+    def _any_pupil(self, trial: Trial) -> bool:
+        eyes = 0 if trial.layout is None else len(trial.layout.eyes)
+        return bool((self.values[3 : 3 * eyes + 1 : 3, : self.rows] > 0).any())
 
     def _samples(self, trial: Trial) -> pl.DataFrame:
         if trial.layout is None:
@@ -192,7 +232,7 @@ class _Reading:
         if self.options.eye != "both" and eyes != ("",):
             chosen = eyes.index(self.options.eye) if self.options.eye in eyes else _NO_EYE
         gaze, valid = self.kernels.combine_eyes(
-            self.values, len(eyes), self.rows, trial.screen.left, trial.screen.top, chosen
+            self.values, len(eyes), self.rows, trial.screen.left, trial.screen.top, chosen, self._without_pupils(trial)
         )
         columns = [pl.Series("t", self.values[0, : self.rows].copy())]
         for number, prefix in [(len(eyes), ""), *((number, f"{eye}_") for number, eye in enumerate(eyes) if eye)]:
@@ -208,6 +248,50 @@ class _Reading:
             found += self.report.first_bad[0].message
         hint = "if only events were converted, convert the recording with samples: edf2asc without -e"
         return FileFormatError(self.path, expected="samples", found=found, hint=hint)
+
+
+class _NamesAhead(_Reading):
+    """Passes over all samples, to see what each trial will be called."""
+
+    def __init__(self, path: Path, options: ReadOptions, report: ReadReport) -> None:
+        super().__init__(path, options, report)
+        self.found: dict[int, Names] = {}
+
+    def _how_to_read(self) -> tuple[Shape, int, int]:
+        trial = self.blocks.trial
+        if trial is not None and trial.layout is not None:
+            return Shape(0), 0, self.rows
+        return super()._how_to_read()
+
+    def _close_trial(self) -> Iterator[Chunk]:
+        trial = self.blocks.trial
+        if trial is not None:
+            self.found[trial.number] = trial.names
+        yield from super()._close_trial()
+
+    def _hand_on(self, trial: Trial, closing: bool) -> Iterator[Chunk]:
+        yield from ()
+
+
+class _PupilsAhead(_Reading):
+    """Yields something for every stretch of samples that has a pupil."""
+
+    def _hand_on(self, trial: Trial, closing: bool) -> Iterator[Chunk]:
+        if self.rows and self._any_pupil(trial) and trial.geometry is not None:
+            yield Chunk(self.options.key(self.path), pl.DataFrame(), trial.geometry)
+
+
+def _names_of_trials(path: Path, options: ReadOptions, blocks: Blocks) -> dict[int, Names]:
+    """Return what each trial of a file is called; nothing if at a glance no message can name one."""
+    report = ReadReport(skip_bad=True)
+    lines = text_blocks(path, report, options.encoding, _BLOCK_BYTES)
+    rules = (blocks.stimulus_rules, blocks.trial_rules)
+    if not any(may_be_named(block.data, each) for block in lines for each in rules):
+        return {}
+    ahead = _NamesAhead(path, options, report)
+    for _ in ahead.read_all():
+        pass
+    return ahead.found
 
 
 def _sample_lines(data: bytes, position: int) -> list[bytes]:

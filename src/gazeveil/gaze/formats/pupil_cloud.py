@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pupil Cloud's time series download (Neon and Pupil Invisible): ``gaze.csv`` and the files beside it."""
+"""Pupil Cloud's downloads (Neon and Pupil Invisible): ``gaze.csv`` and the files beside it.
+
+Of the time series, gaze is in pixels of the scene camera. Of the Marker Mapper, it is in fractions of the surface, from
+its top left, beyond 0 and 1 where somebody looked past it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slic
 from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, screen
+from gazeveil.gaze.geometry import Geometry, Unit, screen
 
 SCENE_CAMERAS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"Neon": (1600, 1200), "Pupil Invisible": (1088, 1080)}
@@ -33,6 +37,8 @@ PUPIL_TOLERANCE_S: Final = 0.003
 """Pupil sizes carry the times of the gaze they belong to; the tolerance covers rounding."""
 
 _FILE = "gaze.csv"
+_SURFACE_X = "gazepositiononsurfacex"
+_GAZE = (("gazex", "gazey", "px"), (_SURFACE_X, "gazepositiononsurfacey", "normalized"))
 _NANOSECONDS = 1e9
 
 
@@ -50,7 +56,7 @@ class PupilCloud:
             return file.is_file() and self.sniff(file, read_head(file))
         line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
         names = {parse_name(name) for name in line.split(",")}
-        return {("timestamp", "ns"), ("gazex", "px"), ("gazey", "px")} <= names
+        return ("timestamp", "ns") in names and any({(x, unit), (y, unit)} <= names for x, y, unit in _GAZE)
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings; pupils and events come from the files beside."""
@@ -66,16 +72,21 @@ class PupilCloud:
         table = Table(path, options, report, delimiter=",")
         numbers = {
             "t": table.columns.need("'timestamp [ns]'", "timestamp"),
-            "x": table.columns.need("'gaze x [px]'", "gazex"),
-            "y": table.columns.need("'gaze y [px]'", "gazey"),
         }
+        on_surface = table.columns.find(_SURFACE_X) is not None
+        x, y, _ = _GAZE[on_surface]
+        numbers |= {"x": table.columns.need("'gaze x [px]'", x), "y": table.columns.need("'gaze y [px]'", y)}
         text = {
             ours: name
             for ours, spelling in {"recording": "recordingid", "worn": "worn"}.items()
             if (name := table.columns.find(spelling))
         }
-        about = _about(folder)
-        geometry = _geometry(path, about, options)
+        about = about_recording(folder)
+        if on_surface:
+            geometry = completed(Geometry(Unit.FRACTION), options.geometry)
+        else:
+            geometry = scene_plane(path, about, options)
+        wearers = _wearers(folder / "sections.csv", options, report)
         events = _events(folder, options, report)
         pupils = _pupils(folder / "3d_eye_states.csv", options, report)
         runs = KeyRuns(path, trials_counted=False)
@@ -87,7 +98,7 @@ class PupilCloud:
             if "worn" in frame.columns:
                 worn = is_one_of(frame["worn"], ("1", "1.0", "true").__contains__)
                 frame = frame.with_columns(valid=worn)
-            for run in runs.cut(_labels(frame, about, options, path, report), batch.lines):
+            for run in runs.cut(_labels(frame, about, wearers, options, path, report), batch.lines):
                 mine = frame[run.start : run.stop]
                 recording = str(mine["recording"][0])
                 if pupils is not None:
@@ -100,7 +111,7 @@ class PupilCloud:
                     said = schema.no_events()
 
 
-def _about(folder: Path) -> dict[str, Any]:
+def about_recording(folder: Path) -> dict[str, Any]:
     """Return what ``info.json`` says about the recording; nothing if there is none."""
     path = folder / "info.json"
     if not path.is_file():
@@ -112,7 +123,7 @@ def _about(folder: Path) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
-def _geometry(path: Path, about: Mapping[str, Any], options: ReadOptions) -> Geometry:
+def scene_plane(path: Path, about: Mapping[str, Any], options: ReadOptions) -> Geometry:
     """Return the scene camera's plane: by what the download says of the device, else by what the user says."""
     device = None
     if "module_serial_number" in about or (path.parent / "3d_eye_states.csv").is_file():
@@ -132,13 +143,27 @@ def _geometry(path: Path, about: Mapping[str, Any], options: ReadOptions) -> Geo
     )
 
 
+def _wearers(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, str]:
+    """Return who wore the device in each recording, as an enrichment's sections tell."""
+    if not path.is_file():
+        return {}
+    rows = read_whole(path, options, report, {"recording": "recordingid", "wearer": "wearerid"}, {})
+    return dict(rows.drop_nulls().select("recording", "wearer").iter_rows())
+
+
 def _labels(
-    frame: pl.DataFrame, about: Mapping[str, Any], options: ReadOptions, path: Path, report: ReadReport
+    frame: pl.DataFrame,
+    about: Mapping[str, Any],
+    wearers: Mapping[str, str],
+    options: ReadOptions,
+    path: Path,
+    report: ReadReport,
 ) -> pl.DataFrame:
     """Say whose each row is: the wearer's id where the download names one, else one observer per recording."""
     labels = {}
     for recording in frame["recording"].unique().to_list():
         wearer = about.get("wearer_id") if about.get("recording_id") in {None, recording} else None
+        wearer = wearer or wearers.get(recording)
         observer = str(wearer or options.observer or recording or path.resolve().parent.name)
         if not wearer and not options.observer:
             remark = f"the download does not say who looked: {observer!r} stands for the observer"

@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tobii Pro Lab data export (TSV), with units in the header or without, and Tobii Studio's older spelling."""
+"""Tobii Pro Lab data export (TSV), with units in the header or without, and Tobii Studio's older spellings.
+
+Tobii Studio 2 writes a preamble (system, recording, participant) before the table, calls columns otherwise
+(``GazePointXLeft``), and gives lost gaze numbers: (0, 0), minus the screen's size, pupils of -1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +18,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
+from gazeveil.gaze.formats._preamble import lines_before, stated
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table
@@ -26,7 +31,15 @@ _FRACTIONS = ("dacsnorm", "adcsnorm", "mcsnorm")
 _TIMES = ("recordingtimestamp", "eyetrackertimestamp", "computertimestamp")
 _STUDIO_UNITS = {"RecordingTimestamp": "ms", "EyeTrackerTimestamp": "us"}
 _GOOD_VALIDITY = ("valid", "0", "1")
-_KNOWN_VALIDITY = (*_GOOD_VALIDITY, "invalid", "2", "3", "4")
+_LOST = ("invalid", "4")
+_KNOWN_VALIDITY = (*_GOOD_VALIDITY, *_LOST, "2", "3")
+_PREAMBLES = ("systemproperties", "dataproperties")
+_STUDIO_2 = {"timestamp", "gazepointxleft", "gazepointx"}
+_STUDIO_2_ONLY = {"camxleft", "distanceleft", "stimuliname", "eventkey"}
+_STUDIO_2_LISTS = (
+    {"fixationindex", "timestamp", "fixationduration"},
+    {"timestamp", "event", "eventkey"},
+)
 
 
 @file_format("tobii-tsv")
@@ -38,18 +51,17 @@ class TobiiTsv:
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""
-        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
-        for delimiter in "\t;,":
-            names = [parse_name(name).words for name in line.split(delimiter)]
-            has_gaze = any(name.startswith("gazepoint") or name == "eyemovementtype" for name in names)
-            if has_gaze and any(name in _TIMES for name in names):
-                return True
-        return False
+        lines = [line.decode(errors="replace") for line in head.splitlines() if line.strip()]
+        if lines and parse_name(lines[0]).words in _PREAMBLES:
+            return any(_is_header(line) for line in lines)
+        return bool(lines) and _is_table_of_gaze(lines[0])
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings of the eye tracker; other sensors' rows are left out and counted."""
-        table = Table(path, options, report, delimiter=options.delimiter)
+        preamble = lines_before(path, _is_header, options.encoding)
+        table = Table(path, options, report, delimiter=options.delimiter, is_header=_is_header if preamble else None)
         layout = _layout(table.columns, options)
+        options = _with_preamble(options, preamble)
         time_unit = layout.time_unit
         messages = Messages(report)
         recorder = Recorder(path, options.chunk_rows, "mm")
@@ -60,7 +72,7 @@ class TobiiTsv:
             if time_unit is None and len(samples.lines):
                 time_unit = _time_unit(path, samples.frame, layout.time)
             scale = PER_SECOND[time_unit or "us"]
-            gaze = _with_validity(table, samples, layout)
+            gaze = _with_losses(_with_validity(table, samples, layout), layout)
             gaze = Batch(in_seconds(gaze.frame, scale, "t"), gaze.lines)
             said = messages.place(rows, gaze, scale)
             yield from recorder.feed(
@@ -84,11 +96,59 @@ class _Layout:
     time_unit: str | None
     unit: Unit
     on_media: bool
+    is_studio_2: bool
+
+
+def _names(line: str) -> set[str]:
+    """Return the words of the columns that a line names, by whichever mark cuts it into most of them."""
+    cuts = ({parse_name(name).words for name in line.split(mark)} for mark in "\t;,")
+    return max(cuts, key=len)
+
+
+def _is_table_of_gaze(line: str) -> bool:
+    names = _names(line)
+    has_gaze = any(name.startswith("gazepoint") or name == "eyemovementtype" for name in names)
+    return has_gaze and (not names.isdisjoint(_TIMES) or _is_studio_2(names))
+
+
+def _is_studio_2(names: set[str]) -> bool:
+    return names >= _STUDIO_2 and not names.isdisjoint(_STUDIO_2_ONLY)
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line is the header of one of the tables that follow a preamble."""
+    return _is_table_of_gaze(line) or any(_names(line) >= names for names in _STUDIO_2_LISTS)
+
+
+def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
+    """Return the options completed with what Studio 2 says before the table; what it says wins."""
+    if not preamble:
+        return options
+    across, _, down = (stated(preamble, "Recording resolution") or "").lower().partition("x")
+    known = options.geometry
+    if across.strip().isdigit() and down.strip().isdigit():
+        known = completed(Geometry(Unit.PIXEL, float(across), float(down)), known)
+    return replace(
+        options,
+        observer=stated(preamble, "Participant") or options.observer,
+        session=stated(preamble, "Recording name") or options.session,
+        geometry=known,
+    )
 
 
 def _layout(columns: Columns, options: ReadOptions) -> _Layout:
-    time = columns.need("'Recording timestamp [μs]'", *_TIMES)
-    gaze, tag = _gaze_columns(columns)
+    names = {parse_name(name).words for name in columns.names}
+    is_studio_2 = _is_studio_2(names)
+    if not is_studio_2 and any(names >= known for known in _STUDIO_2_LISTS):
+        raise FileFormatError(
+            columns.path,
+            line=columns.line,
+            expected="a table of gaze samples",
+            found="Tobii Studio's list of fixations or events",
+            hint="export all data from Studio; it holds the fixations and events too",
+        )
+    time = columns.need("'Recording timestamp [μs]'", *_TIMES, *(["timestamp"] if is_studio_2 else []))
+    gaze, tag = _gaze_columns(columns, _STUDIO_2_GAZE if is_studio_2 else _GAZE)
     if options.eye != "both" and f"{options.eye}_x" not in gaze:
         raise columns.missing(f"'Gaze point {options.eye} X' in the unit of 'Gaze point X'")
     numbers = {"t": time, **gaze}
@@ -108,10 +168,10 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
     text = {}
     for ours, spellings in {
         "sensor": ("sensor",),
-        "gaze_index": ("gazepointindex",),
+        "gaze_index": ("number", "validityleft") if is_studio_2 else ("gazepointindex",),
         "observer": ("participantname", "participant"),
         "session": ("recordingname",),
-        "stimulus": ("presentedstimulusname", "presentedmedianame", "recordingmedianame", "medianame"),
+        "stimulus": ("presentedstimulusname", "presentedmedianame", "recordingmedianame", "medianame", "stimuliname"),
         "resolution": ("recordingresolution",),
         "left_valid": ("validityleft",),
         "right_valid": ("validityright",),
@@ -120,29 +180,38 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
         "fixation_index": ("fixationindex",),
         "saccade_index": ("saccadeindex",),
         "event": ("event", "studioevent"),
-        "event_value": ("eventvalue", "studioeventdata"),
+        "event_value": ("eventvalue", "studioeventdata", "descriptor"),
     }.items():
         if found := columns.find(*spellings):
             text[ours] = found
-    stated = TIME_UNITS.get(parse_name(time).unit) or _STUDIO_UNITS.get(time)
+    time_unit = "ms" if is_studio_2 else TIME_UNITS.get(parse_name(time).unit) or _STUDIO_UNITS.get(time)
     unit = Unit.PIXEL if tag in _PIXELS else Unit.FRACTION
-    return _Layout(text, numbers, time, options.time_unit or stated, unit, on_media=tag.startswith("mcs"))
+    on_media = tag.startswith("mcs")
+    return _Layout(text, numbers, time, options.time_unit or time_unit, unit, on_media, is_studio_2)
 
 
-def _gaze_columns(columns: Columns) -> tuple[dict[str, str], str]:
+_GAZE = {
+    "x": "gazepointx",
+    "y": "gazepointy",
+    "left_x": "gazepointleftx",
+    "left_y": "gazepointlefty",
+    "right_x": "gazepointrightx",
+    "right_y": "gazepointrighty",
+}
+_STUDIO_2_GAZE = {
+    **_GAZE,
+    "left_x": "gazepointxleft",
+    "left_y": "gazepointyleft",
+    "right_x": "gazepointxright",
+    "right_y": "gazepointyright",
+}
+
+
+def _gaze_columns(columns: Columns, spellings: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """Return the gaze columns of the best coordinate system there is, and its tag."""
     for tag in (*_PIXELS, *_FRACTIONS):
         found = {
-            ours: name
-            for ours, spelling in {
-                "x": "gazepointx",
-                "y": "gazepointy",
-                "left_x": "gazepointleftx",
-                "left_y": "gazepointlefty",
-                "right_x": "gazepointrightx",
-                "right_y": "gazepointrighty",
-            }.items()
-            if (name := columns.find_with_unit(spelling, (tag,)))
+            ours: name for ours, spelling in spellings.items() if (name := columns.find_with_unit(spelling, (tag,)))
         }
         pairs = {
             axis: found[axis]
@@ -202,6 +271,8 @@ def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
     for name in ("left_valid", "right_valid"):
         if name in layout.text:
             tokens = batch.frame[name]
+            lost = is_one_of(tokens, _LOST.__contains__).alias(name.replace("valid", "lost"))
+            batch = Batch(batch.frame.with_columns(lost), batch.lines)
             unclear = is_one_of(tokens, lambda word: word not in _KNOWN_VALIDITY and word not in MISSING)
             found = is_one_of(tokens, _GOOD_VALIDITY.__contains__)
             batch = Batch(batch.frame.with_columns(found.alias(name)), batch.lines)
@@ -209,8 +280,26 @@ def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
     return batch
 
 
+def _with_losses(batch: Batch, layout: _Layout) -> Batch:
+    """Say where gaze and pupils are lost although Studio gives numbers: where no eye was found.
+
+    A pupil is no larger than 0 only where none was measured. Gaze of both eyes is lost where each eye is.
+    """
+    frame = batch.frame
+    pupils = [pl.col(name) for name in ("left_pupil", "right_pupil") if name in frame.columns]
+    frame = frame.with_columns(pl.when(pupil > 0).then(pupil) for pupil in pupils)
+    if {"x", "left_lost", "right_lost"} <= set(frame.columns):
+        frame = frame.with_columns(valid=~(pl.col("left_lost") & pl.col("right_lost")))
+    elif "x" in frame.columns and layout.is_studio_2:
+        frame = frame.with_columns(valid=(pl.col("x") != 0) | (pl.col("y") != 0))
+    return Batch(frame, batch.lines)
+
+
 def _eye_movements(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the fixation or saccade each sample is in; its number and place are those Tobii gives."""
+    if "movement" not in frame.columns and "fixation_index" in frame.columns:
+        numbered = pl.when(~is_one_of(frame["fixation_index"].fill_null(""), MISSING.__contains__))
+        frame = frame.with_columns(movement=numbered.then(pl.lit("fixation")))
     if "movement" not in frame.columns:
         return frame.select(kind=pl.lit(None, pl.String), id=pl.lit(""), onset="t", offset="t")
     numbers = [name for name in ("movement_index", "fixation_index", "saccade_index") if name in frame.columns]

@@ -29,6 +29,8 @@ METHODS = ("auto", "sampling", "exact")
 
 _MOST_LEARNED_FROM = 100_000
 _MOST_CHOSEN_ON = 400_000
+_FOR_EACH_PAIR = 25_000
+"""How many runs each pair is learned from and chosen on at least, where several pairs share the most."""
 _MOST_NUMBERS = 8_000_000
 _SIMPLEST_FIRST = ("threshold", "likelihood-ratio", "histogram", "order", "classifier", "bit-pattern")
 
@@ -108,9 +110,10 @@ class _Audit:
 
     def run(self) -> AuditResult:
         rows = max(LEAST_TRIALS, _MOST_NUMBERS // self.laboratory.width)
-        learned, chosen = (min(self.trials // 4, most, rows) for most in (_MOST_LEARNED_FROM, _MOST_CHOSEN_ON))
-        counted = self.trials - learned - chosen
         pairs = range(len(self.subject.pairs))
+        shared = [max(_FOR_EACH_PAIR, most // len(pairs)) for most in (_MOST_LEARNED_FROM, _MOST_CHOSEN_ON)]
+        learned, chosen = (min(self.trials // 4, most, rows) for most in shared)
+        counted = self.trials - learned - chosen
         self.laboratory.total = 2 * len(pairs) * (learned + chosen) + 2 * counted
         points = points_of(self.subject.claim)
         point, choices = _most_promising([self._search(pair, learned, chosen, points) for pair in pairs], points)

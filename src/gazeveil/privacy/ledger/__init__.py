@@ -4,9 +4,20 @@
 
 from __future__ import annotations
 
+from gazeveil.privacy.ledger._anchor_file import state_folder
 from gazeveil.privacy.ledger.account import Account, Receipt
 from gazeveil.privacy.ledger.anchor import check_anchor
-from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, Restored, UnprovenRecorded
+from gazeveil.privacy.ledger.clock import Clock
+from gazeveil.privacy.ledger.events import (
+    AccountClosed,
+    AllowanceSet,
+    BudgetGranted,
+    Charged,
+    Event,
+    Leased,
+    Restored,
+    UnprovenRecorded,
+)
 from gazeveil.privacy.ledger.ledger import DEFAULT, Ledger
 from gazeveil.privacy.ledger.replay import Verification
 
@@ -14,13 +25,17 @@ __all__ = [
     "DEFAULT",
     "Account",
     "AccountClosed",
+    "AllowanceSet",
     "BudgetGranted",
     "Charged",
+    "Clock",
     "Event",
+    "Leased",
     "Ledger",
     "Receipt",
     "Restored",
     "UnprovenRecorded",
     "Verification",
     "check_anchor",
+    "state_folder",
 ]

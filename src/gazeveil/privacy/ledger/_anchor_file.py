@@ -220,6 +220,8 @@ def state_folder() -> Path:
     """Return the folder for what gazeveil remembers on this machine."""
     if named := os.environ.get(STATE):
         return Path(named).absolute()
+    if own := os.environ.get("STATE_DIRECTORY", "").split(":")[0]:  # systemd's, for a unit with StateDirectory=
+        return Path(own).absolute() / "remembered"
     if base := os.environ.get("XDG_STATE_HOME"):
         return Path(base).absolute() / "gazeveil"
     try:

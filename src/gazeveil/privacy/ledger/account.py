@@ -7,12 +7,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import BudgetExceeded, LedgerError
 from gazeveil.privacy.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
+from gazeveil.privacy.ledger.events import Charged, Leased, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import Tail
 from gazeveil.showing import html_table
@@ -59,12 +61,20 @@ class Account:
         return _by_name(self.budget, self.totals.remaining)
 
     @property
+    def next_back(self) -> tuple[int, Fraction] | None:
+        """In how many seconds ε comes back next, and how much; None where nothing does."""
+        return None if self.totals.rolling is None else self.totals.rolling.next_back
+
+    @property
     def promise(self) -> Guarantee | None:
-        """What all releases together promise so far: what was spent, or nothing once one of them was unproven."""
+        """What all releases together promise so far: what was spent, or nothing once one of them was unproven.
+
+        Where the budget comes back it is the budget: that is what any of its windows keeps to.
+        """
         if self.totals.unproven:
             return Unproven(self.totals.unproven)
-        if self.budget is None:
-            return None
+        if self.budget is None or self.totals.rolling is not None:
+            return self.budget
         return guarantee_from_dict({**self.budget.to_dict(), **_plain(self.spent)})
 
     def __repr__(self) -> str:
@@ -84,8 +94,14 @@ class Account:
 
     def affords(self, guarantee: Guarantee) -> bool:
         """Whether a charge would fit now. Only a charge itself makes sure."""
+        totals, rolling = self.totals, self.totals.rolling
         try:
-            return not self.totals.closed and not self.totals.after_charge(guarantee).overspent
+            after = (
+                totals.after_charge(guarantee)
+                if rolling is None
+                else totals.after_lease(guarantee, rolling.at, rolling.at)
+            )
+            return not totals.closed and not after.overspent
         except NoPrice:
             return False
 
@@ -97,6 +113,7 @@ class Account:
             "budget": None if self.budget is None else self.budget.to_dict(),
             "spent": _plain(self.spent),
             "remaining": _plain(self.remaining),
+            **({} if self.totals.rolling is None else {"next_back": _back(self.next_back)}),
             "charges": self.totals.charges,
             "unproven": list(self.totals.unproven),
             "closed": self.totals.closed,
@@ -183,6 +200,25 @@ def in_letters(values: Mapping[str, Fraction], *, up: bool = True) -> str:
     return ", ".join(f"{_LETTERS[name]}={in_digits(value, up=up)}" for name, value in values.items()) or "nothing"
 
 
+def when_back(account: Account, now: datetime | None = None) -> str:
+    """Say what comes back next, and when; empty where nothing does."""
+    return _when(account.next_back, now)
+
+
+def _when(back: tuple[int, Fraction] | None, now: datetime | None = None) -> str:
+    if back is None:
+        return ""
+    seconds, epsilon = back
+    now = (now or datetime.now(UTC)).astimezone(UTC)
+    moment = now + timedelta(seconds=seconds)
+    day = "" if moment.date() == now.date() else f"{moment:%Y-%m-%d} "
+    return f"{in_letters({'epsilon': epsilon}, up=False)} at {day}{moment:%H:%M} UTC"
+
+
+def _back(back: tuple[int, Fraction] | None) -> dict[str, object] | None:
+    return None if back is None else {"in_s": back[0], "epsilon": as_text(back[1])}
+
+
 def no_account(dataset: str, person: str) -> LedgerError:
     """Say that nothing was granted."""
     return LedgerError(
@@ -196,7 +232,10 @@ def over_budget(tail: Tail, before: Totals, after: Totals) -> BudgetExceeded:
     cost = _by_name(before.budget, tuple(new - old for new, old in zip(after.spent, before.spent, strict=True)))
     remaining = _by_name(before.budget, before.remaining)
     missing = {name: max(Fraction(0), cost[name] - remaining[name]) for name in cost}
-    return _refusal(tail, in_letters(cost), remaining, in_letters(missing), _plain(cost), _plain(missing))
+    back = "" if before.rolling is None else _when(before.rolling.next_back)
+    said = in_letters(missing) + (f"\n  comes back {back}" if back else "")
+    way = "ask for less, or wait" if before.rolling else "ask for less, grant more"
+    return _refusal(tail, in_letters(cost), remaining, said, _plain(cost), _plain(missing), way)
 
 
 def no_price(tail: Tail, before: Totals, asked: Guarantee, reason: NoPrice) -> BudgetExceeded:
@@ -212,6 +251,7 @@ def _refusal(
     missing: str,
     requested_plain: Mapping[str, object],
     difference: Mapping[str, object] | None,
+    way: str = "ask for less, grant more",
 ) -> BudgetExceeded:
     return BudgetExceeded(
         f"over budget for {named(tail.dataset, tail.person)}\n"
@@ -222,8 +262,7 @@ def _refusal(
         requested=requested_plain,
         remaining=_plain(remaining),
         difference=difference,
-        hint="ask for less, grant more, or see what was spent with "
-        f"`gazeveil ledger history {as_arguments(tail.dataset, tail.person)}`",
+        hint=f"{way}, or see what was spent with `gazeveil ledger history {as_arguments(tail.dataset, tail.person)}`",
     )
 
 
@@ -233,3 +272,18 @@ def _by_name(budget: Guarantee | None, numbers: tuple[Fraction, ...]) -> dict[st
 
 def _plain(values: Mapping[str, Fraction]) -> dict[str, object]:
     return {name: as_text(value) for name, value in values.items()}
+
+
+def receipt_again(text: str, account: Account, guarantee: Guarantee, recipe: str, ledger: str) -> Receipt:
+    """Return the receipt of a charge that was made before under the same id.
+
+    Raises:
+        LedgerError: If it was for something else.
+    """
+    event = from_text(text)
+    asked = (account.dataset, account.person, guarantee.to_dict(), recipe)
+    if not isinstance(event, Charged | Leased) or (event.dataset, event.person, event.guarantee, event.recipe) != asked:
+        raise LedgerError(
+            f"the charge id {event.id!r} was used before for something else", hint="use one id for one release"
+        )
+    return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True, ledger=ledger)

@@ -69,17 +69,23 @@ class Watch:
         self._file: AnchorFile | None = None
         self._newest: Known | None = None
 
-    def check(self, reader: Reader, tail: Tail | None) -> None:
+    def check(self, reader: Reader, tail: Tail | None, *, written: bool = False) -> None:
         """Make sure that the ledger holds what its anchor names: everything at first, then what can have changed.
 
         The anchor is read before the ledger, since others may add to both meanwhile.
+
+        Args:
+            reader: The ledger.
+            tail: The account that is to be written.
+            written: Whether the reader sees events that are not on disk yet: those must not become an anchor.
 
         Raises:
             LedgerRolledBack: If it does not.
             LedgerError: If the anchor cannot be read, or one that is missing cannot be written.
         """
         if self._file is None or not self._file.is_there():
-            self._check_everything(reader)
+            if not written:
+                self._check_everything(reader)
             return
         known = self._file.known((0,) if tail is None else (0, tail.account))
         if self._newest is not None:

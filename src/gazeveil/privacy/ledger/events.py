@@ -89,6 +89,39 @@ class Charged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AllowanceSet(Event):
+    """From now on so much may be spent within any window of the budget; it takes the place of the allowance before.
+
+    The first one opens an account whose budget comes back. In such an account there are leases and no other charges.
+
+    Attributes:
+        at: The account's time, in seconds since 1970; it never runs back.
+        carried: In the event that opens the account: what still counts of the day accounts of an earlier version, as
+            ``spent``, a list of [until when it paid for gaze, ε as text], and ``unproven``, a list of reasons.
+    """
+
+    kind: ClassVar[str] = "allowance-set"
+
+    at: int
+    carried: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leased(Event):
+    """So much was spent on gaze until a moment; it counts until the budget's window has passed since that moment.
+
+    Attributes:
+        at: The account's time, in seconds since 1970; it never runs back.
+        until: Until when gaze is paid for, on the same clock.
+    """
+
+    kind: ClassVar[str] = "leased"
+
+    at: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnprovenRecorded(Event):
     """Something without a proven promise was released: whatever else was spent, the account's promise is void."""
 
@@ -118,7 +151,7 @@ class Restored(Event):
     gone: Mapping[str, Any] = field(default_factory=dict)
 
 
-_ALL = (BudgetGranted, Charged, UnprovenRecorded, AccountClosed, Restored)
+_ALL = (BudgetGranted, Charged, UnprovenRecorded, AccountClosed, Restored, AllowanceSet, Leased)
 KINDS: dict[str, type[Event]] = {kind.kind: kind for kind in _ALL}
 
 _NAMES = {name: tuple(field.name for field in fields(kind)) for name, kind in KINDS.items()}
@@ -128,6 +161,9 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "conversion": (dict, type(None)),
     "lost": dict,
     "gone": dict,
+    "at": int,
+    "until": int,
+    "carried": dict,
 }
 """What the fields of events hold that do not hold text."""
 

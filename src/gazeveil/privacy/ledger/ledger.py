@@ -8,24 +8,41 @@ moment may waste budget but never overspends it. Whatever goes wrong raises, and
 
 from __future__ import annotations
 
+import math
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, wraps
+from fractions import Fraction
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from gazeveil.errors import LedgerError, OptionError
-from gazeveil.privacy.guarantee import Guarantee, Unproven
+from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger._anchor_file import Known
-from gazeveil.privacy.ledger.account import Account, Receipt, in_letters, named, no_account, no_price, over_budget
+from gazeveil.privacy.ledger.account import (
+    Account,
+    Receipt,
+    in_letters,
+    named,
+    no_account,
+    no_price,
+    over_budget,
+    receipt_again,
+)
 from gazeveil.privacy.ledger.anchor import Loss, Notice, Watch
+from gazeveil.privacy.ledger.anchor import notice as default_notice
+from gazeveil.privacy.ledger.clock import Clock, LedgerTime
+from gazeveil.privacy.ledger.days import carried_over
 from gazeveil.privacy.ledger.events import (
     AccountClosed,
+    AllowanceSet,
     BudgetGranted,
     Charged,
     Event,
+    Leased,
     Restored,
     UnprovenRecorded,
     digest_of,
@@ -34,13 +51,13 @@ from gazeveil.privacy.ledger.events import (
     now,
     to_text,
 )
+from gazeveil.privacy.ledger.keepable import check_names, checked, written
 from gazeveil.privacy.ledger.replay import Verification, verify
-from gazeveil.privacy.ledger.spending import NoPrice, Totals, is_writable
+from gazeveil.privacy.ledger.spending import NoPrice, Totals
 from gazeveil.privacy.ledger.store import PATIENCE_S, Book, Line, Moved, Store, Tail
 from gazeveil.showing import html_table
 
 DEFAULT = "ledger.sqlite"
-_LONGEST_NAME = 200
 _LONGEST_NOTE = 10_000
 _REMEMBERED_ACCOUNTS = 1024
 
@@ -65,11 +82,13 @@ def _asking_again(method: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
 class Ledger:
     """Budgets and charges, kept in a file or on a PostgreSQL server. Safe to share between threads and after a fork."""
 
-    def __init__(self, store: Store, notice: Notice | None = None) -> None:
+    def __init__(self, store: Store, notice: Notice | None = None, clock: Clock | None = None) -> None:
         self.store = store
+        self._time = LedgerTime(clock, notice or default_notice)
         self._watch = Watch(store.where, notice)
         # Totals by account, with the stored text that they were read from: who charges often need not read it again.
         self._seen: dict[tuple[str, str], tuple[str, Totals]] = {}
+        self._here = threading.local()  # holds what this thread is to remember at the end of `together`
 
     @classmethod
     def open(
@@ -79,6 +98,7 @@ class Ledger:
         create: bool = False,
         patience_s: float = PATIENCE_S,
         notice: Notice | None = None,
+        clock: Clock | None = None,
     ) -> Ledger:
         """Open the ledger in a file, or at a ``postgresql://`` address.
 
@@ -88,6 +108,7 @@ class Ledger:
                 has forgotten what was spent.
             patience_s: How long to wait for others who hold it, before it counts as unusable.
             notice: Called with what people should know though it is no error; by default it is logged.
+            clock: The time that budgets come back by; this process's own if there is none.
 
         Raises:
             LedgerError: If there is none, or it cannot be used.
@@ -97,7 +118,7 @@ class Ledger:
         if address.startswith(("postgresql://", "postgres://")):
             from gazeveil.privacy.ledger.postgres import PostgresStore  # noqa: PLC0415
 
-            return cls(PostgresStore(address, create=create, patience_s=patience_s), notice)
+            return cls(PostgresStore(address, create=create, patience_s=patience_s), notice, clock)
         if "://" in address:
             raise LedgerError(
                 f"a ledger is a file or a postgresql:// address, not {address.split('://', 1)[0]}://…",
@@ -109,7 +130,7 @@ class Ledger:
             raise LedgerError(
                 f"a ledger in a file needs a POSIX system ({error})", hint="keep it on a server: postgresql://…"
             ) from error
-        return cls(SqliteStore(Path(where), create=create, patience_s=patience_s), notice)
+        return cls(SqliteStore(Path(where), create=create, patience_s=patience_s), notice, clock)
 
     @_asking_again
     def grant(
@@ -127,7 +148,7 @@ class Ledger:
         Raises:
             LedgerError: If the account is closed, or holds another kind of budget, or any while ``first``.
         """
-        _written(budget)
+        written(budget)
         with self._account(dataset, person, opening=True) as (held, tail, totals):
             if first and totals.budget is not None:
                 raise LedgerError(
@@ -136,6 +157,45 @@ class Ledger:
                 )
             event = BudgetGranted(**_common(tail, budget, note=note))
             return self._append(held, event, totals.after_grant(budget))
+
+    def allow(self, dataset: str, allowance: GazeStreamDP, *, person: str = "", note: str = "") -> Account:
+        """Allow so much within any window of gaze: a budget that comes back. Allowing the same again changes nothing.
+
+        More, or for larger movements, holds at once. Less ε never does: who may spend less spends less. A smaller
+        radius, or another unit or window, holds once nothing counts any more.
+
+        Args:
+            dataset: The account's data set.
+            allowance: What may be spent within any of its windows.
+            person: The account's person.
+            note: Free text for people.
+
+        Raises:
+            LedgerError: If the account is closed, or holds a budget that does not come back.
+        """
+        written(allowance)
+        try:
+            account = self.account(dataset, person)
+        except LedgerError:
+            pass  # there is none yet, or the ledger is broken, which writing tells
+        else:
+            totals = account.totals
+            if totals.rolling is not None and (totals.closed or totals.allowed(allowance) == totals.budget):
+                return account
+        return self._allow(dataset, allowance, person, note)
+
+    @_asking_again
+    def _allow(self, dataset: str, allowance: GazeStreamDP, person: str, note: str) -> Account:
+        with self._account(dataset, person, opening=True) as (held, tail, before):
+            totals, at = self._time.rolled((dataset, person), before)
+            new = totals.rolling is None
+            budget = totals.allowed(allowance)
+            if budget == totals.budget and not new:
+                held.after = _standing(tail, totals)
+                return held.after
+            carried = carried_over(held.book.reader, dataset, person, budget, at) if new else {}
+            event = AllowanceSet(**_common(tail, budget, note=note), at=at, carried=carried)
+            return self._append(held, event, totals.after(event))
 
     @_asking_again
     def charge(
@@ -147,6 +207,8 @@ class Ledger:
         recipe: Mapping[str, Any] | None = None,
         note: str = "",
         charge_id: str = "",
+        lasts_s: float | None = None,
+        within: Fraction | None = None,
     ) -> Receipt:
         """Pay for one release. Returns once the charge cannot be lost any more; only then may the release leave.
 
@@ -158,30 +220,37 @@ class Ledger:
             note: Free text for people.
             charge_id: Your own name for this charge. If the outcome of a charge is unknown, because a connection
                 broke or a process died, charge again with the same id: it is paid once.
+            lasts_s: For an account whose budget comes back: for how long from now on gaze is paid for. The charge
+                counts until the budget's window has passed since then.
+            within: For such an account: how much ε may count at most with this charge, if that is less than allowed.
 
         Raises:
             BudgetExceeded: If it does not fit. Nothing was spent.
             LedgerError: If the ledger cannot be used, or there is no such account.
         """
-        _written(guarantee)
+        written(guarantee)
         digest = "" if recipe is None else digest_of(recipe)
-        with self._account(dataset, person) as (held, tail, totals):
-            if charge_id and (text := held.book.find(_checked(charge_id, "charge id"))) is not None:
-                held.after = _standing(tail, totals)
-                return _receipt_again(text, held.after, guarantee, digest, self._watch.identity)
+        with self._account(dataset, person) as (held, tail, before):
+            if charge_id and (text := held.book.find(checked(charge_id, "charge id"))) is not None:
+                held.after = _standing(tail, before)
+                return receipt_again(text, held.after, guarantee, digest, self._watch.identity)
+            totals, at = self._time.rolled((dataset, person), before)
+            until = None if lasts_s is None else at + 1 + math.ceil(lasts_s)  # the time is rounded down
             try:
-                after = totals.after_charge(guarantee)
+                after = totals.after_charge(guarantee) if until is None else totals.after_lease(guarantee, at, until)
             except NoPrice as reason:
                 raise no_price(tail, totals, guarantee, reason) from None
-            if after.overspent:
-                raise over_budget(tail, totals, after)
-            terms = None if after.conversion is totals.conversion else after.conversion
-            event = Charged(
-                **_common(tail, guarantee, recipe=digest, note=note, event_id=charge_id),
-                conversion=None if terms is None else terms.to_dict(),
-            )
+            if after.limited(within).overspent:
+                raise over_budget(tail, totals.limited(within), after.limited(within))
+            common = _common(tail, guarantee, recipe=digest, note=note, event_id=charge_id)
+            if until is None:
+                terms = None if after.conversion is totals.conversion else after.conversion
+                event: Event = Charged(**common, conversion=None if terms is None else terms.to_dict())
+            else:
+                event = Leased(**common, at=at, until=until)
             account = self._append(held, event, after)
-        return Receipt(event.id, account.head, event.time, guarantee, account, ledger=self._watch.identity)
+            identity = self._watch.identity or held.book.reader.identity()
+        return Receipt(event.id, account.head, event.time, guarantee, account, ledger=identity)
 
     @_asking_again
     def record_unproven(
@@ -211,6 +280,24 @@ class Ledger:
             event = AccountClosed(**_common(tail, None, note=note))
             return self._append(held, event, totals.after(event))
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Wait for the disk once for many charges, where the store can: none of them counts before the block ends.
+
+        Raises:
+            LedgerError: If they could not be written. Whether they were is unknown, so charge again with the same ids.
+        """
+        self.check()  # on a fresh reading, without what a connection in use may still have in its memory
+        later: list[tuple[int, Account]] = []
+        with self.store.together():
+            self._here.later = later
+            try:
+                yield
+            finally:
+                self._here.later = None
+        for account, after in later:
+            self._watch.remember(account, after)
+
     def account(self, dataset: str, person: str = "") -> Account:
         """Return where an account stands.
 
@@ -218,17 +305,17 @@ class Ledger:
             LedgerError: If there is no such account.
             OptionError: If there could not be one of that name.
         """
-        _check_names(dataset, person)
+        check_names(dataset, person)
         with self.store.reading() as reader:
             tail = reader.tail(dataset, person)
         if tail is None:
             raise no_account(dataset, person)
-        return Account.at(tail)
+        return self._time.standing(Account.at(tail))
 
     def accounts(self) -> list[Account]:
         """Return where every account stands, sorted by data set and person."""
         with self.store.reading() as reader:
-            return [Account.at(tail) for tail in reader.tails()]
+            return [self._time.standing(Account.at(tail)) for tail in reader.tails()]
 
     def history(self, dataset: str | None = None, person: str | None = None) -> Iterator[Event]:
         """Go through the events of all accounts, or of those of a data set or person, each from its first."""
@@ -251,6 +338,24 @@ class Ledger:
             found = verify(reader, anchors)
             lost = (f"{line} (by the anchor on this machine)" for line in self._watch.loss(reader).in_words())
             return replace(found, faults=(*found.faults, *lost))
+
+    @property
+    def identity(self) -> str:
+        """The digest of its first event, which no other ledger has; empty while it has none."""
+        if not self._watch.identity:
+            with self.store.reading() as reader:
+                return reader.identity()
+        return self._watch.identity
+
+    def check(self) -> None:
+        """Make sure that it holds everything that its anchor on this machine names.
+
+        Raises:
+            LedgerRolledBack: If it does not.
+            LedgerError: If it cannot be read, or the anchor cannot.
+        """
+        with self.store.reading() as reader:
+            self._watch.check(reader, None)
 
     def lost(self) -> Loss:
         """Return what the anchor on this machine names and the ledger does not hold: false if it holds everything."""
@@ -311,10 +416,11 @@ class Ledger:
     @contextmanager
     def _account(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[tuple[_Held, Tail, Totals]]:
         """Hold an account alone, with what its events come to; what was added is remembered elsewhere, too."""
-        _check_names(dataset, person)
+        check_names(dataset, person)
+        later: list[tuple[int, Account]] | None = getattr(self._here, "later", None)
         with self.store.book(dataset, person, opening=opening) as book:
             tail = book.tail
-            self._watch.check(book.reader, tail)
+            self._watch.check(book.reader, tail, written=bool(later))
             if tail is None:
                 raise no_account(dataset, person)
             text, totals = self._seen.get((dataset, person), ("", Totals()))
@@ -326,8 +432,12 @@ class Ledger:
                 )
             held = _Held(book)
             yield held, tail, totals
-        if held.after is not None:
+        if held.after is None:
+            return
+        if later is None:
             self._watch.remember(tail.account, held.after)
+        else:
+            later.append((tail.account, held.after))
 
     @_asking_again
     def _record_restored(self, where: Tail, lost: Mapping[str, Any], gone: Mapping[str, Any], note: str) -> None:
@@ -368,20 +478,10 @@ def _common(
         "person": tail.person,
         "number": tail.number + 1,
         "previous": tail.head,
-        "guarantee": {} if guarantee is None else _written(guarantee),
+        "guarantee": {} if guarantee is None else written(guarantee),
         "recipe": recipe,
         "note": note,
     }
-
-
-@lru_cache(maxsize=256)
-def _written(guarantee: Guarantee) -> dict[str, Any]:
-    """Return a promise as plain values, if it is one that can be kept; whoever charges often charges the same."""
-    if not isinstance(guarantee, Guarantee):
-        raise OptionError(f"a promise is needed, for instance PureDP(1), not {guarantee!r}")
-    if not is_writable(guarantee):
-        raise OptionError("the promise holds a fraction too long to be kept", hint="round it up to fewer digits")
-    return guarantee.to_dict()
 
 
 def _standing(tail: Tail, totals: Totals) -> Account:
@@ -390,26 +490,3 @@ def _standing(tail: Tail, totals: Totals) -> Account:
 
 def _named_event(event: Known) -> dict[str, Any]:
     return {"number": event.number, "digest": event.digest}
-
-
-def _receipt_again(text: str, account: Account, guarantee: Guarantee, recipe: str, ledger: str) -> Receipt:
-    event = from_text(text)
-    asked = (account.dataset, account.person, guarantee.to_dict(), recipe)
-    if not isinstance(event, Charged) or (event.dataset, event.person, event.guarantee, event.recipe) != asked:
-        raise LedgerError(
-            f"the charge id {event.id!r} was used before for something else", hint="use one id for one release"
-        )
-    return Receipt(event.id, digest_of_text(text), event.time, guarantee, account, repeated=True, ledger=ledger)
-
-
-def _check_names(dataset: str, person: str) -> None:
-    _checked(dataset, "name of a data set")
-    if person:
-        _checked(person, "name of a person")
-
-
-def _checked(name: str, what: str) -> str:
-    """Return a name that every database can hold and every screen can show."""
-    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise OptionError(f"the {what} must be 1 to {_LONGEST_NAME} printable letters, not {name!r}")
-    return name

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gazeveil.errors import InternalError, LedgerError, MissingExtra
+from gazeveil.errors import InternalError, LedgerBusy, LedgerError, MissingExtra
 from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Moved, Tail
@@ -62,6 +62,7 @@ FROM gazeveil.accounts LEFT JOIN LATERAL (
 ) AS newest ON true
 """
 _TAIL = f"{_TAILS} WHERE dataset = %s AND person = %s"
+_TAILS_OF = f"{_TAILS} WHERE dataset >= %s AND dataset < %s AND person = %s ORDER BY dataset"
 _LOCK = "SELECT 1 FROM gazeveil.accounts WHERE dataset = %s AND person = %s FOR UPDATE"
 _OPEN = "INSERT INTO gazeveil.accounts (dataset, person) VALUES (%s, %s) ON CONFLICT DO NOTHING"
 _APPEND = """
@@ -118,6 +119,10 @@ class PostgresStore:
                 self._left.clear()
             if book.after is not None:
                 self._left[dataset, person] = (book.after, found == left)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Write one after the other: to hold many accounts at once would be to wait for each other in a ring."""
+        return nullcontext()
 
     @contextmanager
     def _locked(
@@ -254,7 +259,7 @@ class PostgresStore:
         try:
             yield
         except self._psycopg.errors.LockNotAvailable as error:
-            raise LedgerError(
+            raise LedgerBusy(
                 f"the account has been locked by another session for {self.patience_s:g} s in {self.where}",
                 hint="see which program holds it (pg_stat_activity), then try again",
             ) from error
@@ -314,6 +319,11 @@ class _Reader:
         row = self._connection.execute(_TAIL, (GENESIS, dataset, person)).fetchone()
         return None if row is None else Tail(*row)
 
+    def tails_of(self, beginning: str, person: str) -> list[Tail]:
+        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        between = (beginning, beginning[:-1] + "!")  # the letter after a space
+        return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
+
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
         query = "SELECT number, id, digest, event, totals FROM gazeveil.events WHERE account = %s ORDER BY number"
@@ -321,6 +331,12 @@ class _Reader:
             cursor.execute(query, (account,))
             for row in cursor:
                 yield Line(*row)
+
+    def text(self, account: int, number: int) -> str | None:
+        """Return the text of one event."""
+        query = "SELECT event FROM gazeveil.events WHERE account = %s AND number = %s"
+        row = self._connection.execute(query, (account, number)).fetchone()
+        return None if row is None else str(row[0])
 
     def digest(self, account: int, number: int) -> str | None:
         """Return the digest of one event."""

@@ -13,6 +13,9 @@ budget             what a charge costs
                    on terms that the first of them fixes: α·Σρ + fee in ε, and half of the budget's δ
 =================  ==================================================================================================
 
+A budget of ε for any window of gaze may be one that comes back: an *allowance*. It is paid for with leases, which count
+until the window has passed since the gaze that they paid for (`gazeveil.privacy.ledger.rolling`).
+
 A promise about another unit, or between other neighbours, is first restated in the budget's (`Guarantee.restated`).
 What cannot be restated or converted, and what is unproven, has no finite cost and is refused.
 
@@ -39,13 +42,24 @@ from gazeveil.privacy.convert import pure_zcdp
 from gazeveil.privacy.exact import decimal_up
 from gazeveil.privacy.guarantee import (
     ApproxDP,
+    GazeStreamDP,
     Guarantee,
     PureDP,
     Unproven,
     ZeroConcentratedDP,
     guarantee_from_dict,
 )
-from gazeveil.privacy.ledger.events import AccountClosed, BudgetGranted, Charged, Event, Restored, UnprovenRecorded
+from gazeveil.privacy.ledger.events import (
+    AccountClosed,
+    AllowanceSet,
+    BudgetGranted,
+    Charged,
+    Event,
+    Leased,
+    Restored,
+    UnprovenRecorded,
+)
+from gazeveil.privacy.ledger.rolling import Rolling
 
 _ZERO = Fraction(0)
 _LONG_BITS = 2048
@@ -120,13 +134,14 @@ class Totals:
 
     Attributes:
         budget: All grants together; None before the first.
-        epsilon: The sum of what was charged in ε.
+        epsilon: The sum of what was charged in ε; of an allowance, what still counts of it.
         delta: The sum of what was charged in δ.
         rho: The sum of what was charged in ρ.
         conversion: The terms for ρ in an (ε, δ) budget, once there was such a charge.
         charges: How many charges there were.
         unproven: Why parts of what was released have no promise.
         closed: Whether nothing more may happen.
+        rolling: When what comes back; None for a budget that does not come back.
     """
 
     budget: Guarantee | None = None
@@ -137,6 +152,7 @@ class Totals:
     charges: int = 0
     unproven: tuple[str, ...] = ()
     closed: bool = False
+    rolling: Rolling | None = None
 
     def after(self, event: Event) -> Totals:
         """Return the totals with one more event; replaying all events from ``Totals()`` gives the account's.
@@ -157,6 +173,10 @@ class Totals:
             raise LedgerError(f"a {event.kind!r} event holds a promise that is not one: {error.message}") from None
         if isinstance(event, BudgetGranted):
             return self.after_grant(promise)
+        if isinstance(event, AllowanceSet):
+            return self.after_allowance(promise, event.at, event.carried)
+        if isinstance(event, Leased):
+            return self.rolled(event.at).after_lease(promise, event.at, event.until)
         if isinstance(event, Charged):
             return self._after_charged(promise, event.conversion)
         if isinstance(event, UnprovenRecorded) and isinstance(promise, Unproven):
@@ -180,6 +200,11 @@ class Totals:
         """Return the totals with more budget."""
         if isinstance(grant, Unproven) or (isinstance(grant, ApproxDP) and grant.delta >= 1):
             raise LedgerError("a budget is a proven promise", hint="for example PureDP(12) or ApproxDP(3, '1e-6')")
+        if self.rolling is not None:
+            raise LedgerError(
+                f"the account holds {self.budget}, which comes back by itself; a grant cannot be added to it",
+                hint="what may be spent in any 24 hours is set in the gateway's policy, or in a stream's day budget",
+            )
         if self.budget is None:
             return replace(self, budget=grant)
         if _ground(grant) != _ground(self.budget):
@@ -197,6 +222,11 @@ class Totals:
         """
         if self.budget is None:
             raise NoPrice("no budget has been granted")
+        if self.rolling is not None:
+            raise LedgerError(
+                "the account's budget comes back, so a charge must say until when it pays for gaze",
+                hint="use another account for releases that stay",
+            )
         epsilon, delta, rho = _price(self.budget, promise)
         conversion = self.conversion
         if conversion is None and rho and isinstance(self.budget, ApproxDP):
@@ -211,6 +241,88 @@ class Totals:
             self.unproven,
             self.closed,
         )
+
+    def rolled(self, at: int) -> Totals:
+        """Return the totals at a later moment of the account's time: without what came back until then."""
+        if self.rolling is None or (rolling := self.rolling.rolled(at)) is self.rolling:
+            return self
+        return Totals(
+            self.budget,
+            rolling.epsilon,
+            charges=self.charges,
+            unproven=self.unproven,
+            closed=self.closed,
+            rolling=rolling,
+        )
+
+    def allowed(self, wish: GazeStreamDP) -> GazeStreamDP:
+        """Return the allowance after somebody wished for one: more, or for larger movements, at once.
+
+        Anything else waits until nothing counts any more, and ε never gets less: who may spend less spends less.
+        """
+        held, rolling = self.budget, self.rolling
+        if rolling is None or not isinstance(held, GazeStreamDP):
+            return wish
+        if (held.window, held.radius_unit) != (wish.window, wish.radius_unit):
+            return held if rolling.due else wish
+        if held.radius > wish.radius and rolling.due:
+            return held
+        return GazeStreamDP(max(held.epsilon, wish.epsilon), wish.window, wish.radius, wish.radius_unit)
+
+    def limited(self, within: Fraction | None) -> Totals:
+        """Return the totals as if no more than this were allowed."""
+        held = self.budget
+        if within is None or self.rolling is None or not isinstance(held, GazeStreamDP) or held.epsilon <= within:
+            return self
+        return replace(self, budget=GazeStreamDP(within, held.window, held.radius, held.radius_unit))
+
+    def after_allowance(self, allowance: Guarantee, at: int, carried: Mapping[str, Any]) -> Totals:
+        """Return the totals with another allowance; what counts is counted in its terms."""
+        if not isinstance(allowance, GazeStreamDP):
+            raise LedgerError(f"only ε for a window of gaze comes back, not {allowance}")
+        if self.rolling is None:
+            if self.budget is not None:
+                raise LedgerError(
+                    f"the account holds a budget of {self.budget} that does not come back", hint="use another account"
+                )
+            rolling, reasons = _carried(carried, allowance, at)
+            unproven = tuple(sorted({*self.unproven, *reasons}))
+        else:
+            rolling, unproven = self._on_time(at).rolled(at), self.unproven
+            if rolling.due:
+                steps = None if self.budget is None else self.budget.unit.steps_to(allowance.unit)
+                if steps is None:
+                    raise LedgerError(f"what counts is in terms of {self.budget}, so {allowance} cannot take its place")
+                rolling = rolling.times(steps, allowance.epsilon)
+        return replace(self, budget=allowance, rolling=rolling, epsilon=rolling.epsilon, unproven=unproven)
+
+    def after_lease(self, promise: Guarantee, at: int, until: int) -> Totals:
+        """Return the totals with one more charge, for gaze until a moment, whether or not the budget allows it.
+
+        Raises:
+            NoPrice: If the charge has no finite cost in the budget.
+        """
+        rolling = self._on_time(at)
+        if not isinstance(self.budget, GazeStreamDP) or until < at:
+            raise LedgerError("a lease pays for gaze until a moment that is not over yet, from an allowance")
+        rolling = rolling.charged(until, self.budget.window, _price(self.budget, promise)[0])
+        return Totals(
+            self.budget,
+            rolling.epsilon,
+            charges=self.charges + 1,
+            unproven=self.unproven,
+            closed=self.closed,
+            rolling=rolling,
+        )
+
+    def _on_time(self, at: int) -> Rolling:
+        if self.rolling is None:
+            raise LedgerError(
+                f"the account holds {self.budget or 'no budget'}, which does not come back: a lease needs an allowance"
+            )
+        if at < self.rolling.at:
+            raise LedgerError(f"the account's time runs back, from {self.rolling.at} to {at}")
+        return self.rolling
 
     @property
     def spent(self) -> tuple[Fraction, ...]:
@@ -242,9 +354,11 @@ class Totals:
         """Write the totals; equal totals give equal texts."""
         budget = "null" if self.budget is None else _written(self.budget)
         terms = "null" if self.conversion is None else _encoded(self.conversion.to_dict())
+        rolling = "" if self.rolling is None else f'"rolling":{self.rolling.to_text()},'
         return (
             f'{{"budget":{budget},"charges":{self.charges},"closed":{_encoded(self.closed)},"conversion":{terms},'
-            f'"delta":"{self.delta}","epsilon":"{self.epsilon}","rho":"{self.rho}","unproven":{_encoded(self.unproven)}}}'
+            f'"delta":"{self.delta}","epsilon":"{self.epsilon}","rho":"{self.rho}",{rolling}'
+            f'"unproven":{_encoded(self.unproven)}}}'
         )
 
     @classmethod
@@ -267,6 +381,7 @@ class Totals:
                 charges=values["charges"],
                 unproven=tuple(values["unproven"]),
                 closed=values["closed"],
+                rolling=None if "rolling" not in values else Rolling.from_plain(values["rolling"]),
             )
         except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError) as error:
             raise LedgerError(
@@ -314,6 +429,17 @@ def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, F
     if isinstance(budget, ApproxDP) and rho and not budget.delta:
         raise NoPrice("a budget with δ = 0 cannot pay for a concentrated promise; grant one with δ above 0")
     return epsilon, delta, rho
+
+
+def _carried(carried: Mapping[str, Any], allowance: GazeStreamDP, at: int) -> tuple[Rolling, tuple[str, ...]]:
+    """Return what an account begins with: what the day accounts of an earlier version had spent."""
+    try:
+        rolling = Rolling(at)
+        for until, epsilon in carried.get("spent", ()):
+            rolling = rolling.charged(int(until), allowance.window, Fraction(epsilon))
+        return rolling.rolled(at).times(1, allowance.epsilon), tuple(str(why) for why in carried.get("unproven", ()))
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise LedgerError(f"an account begins with charges that are none: {carried!r}") from None
 
 
 def _added(total: Fraction, cost: Fraction) -> Fraction:

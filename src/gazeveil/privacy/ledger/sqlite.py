@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from gazeveil.errors import InternalError, LedgerError, LedgerRolledBack
+from gazeveil.errors import InternalError, LedgerBusy, LedgerError, LedgerRolledBack
 from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Tail
@@ -72,6 +73,7 @@ FROM accounts LEFT JOIN events ON events.account = accounts.account
     AND number = (SELECT max(own.number) FROM events AS own WHERE own.account = accounts.account)
 """
 _TAIL = f"{_TAILS} WHERE dataset = ? AND person = ?"
+_TAILS_OF = f"{_TAILS} WHERE dataset >= ? AND dataset < ? AND person = ? ORDER BY dataset"
 
 File = tuple[int, int]
 """A file by its device and number, whatever it is called."""
@@ -98,6 +100,7 @@ class SqliteStore:
         self._connection: sqlite3.Connection | None = None
         self._process = 0
         self._file: File | None = None
+        self._together = threading.local()  # has a connection while this thread is in `together`
         if create:
             self._create()
         with self._mine:
@@ -110,12 +113,31 @@ class SqliteStore:
 
     @contextmanager
     def book(self, dataset: str, person: str, *, opening: bool = False) -> Iterator[_Book]:
-        """Hold one account in a transaction."""
+        """Hold one account in a transaction, or in a part of one."""
+        with self._part() if self._connection_together else self._whole() as connection:
+            yield _Book(connection, dataset, person, opening=opening)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write everything that this thread does here in one transaction, with one wait for the disk."""
+        with self._whole() as connection:
+            self._together.connection = connection
+            try:
+                yield
+            finally:
+                self._together.connection = None
+
+    @property
+    def _connection_together(self) -> sqlite3.Connection | None:
+        return getattr(self._together, "connection", None)
+
+    @contextmanager
+    def _whole(self) -> Iterator[sqlite3.Connection]:
         with self._mine, self._alone():
             connection = self._connected()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                yield _Book(connection, dataset, person, opening=opening)
+                yield connection
                 connection.execute("COMMIT")
             except BaseException as error:
                 self._take_back(connection)
@@ -124,8 +146,28 @@ class SqliteStore:
                 raise
 
     @contextmanager
+    def _part(self) -> Iterator[sqlite3.Connection]:
+        """Begin a part of the transaction that can be taken back alone."""
+        connection = self._connected()
+        if not connection.in_transaction:  # an error such as a full disk took everything back
+            raise LedgerError(f"the ledger {self.path} took back what was to be written together")
+        with self._explaining():
+            connection.execute("SAVEPOINT part")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK TO part")
+                raise
+            finally:
+                connection.execute("RELEASE part")
+
+    @contextmanager
     def reading(self) -> Iterator[_Reader]:
-        """Look at everything as it stands at one moment."""
+        """Look at everything as it stands at one moment; within `together`, with what was written there."""
+        if connection := self._connection_together:
+            with self._explaining():
+                yield _Reader(connection)
+            return
         file = self._same_file()
         _BEING_READ[file] += 1
         try:
@@ -295,8 +337,8 @@ class SqliteStore:
                     raise self._locked() from None
                 time.sleep(_PAUSE_S)
 
-    def _locked(self) -> LedgerError:
-        return LedgerError(
+    def _locked(self) -> LedgerBusy:
+        return LedgerBusy(
             f"the ledger {self.path} has been locked by another process for {self.patience_s:g} s",
             hint="see which program has it open, then try again",
         )
@@ -365,11 +407,22 @@ class _Reader:
         """Return where one account stands."""
         return _tail(self._connection, dataset, person)
 
+    def tails_of(self, beginning: str, person: str) -> list[Tail]:
+        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        between = (beginning, beginning[:-1] + "!")  # the letter after a space
+        return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
+
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
         query = "SELECT number, id, digest, event, totals FROM events WHERE account = ? ORDER BY number"
         for row in self._connection.execute(query, (account,)):
             yield Line(*row)
+
+    def text(self, account: int, number: int) -> str | None:
+        """Return the text of one event."""
+        query = "SELECT event FROM events WHERE account = ? AND number = ?"
+        row = self._connection.execute(query, (account, number)).fetchone()
+        return None if row is None else str(row[0])
 
     def digest(self, account: int, number: int) -> str | None:
         """Return the digest of one event."""

@@ -80,8 +80,16 @@ class Reader(Protocol):
         """Return where one account stands."""
         ...
 
+    def tails_of(self, beginning: str, person: str) -> list[Tail]:
+        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        ...
+
     def lines(self, account: int) -> Iterator[Line]:
         """Go through an account's events from the first to the newest."""
+        ...
+
+    def text(self, account: int, number: int) -> str | None:
+        """Return the text of one event; None if there is no such event."""
         ...
 
     def digest(self, account: int, number: int) -> str | None:
@@ -112,6 +120,13 @@ class Store(Protocol):
 
         Raises:
             Moved: If the transaction must be tried again; the second try holds.
+        """
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Let this thread's books be parts of one transaction, where that is possible: all on disk when it ends.
+
+        What fails within is taken back alone; an error at the end takes everything back.
         """
         ...
 

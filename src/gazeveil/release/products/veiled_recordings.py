@@ -37,6 +37,7 @@ from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.public_gaze import USUAL_HZ, veil_forecast
 from gazeveil.release.study import Fact, Study
+from gazeveil.samples.identification import Identification, table
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.recordings import Veiled, VeiledRecordings, VeilOne
@@ -117,8 +118,11 @@ class VeiledMeasurement(Measurement):
 
     def forecast(self) -> Forecast:
         """Return how far veiled points are expected to lie from gaze, on public gaze that nobody had."""
-        mechanisms = tuple((each, screen) for screen, each in self.on_screens.items())
-        return veil_forecast(mechanisms, self.study.recordings.rate_hz or USUAL_HZ)
+        return veil_forecast(tuple(self.on_screens.values()), self.study.recordings.rate_hz or USUAL_HZ)
+
+    def identification(self) -> Identification:
+        """Return how often participants were identified behind the weakest of its veils, as measured."""
+        return table().worst(self.on_screens.values(), self.study.recordings.rate_hz)
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values, for each screen."""

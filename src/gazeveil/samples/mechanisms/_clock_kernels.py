@@ -19,9 +19,11 @@ from gazeveil.samples._stream_kernels import (
     is_time,
     moment,
     noisy_point,
+    paced,
     released,
     shown,
-    usable,
+    spent,
+    taken,
     used,
     words_of_a_point,
 )
@@ -41,22 +43,23 @@ def step(
     x: float,
     y: float,
 ) -> tuple[int, float, float]:
-    """Take one sample. Whether it ticks depends on times and on which samples are missing, never on gaze."""
+    """Take one sample. Whether it ticks depends on times alone, never on gaze, nor on whether there is any."""
     if not is_time(t):
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)
-    loss = int(plan[LOSS])
-    ticks = usable(clock, plan, now, x, y) and (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD])
-    ticks = ticks and room(books, now) >= loss
+    at, loss = paced(clock, now), int(plan[LOSS])
+    ticks = (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD]) and room(books, at) >= loss
     noisy_x = noisy_y = 0.0
     if ticks:
-        code, noisy_x, noisy_y = noisy_point(clock, plan, words, 0, loss, x, y)
+        gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)
+        code, noisy_x, noisy_y = noisy_point(clock, plan, words, 0, loss, gaze_x, gaze_y)
         if code != DONE:
             return code, 0.0, 0.0
     arrived(clock, t, now, x, y)
     if ticks:
         used(clock, words, words_of_a_point(plan))
-        if spend(books, now, loss):
+        if spend(books, at, loss):
+            spent(clock, now, at)
             released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
     shown_x, shown_y = shown(clock, belief, past, plan, now)
     return DONE, shown_x, shown_y

@@ -27,10 +27,12 @@ from gazeveil.samples._stream_kernels import (
     is_time,
     moment,
     noisy_point,
+    paced,
     released,
     shown,
+    spent,
+    taken,
     test_noise,
-    usable,
     used,
     words_of_a_point,
 )
@@ -61,8 +63,9 @@ def step(
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)
     cost, loss = int(plan[TEST_LOSS]), int(plan[LOSS])
-    due = usable(clock, plan, now, x, y) and (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD])
-    due = due and room(books, now) >= cost + loss
+    at = paced(clock, now)
+    due = (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD]) and room(books, at) >= cost + loss
+    gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)
     publishes = due
     tested = due and clock[TICKS] > 0
     drawn, blur = 0, clock[BLUR]
@@ -78,10 +81,10 @@ def step(
         drawn += 1
         to_x, to_y = estimate(clock, belief, plan, now)
         limit = np.int64(math.floor(plan[THRESHOLD] / plan[GRAIN])) + blur
-        publishes = distance(plan, x, y, to_x, to_y) + noise > limit
+        publishes = distance(plan, gaze_x, gaze_y, to_x, to_y) + noise > limit
     noisy_x = noisy_y = 0.0
     if publishes:
-        code, noisy_x, noisy_y = noisy_point(clock, plan, words, drawn, loss, x, y)
+        code, noisy_x, noisy_y = noisy_point(clock, plan, words, drawn, loss, gaze_x, gaze_y)
         if code != DONE:
             return code, 0.0, 0.0
     arrived(clock, t, now, x, y)
@@ -92,7 +95,8 @@ def step(
         clock[TEST] = now
     if publishes:
         used(clock, words, words_of_a_point(plan))
-        if spend(books, now, cost + loss):
+        if spend(books, at, cost + loss):
+            spent(clock, now, at)
             released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
             clock[OPEN] = clock[BLUR] = 0
     shown_x, shown_y = shown(clock, belief, past, plan, now)

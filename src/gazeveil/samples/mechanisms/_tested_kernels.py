@@ -35,10 +35,12 @@ from gazeveil.samples._stream_kernels import (
     is_time,
     moment,
     noisy_point,
+    paced,
     released,
     shown,
+    spent,
+    taken,
     test_noise,
-    usable,
     used,
     words_of_a_point,
 )
@@ -111,20 +113,21 @@ def step(
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)
     counting = plan[KIND] == COUNTING
-    at = clock[INDEX] * int(plan[SAMPLE_US]) if counting else now
-    slot = usable(clock, plan, now, x, y) and (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD])
+    at = clock[INDEX] * int(plan[SAMPLE_US]) if counting else paced(clock, now)
+    slot = clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD]
+    gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)
     locked = slot and clock[LOCKED] > 0
     loss = allowance(clock, books, plan, at) if slot and not locked else 0
     tested = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] > 0
-    tested = tested and (counting or room(tests, now) >= plan[TEST_LOSS])
+    tested = tested and (counting or room(tests, at) >= plan[TEST_LOSS])
     publishes = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] == 0
     if tested:
-        code, publishes = is_far(clock, belief, plan, words, now, x, y, loss)
+        code, publishes = is_far(clock, belief, plan, words, now, gaze_x, gaze_y, loss)
         if code != DONE:
             return code, 0.0, 0.0
     noisy_x = noisy_y = 0.0
     if publishes:
-        code, noisy_x, noisy_y = noisy_point(clock, plan, words, 1 if tested else 0, loss, x, y)
+        code, noisy_x, noisy_y = noisy_point(clock, plan, words, 1 if tested else 0, loss, gaze_x, gaze_y)
         if code != DONE:
             return code, 0.0, 0.0
     arrived(clock, t, now, x, y)
@@ -135,10 +138,12 @@ def step(
         clock[SHARES] += not locked
     if tested:
         used(clock, words, 1)
-        publishes = (counting or spend(tests, now, int(plan[TEST_LOSS]))) and publishes
+        publishes = (counting or spend(tests, at, int(plan[TEST_LOSS]))) and publishes
     if publishes:
         used(clock, words, words_of_a_point(plan))
         publishes = spend(books, at, loss)
+    if (tested or publishes) and not counting:
+        spent(clock, now, at)
     if publishes:
         released(clock, belief, past, plan, now, noisy_x, noisy_y, loss)
         clock[LOCKED] = -(-loss // int(plan[SHARE])) - 1 if plan[KIND] == ABSORBING else 0

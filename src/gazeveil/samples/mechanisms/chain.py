@@ -123,6 +123,12 @@ class _Chained(Veil):
         return x, y, z
 
     @alone
+    def pace(self, now: float) -> None:
+        """Say what the machine's clock shows, to all members."""
+        for veil in self._veils:
+            veil.pace(now)
+
+    @alone
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         shown_x, shown_y = self._through(t, x, y)

@@ -17,6 +17,7 @@ from gazeveil.privacy.exact import whole_number
 from gazeveil.samples import kalman
 from gazeveil.samples.content import Prior, Region, prior_of, regions_of
 from gazeveil.samples.mechanism import MECHANISMS
+from gazeveil.samples.space import Sphere
 from gazeveil.samples.stream import LONGEST_LAG, Plan, StreamMechanism, _between
 
 
@@ -49,7 +50,8 @@ class Clock(StreamMechanism):
         if self.ticks:
             return self.ticks
         scale = float(self.radius / self.epsilon)
-        return kalman.choose_c(kalman.EYES, self.space.size, scale, float(self.window))
+        variance = kalman.IN_SPACE if isinstance(self.space, Sphere) else kalman.IN_THE_PLANE
+        return kalman.choose_c(kalman.EYES, self.space.usual, scale, float(self.window), variance)
 
     def prior(self) -> Prior:
         """Return what is known of gaze before any is seen, given what is shown."""

@@ -12,6 +12,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.checks import positive
 from gazeveil.samples.compiled import CompiledVeil, Kernels
+from gazeveil.samples.length import in_degrees
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 
 BETWEEN = ("nothing", "hold")
@@ -47,6 +48,7 @@ class EqualFixations(SampleMechanism):
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
+        object.__setattr__(self, "radius", in_degrees(self.radius, self.space, "radius"))
         for name in ("show", "settle", "radius"):
             positive(self, name)
         if max(self.show, self.settle) > 3600:

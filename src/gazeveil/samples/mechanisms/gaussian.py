@@ -15,6 +15,7 @@ from gazeveil.noise._parameters import in_steps
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.checks import positive
 from gazeveil.samples.compiled import Kernels, NoisyVeil
+from gazeveil.samples.length import in_degrees
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil
 from gazeveil.types import FloatArray
 
@@ -38,6 +39,7 @@ class GaussianNoise(SampleMechanism):
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
+        object.__setattr__(self, "sigma", in_degrees(self.sigma, self.space, "sigma"))
         positive(self, "sigma")
         in_steps(self.own_sigma, lattice_step(self.own_sigma), "sigma")
 

@@ -14,21 +14,21 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError, StateError
-from gazeveil.noise import NoiseSource, add_radial, lattice_step
+from gazeveil.noise import NoiseSource, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.exact import above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
+from gazeveil.samples.length import Length
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays, fit
-from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, moment, moments
-from gazeveil.types import FloatArray, IntArray
+from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, in_microseconds, moment, moments
+from gazeveil.types import FloatArray
 
 MOST_TICKS = 64
 NEVER = -(1 << 62)
@@ -41,13 +41,13 @@ _MISSING, _NOT_FINITE = PLACES, PLACES + 1
 class HeldTicks(SampleMechanism):
     """Release a noisy point a few times a window, by the clock alone, and hold it until the next.
 
-    Where gaze is missing when a point is due, the first sample with gaze after it is taken. Before the first point the
-    centre of the space is shown.
+    Where gaze is missing when a point is due, the point that is shown stands for it and gets fresh noise. Before the
+    first point the centre of the space is shown.
 
     Attributes:
         epsilon: The privacy loss that a window may have.
         window: How long a window is, in seconds.
-        radius: How far each point of it may have been, in the unit of the space.
+        radius: How far each point of it may have been, in the unit of the space, or as text: ``20mm``, ``2deg``.
         ticks: How many points share a window's budget.
     """
 
@@ -60,6 +60,7 @@ class HeldTicks(SampleMechanism):
 
     def __post_init__(self) -> None:
         SampleMechanism.__post_init__(self)
+        object.__setattr__(self, "radius", Length.of(self.radius).in_space(self.space))
         for name in ("epsilon", "window", "radius"):
             value = above_zero(getattr(self, name), name)
             if not Fraction(1, 10**9) <= value <= 10**9:
@@ -113,6 +114,8 @@ class _Ticking(Veil):
     """When the latest points were released, and the point that is held."""
 
     __slots__ = (
+        "_anchor",
+        "_anchor_wall",
         "_apart",
         "_between",
         "_held",
@@ -125,6 +128,7 @@ class _Ticking(Veil):
         "_scale",
         "_spacing",
         "_steps",
+        "_wall",
     )
 
     mechanism: HeldTicks
@@ -140,6 +144,7 @@ class _Ticking(Veil):
         axes = 3 if mechanism.of_directions else mechanism.space.axes
         self._part, self._out = np.zeros((1, axes)), np.zeros((1, axes), np.int64)
         self._recent, self._pause = [NEVER] * mechanism.ticks, NEVER
+        self._anchor, self._wall, self._anchor_wall = 0, NEVER, NEVER
         self._promise(mechanism)
 
     def _promise(self, mechanism: HeldTicks) -> None:
@@ -161,11 +166,20 @@ class _Ticking(Veil):
         now = round(t * 1e6)
         if self._numbers[SEEN]:
             now = max(now, self._numbers.item(PREVIOUS))
+        now = self._paced(now)
         before, last = self._apart, self._recent[-1]
         self._promise(changed)
         begun = now if self._numbers[SEEN] else NEVER  # before the first sample no window has begun
         self._pause = max(self._pause, last + max(before, self._apart) + 1, begun + before + 1)
         self._recent = [NEVER] * (changed.ticks - 1) + [last]
+
+    @alone
+    def pace(self, now: float) -> None:
+        """Say what the machine's clock shows for the samples to come: no window on it holds more than is promised."""
+        wall = in_microseconds(now)
+        if self._anchor_wall == NEVER:  # of a stream that moved here the clock is not known: take it as just now
+            self._anchor_wall = wall
+        self._wall = max(self._wall, wall)
 
     @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
@@ -213,20 +227,39 @@ class _Ticking(Veil):
             now = moment(self._numbers, t)
             if not all(map(math.isfinite, point)):
                 self._numbers[_MISSING if any(map(math.isnan, point)) else _NOT_FINITE] += 1
-            elif now >= self._due():
-                self._held = self._noisy(self._place(*point))
-                self._recent = [*self._recent[1:], now]
+                point = self._held
+            if now >= self._due():
+                self._release(now, point)
         except BaseException as error:
             self._fail(error)
             raise
         return self._held
 
-    def _due(self) -> int:
+    def _release(self, now: int, point: tuple[float, ...]) -> None:
+        self._held = self._noisy(self._place(*point))
+        self._recent = [*self._recent[1:], self._paced(now)]
+        self._anchor, self._anchor_wall = now, self._wall
+
+    def _paced(self, now: int) -> int:
+        """Return the time that points are counted by: since the latest it passed no faster than either clock."""
+        if self._recent[-1] == NEVER:
+            return now
+        passed = now - self._anchor
+        if self._wall != NEVER:
+            passed = min(passed, self._wall - self._anchor_wall)
+        return self._recent[-1] + passed
+
+    def _due(self) -> float:
         """Return the first moment of the next point: the last but so many must have left the closed window."""
-        return max(self._recent[0] + self._apart + 1, self._recent[-1] + self._between, self._pause)
+        free, last = max(self._recent[0] + self._apart + 1, self._pause), self._recent[-1]
+        if last == NEVER:
+            return free
+        if self._wall != NEVER and self._wall - self._anchor_wall < free - last:
+            return math.inf  # not yet, by the machine's clock
+        return self._anchor + max(free - last, self._between)
 
     def _noisy(self, point: tuple[float, ...]) -> tuple[float, ...]:
-        """Return one point as `add_radial` would, with less ado."""
+        """Return one point with noise, as `gazeveil.noise.add_radial` would add it."""
         spacing, part, out = self._spacing, self._part, self._out
         whole = [round(value / spacing) for value in point]
         for axis, value in enumerate(point):
@@ -253,39 +286,28 @@ class _Ticking(Veil):
         try:
             t, *gaze = as_samples(*columns)
             now, points = moments(self._numbers, t), np.stack(gaze, axis=1)
-            there = np.isfinite(points).all(axis=1)
+            there = np.asarray(np.isfinite(points).all(axis=1))
             missing = np.isnan(points).any(axis=1)
             self._numbers[_MISSING] += np.count_nonzero(missing)
             self._numbers[_NOT_FINITE] += np.count_nonzero(~there & ~missing)
-            chosen = self._tick_at(now, np.flatnonzero(there))
-            shown = [self._held]
-            if chosen:
-                places = [self._place(*point) for point in points[chosen].tolist()]
-                noisy = add_radial(self.noise, np.array(places), self._now.noise_scale, self._spacing)
-                shown += [self._back(*point) for point in noisy.tolist()]
-            self._held = shown[-1]
+            chosen, shown, at = [], [self._held], 0
+            while (at := max(at, int(np.searchsorted(now, self._due())))) < len(now):
+                self._release(int(now[at]), tuple(points[at].tolist()) if there[at] else self._held)
+                chosen.append(at)
+                shown.append(self._held)
+                at += 1
         except BaseException as error:
             self._fail(error)
             raise
         which = np.searchsorted(np.array(chosen, dtype=np.int64), np.arange(len(now)), side="right")
         return [np.array(column)[which] for column in zip(*shown, strict=True)]
 
-    def _tick_at(self, now: IntArray, there: NDArray[np.intp]) -> list[int]:
-        """Return the samples at which a point is due; they follow from the clock and from what is missing alone."""
-        moments_there, chosen = now[there], []
-        at = 0
-        while (at := max(at, int(np.searchsorted(moments_there, self._due())))) < len(there):
-            self._recent = [*self._recent[1:], int(moments_there[at])]
-            chosen.append(int(there[at]))
-            at += 1
-        return chosen
-
     def _state(self) -> Arrays:
         promise = ",".join(as_text(number) for number in (self._now.epsilon, self._now.window, self._now.radius))
         return {
             "promise": np.frombuffer(promise.encode(), np.uint8),
             "numbers": self._numbers,
-            "recent": np.array([*self._recent, self._pause], dtype=np.int64),
+            "recent": np.array([*self._recent, self._pause, self._anchor], dtype=np.int64),
             "held": np.array(self._held, dtype=np.float64),
         }
 
@@ -297,12 +319,12 @@ class _Ticking(Veil):
         except (KeyError, ValueError) as error:
             raise StateError("the state does not fit the veil", hint=_HINT) from error
         fit(arrays, own)
-        *recent, pause = own["recent"].tolist()
+        *recent, pause, anchor = own["recent"].tolist()
         if (own["numbers"][SEEN:] < 0).any() or recent != sorted(recent) or not np.isfinite(own["held"]).all():
             self.close("its state did not fit")
             raise StateError("the state holds numbers that no stream can have", hint=_HINT)
         self._promise(promise)
-        self._recent, self._pause = recent, pause
+        self._recent, self._pause, self._anchor = recent, pause, anchor
         self._held = tuple(own["held"].tolist())
 
     def _forget(self) -> None:

@@ -40,7 +40,6 @@ class KaleidoAsPublished(StreamMechanism):
 
     name: ClassVar[str] = "kaleido-as-published"
     filter: bool = False
-    after_blink: float = 0.0
     h: Fraction = Fraction(10)
     t_skip: Fraction = Fraction(1, 20)
     l_thresh: float = 100.0

@@ -90,15 +90,25 @@ class Rotation(SampleMechanism):
 class _Rotating(Veil):
     """Whose turn it is, until when, and that member's veil."""
 
-    __slots__ = ("_numbers", "_until", "_veil")
+    __slots__ = ("_numbers", "_until", "_until_wall", "_veil", "_wall")
 
     mechanism: Rotation
 
     def __init__(self, mechanism: Rotation, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
         self._numbers = np.zeros(_PLACES, np.int64)
-        self._until = -math.inf
+        self._until = self._until_wall = -math.inf
+        self._wall: float | None = None
         self._veil: Veil | None = None
+
+    @alone
+    def pace(self, now: float) -> None:
+        """Say what the machine's clock shows: neither turns nor what is released in them may come faster by it."""
+        if self._wall is None and self._veil is not None:  # of a stream that moved here: take its turn as begun now
+            self._until_wall = now + self.mechanism.least
+        self._wall = now
+        if self._veil is not None:
+            self._veil.pace(now)
 
     @alone
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
@@ -152,7 +162,7 @@ class _Rotating(Veil):
             at = 0
             while at < len(now):
                 veil = self._turn(int(now[at]))
-                end = int(np.searchsorted(now, self._until)) if self._until < math.inf else len(now)
+                end = len(now) if self._is_early() else int(np.searchsorted(now, self._until))
                 part: list[FloatArray] = [now[at:end] / 1e6, *(column[at:end] for column in gaze)]
                 shown = veil.run(*part) if len(gaze) == 2 else veil.run3(*part)
                 for column, values in zip(out, shown, strict=True):
@@ -165,7 +175,7 @@ class _Rotating(Veil):
 
     def _turn(self, now: int) -> Veil:
         """Return the veil whose turn it is; draw another when the last one's time is up."""
-        if self._veil is not None and now < self._until:
+        if self._veil is not None and (now < self._until or self._is_early()):
             return self._veil
         if self._veil is not None:
             self._numbers[_FAULTS:] += self._veil.faults[1:]
@@ -179,7 +189,14 @@ class _Rotating(Veil):
         self._until = now + least + (share * (most - least + 1) >> 64)
         self._numbers[_WHICH], self._numbers[_UNTIL] = index, self._until
         self._veil = mechanism.members[index].start(self._source(index))
+        if self._wall is not None:
+            self._until_wall = self._wall + (self._until - now) * 1e-6
+            self._veil.pace(self._wall)
         return self._veil
+
+    def _is_early(self) -> bool:
+        """Whether the turn is not over by the machine's clock, where that is known."""
+        return self._wall is not None and self._wall <= self._until_wall
 
     def _source(self, index: int) -> NoiseSource:
         return self.noise.spawn("rotate") if self.mechanism.members[index].draws_noise else self.noise
