@@ -43,7 +43,6 @@ FAINT_HOT_SPOTS = ((0.5, 3.0), (2.0, 2.0), (8.0, 1.5))
 """The same where little can be seen: what stands out less and is wider is all that a handful of numbers can show."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class _Trust:
     """How far a kind of guess from a picture is believed before anything is measured.

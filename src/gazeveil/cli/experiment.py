@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from gazeveil.cli import _experiment_features, _experiment_forecast, _experiment_identify, _experiment_veils
+from gazeveil.cli import (
+    _experiment_features,
+    _experiment_forecast,
+    _experiment_identify,
+    _experiment_picture,
+    _experiment_veils,
+)
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError, OptionError
 
@@ -142,4 +148,7 @@ app.command("veils", epilog="Example: `gazeveil experiment veils --presets lphu,
 )
 app.command("identify", epilog="Example: `gazeveil experiment identify --experiment vr --recognisers committee,lda`")(
     _experiment_identify.experiment_identify
+)
+app.command("picture-model", epilog="Example: `gazeveil experiment picture-model sets --out readout.npz`")(
+    _experiment_picture.experiment_picture_model
 )

@@ -45,16 +45,16 @@ def hot_spots(estimate: Estimate) -> NDArray[np.bool_]:
     return np.asarray(estimate.map - estimate.prior > CONFIDENCE_SDS * estimate.noise_sd)
 
 
-def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
-    """Read the stimulus as an RGB picture of the plane's proportions.
+def read_pixels(path: Path) -> NDArray[np.uint8]:
+    """Read a picture as rows by columns by red, green and blue.
 
     Raises:
-        InputError: If it is no picture, or of other proportions than the plane.
+        InputError: If it is no picture.
     """
     try:
         from matplotlib.image import imread  # noqa: PLC0415
     except ImportError:
-        raise MissingExtra("matplotlib", "plots", "drawing over a picture") from None
+        raise MissingExtra("matplotlib", "plots", "reading a picture") from None
     try:
         pixels: NDArray[Any] = imread(path)
     except (OSError, ValueError, SyntaxError) as error:
@@ -62,8 +62,16 @@ def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
     if pixels.ndim == 2:
         pixels = np.repeat(pixels[:, :, None], 3, axis=2)
     pixels = pixels[:, :, :3]
-    if pixels.dtype != np.uint8:
-        pixels = np.round(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
+    return pixels if pixels.dtype == np.uint8 else np.round(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
+
+
+def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
+    """Read the stimulus as an RGB picture of the plane's proportions.
+
+    Raises:
+        InputError: If it is no picture, or of other proportions than the plane.
+    """
+    pixels = read_pixels(path)
     if geometry.width_px is not None and geometry.height_px is not None:
         wanted, found = geometry.width_px / geometry.height_px, pixels.shape[1] / pixels.shape[0]
         if abs(wanted / found - 1) > 0.02:

@@ -11,7 +11,9 @@ from gazeveil.types import Float32Array
 
 
 @kernel(fastmath=True)
-def by_channel(padded: Float32Array, weights: Float32Array, shift: Float32Array, stride: int, out: Float32Array) -> None:
+def by_channel(
+    padded: Float32Array, weights: Float32Array, shift: Float32Array, stride: int, out: Float32Array
+) -> None:
     """Convolve each channel with its own square, add its shift, and cut to 0 … 6."""
     channels, rows, columns = out.shape
     side = weights.shape[1]

@@ -30,8 +30,8 @@ _ZERO, _UNIT = 127.0, 128.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Layer:
-    """A convolution with what follows it."""
+class Layer:
+    """A convolution with what follows it: weights by new channel, old channel, rows and columns."""
 
     weights: Float32Array
     shift: Float32Array
@@ -42,16 +42,16 @@ class _Layer:
 class _Block:
     """Widen, convolve each channel, narrow; the first block does not widen."""
 
-    widen: _Layer | None
-    convolve: _Layer
-    narrow: _Layer
+    widen: Layer | None
+    convolve: Layer
+    narrow: Layer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Backbone:
     """The network."""
 
-    stem: _Layer
+    stem: Layer
     stages: tuple[tuple[_Block, ...], ...]
 
     def features(self, pixels: NDArray[np.uint8]) -> list[Float32Array]:
@@ -88,14 +88,14 @@ def backbone() -> Backbone:
 def _assembled(path: Path) -> Backbone:
     tensors = read_tensors(path)
 
-    def layer(convolution: str, normalisation: str, stride: int = 1) -> _Layer:
+    def layer(convolution: str, normalisation: str, stride: int = 1) -> Layer:
         weights = tensors[f"{convolution}.weight"]
         scale, shift, mean, variance = (
             tensors[f"{normalisation}.{part}"] for part in ("weight", "bias", "running_mean", "running_var")
         )
         factor = scale / np.sqrt(variance + np.float32(_EPSILON))
         folded = weights * factor[:, None, None, None]
-        return _Layer(np.ascontiguousarray(folded, np.float32), np.asarray(shift - mean * factor, np.float32), stride)
+        return Layer(np.ascontiguousarray(folded, np.float32), np.asarray(shift - mean * factor, np.float32), stride)
 
     try:
         stages, number = [], 0
@@ -141,7 +141,7 @@ def squares(values: Float32Array, weights: Float32Array, stride: int = 1) -> Flo
     return mixed(laid, weights)
 
 
-def _by_channel(values: Float32Array, layer: _Layer) -> Float32Array:
+def _by_channel(values: Float32Array, layer: Layer) -> Float32Array:
     from gazeveil.aggregate.predicted._backbone_kernels import by_channel  # noqa: PLC0415 - loads numba
 
     padded, rows, columns = _padded(values, layer.weights.shape[-1], layer.stride)
@@ -152,7 +152,7 @@ def _by_channel(values: Float32Array, layer: _Layer) -> Float32Array:
 
 def _padded(values: Float32Array, side: int, stride: int) -> tuple[Float32Array, int, int]:
     """Return values with zeros around them, so that the output has a place for every ``stride``-th one."""
-    (rows, above), (columns, before) = (_edge(size, side, stride) for size in values.shape[1:])
+    (rows, above), (columns, before) = (edge(size, side, stride) for size in values.shape[1:])
     height, width = (rows - 1) * stride + side, (columns - 1) * stride + side
     shape = values.shape[0], max(height, values.shape[1] + above), max(width, values.shape[2] + before)
     padded = np.zeros(shape, dtype=np.float32)
@@ -160,7 +160,8 @@ def _padded(values: Float32Array, side: int, stride: int) -> tuple[Float32Array,
     return padded, rows, columns
 
 
-def _edge(size: int, side: int, stride: int) -> tuple[int, int]:
+def edge(size: int, side: int, stride: int) -> tuple[int, int]:
+    """Return how many places a convolution has along one side, and how many zeros go before the first value."""
     places = math.ceil(size / stride)
     return places, max((places - 1) * stride + side - size, 0) // 2
 

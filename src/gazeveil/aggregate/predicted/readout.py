@@ -25,7 +25,7 @@ CELL = 16
 _WIDTH, _HEIGHT, _STEP = 640, 480, 32
 """The box that a picture is made to fill, and what its sides are rounded to."""
 
-_STAGES = (2, 3, 4, 5, 6)
+STAGES = (2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,13 +44,13 @@ class Readout:
         """Return the map, in logarithms up to a constant."""
         seen = [
             _resized(_positive(mixed(features[stage], weights), shift), rows, columns)
-            for stage, (weights, shift) in zip(_STAGES, self.inputs, strict=True)
+            for stage, (weights, shift) in zip(STAGES, self.inputs, strict=True)
         ]
         values = np.concatenate(seen)
         *hidden, (weights, _) = self.layers
         for square, shift in hidden:
             values = _positive(squares(values, square), shift)
-        return mixed(values, weights)[0]
+        return np.asarray(mixed(values, weights)[0])
 
 
 @cache
@@ -64,7 +64,7 @@ def readouts() -> tuple[Readout, ...]:
 
     return tuple(
         Readout(
-            tuple(pair(f"inp.{place}", which) for place in range(len(_STAGES))),
+            tuple(pair(f"inp.{place}", which) for place in range(len(STAGES))),
             tuple(pair(name, which) for name in ("c1", "c2", "c3")),
         )
         for which in range(len(arrays["c3.bias"]))
@@ -80,15 +80,15 @@ def content_of(pixels: NDArray[np.uint8]) -> FloatArray:
     Raises:
         MissingExtra: If the network's weights are not installed.
     """
-    fitted = _fitted(pixels)
-    rows, columns = fitted.shape[0] // CELL, fitted.shape[1] // CELL
-    features = backbone().features(fitted)
+    shown = fitted(pixels)
+    rows, columns = shown.shape[0] // CELL, shown.shape[1] // CELL
+    features = backbone().features(shown)
     logs = np.mean([_centred(readout.content(features, rows, columns)) for readout in readouts()], axis=0)
     values = np.exp(logs.astype(np.float64))
     return np.asarray(values / values.mean())
 
 
-def _fitted(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def fitted(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the picture at the size that the readouts were trained with."""
     height, width = pixels.shape[:2]
     scale = min(_WIDTH / width, _HEIGHT / height)
