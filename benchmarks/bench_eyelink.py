@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.harness import Row, race
 
-SAMPLES = 500_000
+SAMPLES = 1_000_000
 TRIAL_SAMPLES = 20_000
 
 
@@ -25,10 +25,10 @@ def run() -> list[Row]:
         path = Path(folder) / "study.asc"
         write_asc(path, SAMPLES)
         check_same(path)
-        ours, peer = race(lambda: read_ours(path), lambda: read_peer(path), rounds=5, peer_rounds=3)
+        ours, peer = race(lambda: read_ours(path), lambda: read_peer(path), rounds=3, peer_rounds=2)
         return [
             Row(
-                "EyeLink ASC, 500,000 binocular samples, all events and messages",
+                "EyeLink ASC, 1,000,000 binocular samples, all events and messages",
                 "pymovements.gaze.from_asc (samples and events)",
                 ours,
                 peer,

@@ -52,11 +52,11 @@ class Row:
         return {**asdict(self), "ratio": self.ratio, "reached": self.reached, "ours_per_s": self.work / self.ours_s}
 
 
-def seconds(job: Callable[[], object]) -> float:
+def seconds(job: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     """Return how long one run takes."""
-    start = time.perf_counter()
+    start = clock()
     job()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def race(
@@ -65,15 +65,16 @@ def race(
     rounds: int = 5,
     peer_rounds: int | None = None,
     summary: Callable[[list[float]], float] = statistics.median,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[float, float]:
     """Let both take turns, after one warm-up of ours, and return the median seconds of each, or another summary."""
     peer_rounds = rounds if peer_rounds is None else peer_rounds
     ours()
     our_times, peer_times = [], []
     for turn in range(rounds):
-        our_times.append(seconds(ours))
+        our_times.append(seconds(ours, clock))
         if turn < peer_rounds:
-            peer_times.append(seconds(peer))
+            peer_times.append(seconds(peer, clock))
     return summary(our_times), summary(peer_times)
 
 

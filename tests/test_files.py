@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gazeveil import files
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 
@@ -78,3 +79,31 @@ def test_a_killed_writer_leaves_no_target(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         process.wait(timeout=30)
     assert not target.exists()
+
+
+def test_a_folder_of_many_files_is_flushed_whole_and_an_error_on_the_way_keeps_the_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[Path] = []
+    real = files._sync
+
+    def watched(path: Path) -> None:
+        flushed.append(path)
+        if broken and path.name == "17":
+            raise OSError("no space left")
+        real(path)
+
+    monkeypatch.setattr(files, "_sync", watched)
+    broken = False
+    for content in ("old", "new"):
+        broken = content == "new"
+        try:
+            with replacing(tmp_path / "many") as temporary:
+                (temporary / "inner").mkdir(parents=True)
+                for number in range(40):
+                    (temporary / "inner" / str(number)).write_text(content)
+        except OutputError:
+            assert broken
+    assert {path.name for path in flushed} >= {"inner", *map(str, range(40))}
+    assert {path.read_text() for path in (tmp_path / "many" / "inner").iterdir()} == {"old"}
+    assert [path.name for path in tmp_path.iterdir()] == ["many"]

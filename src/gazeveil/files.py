@@ -8,10 +8,13 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gazeveil.errors import OutputError
+
+_SYNCS_AT_ONCE = 16
 
 
 @contextmanager
@@ -75,10 +78,15 @@ def _remove(path: Path) -> None:
 
 
 def _sync_tree(path: Path) -> None:
-    if path.is_dir():
-        for child in path.iterdir():
-            _sync_tree(child)
-    _sync(path)
+    everything = [*path.rglob("*"), path] if path.is_dir() else [path]
+    if len(everything) < _SYNCS_AT_ONCE:
+        for each in everything:
+            _sync(each)
+        return
+    # a disk that is asked for many files at once writes them together: one by one, 10,000 files take minutes
+    with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
+        for _ in pool.map(_sync, everything):
+            pass  # an error comes out here
 
 
 def _sync(path: Path) -> None:

@@ -35,6 +35,8 @@ class Picture:
 def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
     """Return a figure and its axes, without touching anybody's global plotting state.
 
+    With ``mosaic``, axes are laid out and called as it says.
+
     Raises:
         MissingExtra: If matplotlib is not installed.
     """
@@ -43,6 +45,8 @@ def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int 
     except ImportError:
         raise MissingExtra("matplotlib", "plots", "drawing pictures") from None
     figure = Figure(figsize=(width, height), layout="constrained")
+    if "mosaic" in options:
+        return figure, figure.subplot_mosaic(**options)
     return figure, figure.subplots(rows, columns, **options)
 
 

@@ -34,6 +34,11 @@ def a_few(names: Collection[object], most: int = 3) -> str:
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
+def plain_number(number: float) -> str:
+    """Write a number as somebody would, and exactly."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(float(number))
+
+
 def brief(self: Any) -> str:
     """Return what a dataclass holds, long fields cut short: for ``__repr__ = brief``."""
     shown = [f"{each.name}={_cut(repr(getattr(self, each.name)))}" for each in fields(self) if each.repr]

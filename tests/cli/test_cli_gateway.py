@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from gazeveil.cli.main import run
-from gazeveil.cli.serve import _rank
+from gazeveil.cli.serve import _ranked
 
 for _package in ("starlette", "uvicorn", "msgspec", "websockets"):
     pytest.importorskip(_package)
@@ -191,23 +191,26 @@ def test_a_tracker_that_makes_no_sense_is_refused(arguments: list[str], capsys: 
 @pytest.mark.parametrize(("started_at", "asked", "runs_at"), [(0, 7, 7), (5, None, 5), (5, 9, 9)])
 def test_a_gateway_runs_at_the_niceness_that_somebody_set(started_at: int, asked: int | None, runs_at: int) -> None:
     program = (
-        "import os; from gazeveil.cli.serve import _rank; "
-        f"os.nice({started_at}); _rank({asked}, print); print(os.nice(0))"
+        "import os; from gazeveil.cli.serve import _ranked\n"
+        f"os.setpriority(os.PRIO_PROCESS, 0, {started_at})\n"
+        f"with _ranked({asked}, print): print(os.nice(0))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(runs_at)]
 
 
 def test_a_gateway_that_nobody_ranked_goes_first_or_says_that_it_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, said = [], []
+    asked: list[int] = []
+    said: list[str] = []
     monkeypatch.setattr(os, "nice", lambda by: 0)
     monkeypatch.setattr(os, "setpriority", lambda which, who, nice: asked.append(nice))
-    _rank(None, lambda event, **fields: said.append(event))
-    assert (asked, said) == ([-10], [])
+    with _ranked(None, lambda event, **fields: said.append(event)):
+        assert asked == [-10]
+    assert (asked, said) == ([-10, 0], [])
 
     def refuse(*_: int) -> None:
         raise PermissionError
 
     monkeypatch.setattr(os, "setpriority", refuse)
-    _rank(None, lambda event, **fields: said.append(event))
-    assert said == ["no priority"]
+    with _ranked(None, lambda event, **fields: said.append(event)):
+        assert said == ["no priority"]

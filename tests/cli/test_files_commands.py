@@ -163,7 +163,7 @@ def test_a_full_disk_is_told_and_nothing_stays_behind(arguments: list[str], stud
         (["info", "EMPTY", "--eye", "third"], 3, "both, left, right"),
         (["info", "EMPTY", "--time-unit", "h"], 3, "s, ms, us, ns"),
         (["convert", "STUDY", "--out", "x.docx"], 3, "does not tell a format"),
-        (["convert", "STUDY", "--out", "x", "--to", "eyelink-asc"], 3, "not written"),
+        (["convert", "STUDY", "--out", "x", "--to", "varjo-csv"], 3, "not written"),
         (["info"], 2, "Missing argument"),
         (["inform"], 2, "No such command"),
     ],

@@ -62,8 +62,10 @@ def test_what_the_data_cannot_say_is_asked_for_and_a_plan_without_it_says_where_
     shown = capsys.readouterr().out
     assert "Fill in: width_mm, height_mm, distance_mm." in shown
     assert "20 participants, 1 stimulus;" in shown
-    assert run(["plan", str(study)]) == 3
-    assert "[screen] of study.toml" in capsys.readouterr().err
+    assert run(["plan", str(study)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "assumed is a 24-inch screen of 483 x 362 mm, seen from 600 mm" in told
+    assert "[screen] of study.toml" in told
 
 
 def test_a_file_that_is_not_there_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:

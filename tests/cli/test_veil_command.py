@@ -206,7 +206,8 @@ def test_directions_lie_in_the_field_of_the_eyes_unless_another_is_declared(
         ([*CLOCK, "--edge", "bounce"], 3, "edge must be"),
         (["--mechanism", "chain", "--set", "members=spatial"], 3, "--recipe"),
         (["--recipe", "nowhere.toml"], 3, "nowhere.toml"),
-        ([*CLOCK, "--to", "eyelink-asc"], 3, "not written"),
+        ([*CLOCK, "--to", "eyelink-asc"], 3, "gazeveil convert RELEASE --to eyelink-asc"),
+        ([*CLOCK, "--to", "pupil-native"], 3, "not written"),
         ([*CLOCK, "--ledger", "l.sqlite"], 3, "say which ledger"),
     ],
 )

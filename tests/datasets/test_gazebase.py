@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.attacks.trials import gazebase_trials
-from gazeveil.datasets.gazebase import GazeBaseFile, gazebase_files
+from gazeveil.datasets.gazebase import gazebase_files
 from gazeveil.errors import FileFormatError, InputError
 
 HEADER = "n,x,y,val,xT,yT"
@@ -69,7 +69,7 @@ def test_the_headset_has_both_eyes_together_a_number_before_the_task_and_its_own
 def test_people_rounds_and_tasks_can_be_chosen_without_reading_the_rest(gazebase: Path) -> None:
     (gazebase / "Round_2" / "S_2007_S1_TEX.csv").write_text("broken")
     assert len(gazebase_files(gazebase, tasks=["RAN"])) == 1
-    assert [one.person for one in gazebase_files(gazebase, rounds=[2])] == ["007"]
+    assert [one.name.person for one in gazebase_files(gazebase, rounds=[2])] == ["007"]
     assert len(gazebase_files(gazebase, people=["001"])) == 3
     assert len(list(gazebase_trials(gazebase, people=["001"], tasks=["TEX"]))) == 2
 
@@ -100,8 +100,8 @@ def test_a_bad_file_says_where_it_is_bad(tmp_path: Path) -> None:
     error = broken(tmp_path, HEADER, ["0,1,1,0,0,0", "1,1,1,0"])
     assert error.line == 3
     error = broken(tmp_path, HEADER, ["5,1,1,0,0,0", "6,1,1,0,0,0", "", "6,1,1,0,0,0"])
-    assert (error.line, error.column) == (5, "n")
-    assert "after 6 ms" in error.expected
+    assert (error.column, error.found) == ("n", "1 that do not")
+    assert "times that grow" in error.expected
     error = broken(tmp_path, "n,x,val", ["0,1,0"])
     assert "'y', degrees" in error.expected
     error = broken(tmp_path, HEADER, [",1,1,0,0,0"])
@@ -122,7 +122,7 @@ def test_what_is_written_is_what_is_read(
 ) -> None:
     path = tmp_path_factory.mktemp("gazebase") / "S_1001_S1_TEX.csv"
     write(path, HEADER, [f"{number * step},{x!r},{y!r},{val},0,0" for number, (x, y, val) in enumerate(gaze)])
-    trial = GazeBaseFile(path, 1, "001", 1, "TEX").recording()
+    [trial] = [one.recording() for one in gazebase_files(path.parent)]
     assert trial.rate == pytest.approx(1000 / step)
     for number, (x, y, val) in enumerate(gaze):
         if val:

@@ -109,6 +109,13 @@ def test_a_gateway_that_cannot_keep_decisions_starts_only_if_there_can_be_none(
     assert gateway(tmp_path, without_control)[0].status()["apps"][0]["state"] != "off"
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc, where even root cannot make a file")
+def test_a_folder_that_only_looks_writable_does_not_count(tmp_path: Path) -> None:
+    text = policy_text(7001).replace("[gateway]", '[gateway]\nstate_file = "/proc/nowhere/state.json"')
+    with pytest.raises(OutputError, match="a restart would undo them"):
+        gateway(tmp_path, text)
+
+
 def test_memory_that_cannot_be_read_starts_nothing(tmp_path: Path) -> None:
     (tmp_path / "policy.state.json").mkdir()  # nobody can read a folder as a file, not even root
     with pytest.raises(FileFormatError, match="cannot be read"):

@@ -269,3 +269,18 @@ def test_a_damaged_part_names_the_file(tmp_path: Path) -> None:
     part.write_bytes(part.read_bytes()[:100])
     with pytest.raises(FileFormatError, match=part.name):
         Corpus.open(tmp_path / "study")
+
+
+def test_labels_of_many_parts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file takes a thread of polars, which warns of a deadlock at 512."""
+    corpus = Corpus.of(Recording(np.arange(2.0), np.ones(2), np.ones(2), DESK, f"p{n}", f"s{n}") for n in range(300))
+    sizes: list[int] = []
+    real = pl.collect_all
+
+    def watched(tables: list[pl.LazyFrame]) -> list[pl.DataFrame]:
+        sizes.append(len(tables))
+        return real(tables)
+
+    monkeypatch.setattr(pl, "collect_all", watched)
+    assert len(corpus.observers) == 300
+    assert max(sizes) <= 64

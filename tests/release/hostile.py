@@ -22,6 +22,7 @@ from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
+from gazeveil.types import FloatArray
 
 PLANE = screen(800, 600, 400, 300, 600)
 RATE = 50.0
@@ -156,6 +157,61 @@ def _somebody_unknown(rng: Rng) -> Iterator[Recording]:
     yield plain(rng, "somebody who is not in the roster", STIMULI[0])
 
 
+def list_study() -> Study:
+    """Return the declaration of the same study, of which lists of fixations were recorded."""
+    return replace(study(), recordings=Recordings(fixations=("start", "duration")))
+
+
+def a_list(rng: Rng, observer: str, stimulus: str, *, trial: str = "1") -> Recording:
+    """Return somebody's list of fixations."""
+    lasted: FloatArray = rng.uniform(0.1, 0.5, 20).round(3)
+    x, y = rng.uniform((100, 100), (700, 500), (20, 2)).T
+    began: FloatArray = np.cumsum(lasted + 0.03) - lasted
+    return Recording(
+        np.asarray(began, dtype=np.float64), x, y, PLANE, observer, stimulus, trial=trial, durations=lasted
+    )
+
+
+_ODD = np.array([np.nan, np.inf, -np.inf, 1e300, -1e300, -0.2, 0.0, 1e-9, 0.3, 3600.0])
+
+
+def _usual_lists(rng: Rng) -> Iterator[Recording]:
+    for stimulus in STIMULI:
+        yield a_list(rng, REPLACED, stimulus)
+
+
+def _odd_durations(rng: Rng) -> Iterator[Recording]:
+    for stimulus in STIMULI:
+        yield replace(a_list(rng, REPLACED, stimulus), durations=rng.choice(_ODD, 20))
+
+
+def _no_durations(rng: Rng) -> Iterator[Recording]:
+    yield replace(a_list(rng, REPLACED, STIMULI[0]), durations=np.full(20, np.nan))
+
+
+def _endless_list(rng: Rng) -> Iterator[Recording]:
+    x, y = rng.uniform(0, 600, (2, 100_000))
+    yield Recording(np.linspace(0, 6e6, 100_000), x, y, PLANE, REPLACED, STIMULI[0], durations=np.full(100_000, 1e9))
+
+
+def _odd_starts(rng: Rng) -> Iterator[Recording]:
+    for stimulus in STIMULI:
+        yield replace(a_list(rng, REPLACED, stimulus), t=rng.choice(_ODD, 20))
+
+
+def _odd_places(rng: Rng) -> Iterator[Recording]:
+    yield replace(a_list(rng, REPLACED, STIMULI[0]), x=rng.choice(_ODD, 20), valid=None)
+
+
+def _empty_list(rng: Rng) -> Iterator[Recording]:
+    yield a_list(rng, REPLACED, STIMULI[0]).take(np.zeros(20, dtype=np.bool_))
+
+
+def _lists_of_many_trials(rng: Rng) -> Iterator[Recording]:
+    for trial in "123":
+        yield a_list(rng, REPLACED, STIMULI[0], trial=trial)
+
+
 REPLACEMENTS: dict[str, Callable[[Rng], Iterator[Recording]]] = {
     make.__name__.strip("_"): make
     for make in (
@@ -176,9 +232,38 @@ REPLACEMENTS: dict[str, Callable[[Rng], Iterator[Recording]]] = {
         _other_tracker,
         _no_pupil,
         _somebody_unknown,
+        _usual_lists,
     )
 }
 """Who may take the place of one participant, by what is odd about them."""
+
+
+LISTS: dict[str, Callable[[Rng], Iterator[Recording]]] = {
+    "as_usual": _usual_lists,
+    **{
+        make.__name__.strip("_"): make
+        for make in (
+            _absent,
+            _odd_durations,
+            _no_durations,
+            _endless_list,
+            _odd_starts,
+            _odd_places,
+            _empty_list,
+            _lists_of_many_trials,
+        )
+    },
+    "samples": _as_usual,
+}
+"""Who may take the place of one participant whose lists of fixations were recorded."""
+
+
+def write_lists_with(replacement: str, folder: Path, seed: int = 0) -> Path:
+    """Write the corpus of lists with one participant replaced."""
+    others = np.random.default_rng(1)
+    rest = [a_list(others, name, stimulus) for name in PEOPLE[:-1] for stimulus in STIMULI]
+    write_corpus([*rest, *LISTS[replacement](np.random.default_rng([2, seed]))], folder)
+    return folder
 
 
 def write_corpus_with(replacement: str, folder: Path, seed: int = 0) -> Path:

@@ -26,6 +26,8 @@ from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP
 from gazeveil.privacy.ledger import Ledger
+from gazeveil.release.fixations import TAKEN
+from gazeveil.release.manifest import write_study
 from gazeveil.release.plan import PRODUCTS, Measurement
 from tests.release import hostile
 
@@ -57,6 +59,17 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         hostile.write_corpus_with(name, folder / "gaze", seed)
         hostile.write_declaration(folder / "study.toml")
         hostile.write_design(folder / "design.json")
+        hostile.write_areas(folder / "areas.json")
+    return folders
+
+
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same for lists of fixations."""
+    folders = {name: tmp_path_factory.mktemp("lists") for name in hostile.LISTS}
+    for seed, (name, folder) in enumerate(folders.items()):
+        hostile.write_lists_with(name, folder / "gaze", seed)
+        write_study(hostile.list_study(), folder / "study.toml")
         hostile.write_areas(folder / "areas.json")
     return folders
 
@@ -134,6 +147,18 @@ def _few_times(write: Any, found: dict[str, Any]) -> Any:
 def test_neighbours_cannot_be_told_apart_but_by_the_noisy_numbers(
     product: str, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _check_alike(product, corpora, tmp_path, monkeypatch)
+
+
+@pytest.mark.usefixtures("_constants")
+@pytest.mark.parametrize("product", TAKEN)
+def test_neighbouring_lists_of_fixations_cannot_be_told_apart_but_by_the_noisy_numbers(
+    product: str, lists: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _check_alike(product, lists, tmp_path, monkeypatch)
+
+
+def _check_alike(product: str, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GAZEVEIL_STATE", str(tmp_path / "state"))  # with one clock, all of these ledgers begin alike
     ledger = _ledger(tmp_path / "ledger.sqlite")
     outcomes = {}

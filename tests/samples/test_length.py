@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,6 @@ def test_a_number_alone_is_refused_where_gaze_is_not_in_pixels(
         ("60px", Sphere(), "2deg"),
         ("5%", Sphere(), "2deg"),
         ("60px", FRACTIONS, "5%"),
-        ("2deg", FRACTIONS, "5%"),
         ("20mm", UNMEASURED, "60px"),
         ("2deg", ROOM, "60mm"),
     ],
@@ -114,6 +114,21 @@ def test_a_unit_that_does_not_fit_is_refused_with_one_that_does(text: str, space
     with pytest.raises(OptionError, match=f"radius is {text}, but gaze is in") as refused:
         as_written(text, space)
     assert example in refused.value.hint
+
+
+def test_degrees_on_a_plane_in_fractions_reach_as_far_along_both_axes() -> None:
+    plane = space_of(normalised(1920, 1080, 530, 300, 600))
+    radius = float(as_written("2deg", plane))
+    along_height = 300 * radius / (600 * math.radians(1))
+    along_width = 530 * radius / (600 * math.radians(1))
+    assert 2 <= along_height < 2.01 < along_width
+
+
+def test_degrees_on_fractions_of_unknown_size_are_refused_with_the_options_that_say_it() -> None:
+    with pytest.raises(OptionError, match="how large a degree is on this screen is not known") as refused:
+        as_written("2deg", FRACTIONS)
+    assert "--size-mm" in refused.value.hint
+    assert "5%" in refused.value.hint
 
 
 @pytest.mark.parametrize(

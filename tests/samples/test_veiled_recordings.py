@@ -50,9 +50,16 @@ def test_every_channel_is_veiled_or_dropped() -> None:
     veiled = TemporalHold(space_of(PLANE)).apply(raw, NoiseSource.seeded(1))
     kept = {"t", "x", "y", "valid", "geometry", "observer", "stimulus", "session", "trial", "rate_hz"}
     empty = {field.name for field in fields(veiled)} - kept
-    assert all(getattr(veiled, name) is None for name in ("pupil", "left", "right"))
+    assert all(getattr(veiled, name) is None for name in ("pupil", "left", "right", "durations"))
     assert not len(veiled.events)
-    assert empty == {"pupil", "left", "right", "events", "pupil_unit"}  # a new channel must be decided about here
+    assert empty == {
+        "pupil",
+        "left",
+        "right",
+        "events",
+        "pupil_unit",
+        "durations",
+    }  # a new channel must be decided about here
     assert veiled.tracked.all()
     assert veiled.pupil_unit == ""
     assert dropped_channels(raw) == [

@@ -23,6 +23,7 @@ from tests.taps.search import Found
 from tests.taps.world import EVERY, Round, available
 
 MOST_BY_CHANCE = 0.01
+"""Raw points that chance alone may be expected to show to the apps of one protocol in six minutes; longer runs more."""
 
 
 async def main(given: argparse.Namespace) -> dict[str, Any]:
@@ -95,8 +96,9 @@ def sound(verdict: dict[str, Any]) -> bool:
     for one in veiled:
         chance[one["dialect"]] += one["found"]["by_chance"]
     most = max([*chance.values(), verdict["told"]["by_chance"]])
+    limit = MOST_BY_CHANCE * max(1.0, verdict["rounds"] * verdict["seconds"] / 360)
     clean = all(one["clean"] for one in [*veiled, verdict["told"]])
-    return clean and most < MOST_BY_CHANCE and bool(verdict["stopped_cleanly"])
+    return clean and most < limit and bool(verdict["stopped_cleanly"])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from gazeveil.datasets.gazebase import gazebase_files
 from gazeveil.datasets.vr_objects import VR_FOLDER, vr_recordings
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus, is_corpus
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.reading import read
 from gazeveil.gaze.recording import Recording
 from gazeveil.simulate.study import SimulatedStudy
@@ -36,6 +37,7 @@ def trial_of(recording: Recording) -> Trial:
     Raises:
         GeometryError: If the recording's plane does not know degrees.
     """
+    recording.need_samples("recognising somebody by their eyes")
     gaze = recording.to("deg")
     pupil = None if recording.pupil is None else _where(recording.pupil, recording.pupil > 0)
     labels = (recording.observer, recording.session, f"{recording.stimulus} {recording.trial}".strip())
@@ -77,14 +79,17 @@ def gazebase_trials(
     return (trial_of(file.recording()) for file in gazebase_files(folder, tasks=tasks, rounds=rounds, people=people))
 
 
-def trials_at(path: Path) -> Iterator[Trial]:
-    """Yield the trials of a corpus, of a folder of GazeBase or GazeBaseVR, or of any gaze file that can be read."""
-    if path.is_dir() and is_corpus(path):
+def trials_at(path: Path, plane: Geometry | None = None) -> Iterator[Trial]:
+    """Yield the trials of a corpus, of a folder of GazeBase or GazeBaseVR, or of any gaze file that can be read.
+
+    ``plane`` completes what recordings say about the screen.
+    """
+    if path.is_dir() and is_corpus(path) and plane is None:
         yield from trials_of(Corpus.open(path))
     elif path.is_dir() and next(path.rglob("S_*.csv"), None) is not None:
         yield from gazebase_trials(path)
     else:
-        yield from trials_of(read(path).recordings)
+        yield from trials_of(read(path, geometry=plane).recordings)
 
 
 def cut(trial: Trial, seconds: float) -> tuple[Trial, ...]:

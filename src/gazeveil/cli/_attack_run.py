@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
+from gazeveil.gaze.geometry import Geometry
 
 if TYPE_CHECKING:
     from gazeveil.attacks.contract import Attack, Recogniser, Trial
@@ -52,6 +54,10 @@ def attack_run(
     enrolled: Annotated[
         Enrolled, typer.Option("--enrolled", help="Known from one other session, or from all others.")
     ] = Enrolled.ONE,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     people: Annotated[int, typer.Option("--people", min=2, help="How many simulated people.")] = 26,
     seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
     as_json: AsJson = False,
@@ -68,7 +74,7 @@ def attack_run(
         raise OptionError(f"{attack} has nothing to do against {mechanism.in_words()}")
     who = _recogniser(recogniser, model, window, step)
     with progress("reading gaze", quiet=as_json):
-        trials = _trials(inputs or [], people, seconds)
+        trials = _trials(inputs or [], people, seconds, geometry_of(sizes_of(screen, size_mm, distance_mm, fov_deg)))
     judge = Judge(
         who,
         trials,
@@ -113,14 +119,14 @@ def _recogniser(name: str, model: Path | None, window: float | None, step: float
     return kind(**given)  # type: ignore[no-any-return]
 
 
-def _trials(paths: list[Path], people: int, seconds: float | None) -> list[Trial]:
+def _trials(paths: list[Path], people: int, seconds: float | None, plane: Geometry | None) -> list[Trial]:
     if not paths:
         from gazeveil.experiments.identity_data import SECONDS, simulated_people  # noqa: PLC0415
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
     from gazeveil.attacks.trials import trials_at  # noqa: PLC0415
 
-    return [trial for path in paths for trial in trials_at(path)]
+    return [trial for path in paths for trial in trials_at(path, plane)]
 
 
 def _print(told: Judgement) -> None:

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
 
@@ -51,6 +52,10 @@ def ekyt(
         list[Path] | None,
         typer.Option("--data", help="Instead of simulated people: a corpus, a gaze file, or velocities (.npz)."),
     ] = None,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     rate: Annotated[float, typer.Option("--rate", help="Rate that gaze is brought to, in Hz.")] = 125.0,
     seconds: Annotated[float, typer.Option("--seconds", help="Length of a window.")] = 5.0,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="How long to train.")] = 100,
@@ -77,10 +82,11 @@ def ekyt(
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     recipe = Recipe(epochs=epochs, seed=seed, device=device.value, precision=precision.value)
     samples = window_samples(seconds, rate)
+    plane = geometry_of(sizes_of(screen, size_mm, distance_mm, fov_deg))
     crowd = None if data else Crowd(people, sessions, minutes, rate, tracker, seed)
     begun = time.perf_counter()
     with progress("gathering gaze", quiet=as_json) as tell:
-        gaze = gathered(data or [], rate, tell) if crowd is None else crowd.simulate(workers, tell)
+        gaze = gathered(data or [], rate, tell, plane) if crowd is None else crowd.simulate(workers, tell)
     windows = gaze.windows(samples)
     ready = time.perf_counter()
     kept = out.with_suffix(".training")

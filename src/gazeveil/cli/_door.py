@@ -15,15 +15,16 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from gazeveil.cli._output import print_json, print_line, print_table, progress
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
@@ -85,6 +86,7 @@ class Door:
     sign_with: Path | None
     overwrite: bool
     as_json: bool
+    sizes: Mapping[str, float] = field(default_factory=dict)
     source: Source | None = None
     inputs: tuple[Path, ...] = ()
 
@@ -99,11 +101,11 @@ class Door:
                 raise OptionError(
                     "the study declares who takes part: --participants and --neighbours go without --study"
                 )
-            return Study.open(self.study_file)
+            return Study.open(self.study_file).on_screen(**self.sizes)
         if observed is not None:
-            return observed(self.corpus, number=self.participants, secret=self.secret)
+            return observed(self.corpus, number=self.participants, secret=self.secret).on_screen(**self.sizes)
         whole = Corpus.open(self.corpus) if self.source is None else self.source.open([])
-        return Study.observed_in(whole, number=self.participants, secret=self.secret)
+        return Study.observed_in(whole, number=self.participants, secret=self.secret).on_screen(**self.sizes)
 
     def release(self, study: Study, mechanism: Any, **which: Any) -> Release | None:
         """Plan, show, charge, release and write; the walk is the same for every product. None for a dry run."""
@@ -143,7 +145,7 @@ class Door:
         if self.as_json:
             record = json.loads((out / NAME).read_text(encoding="utf-8"))
             about = {"out": out, "private_report": private, "charged": release.receipt is not None}
-            print_json({**about, "warnings": plan.measurement.warnings(), **record})
+            print_json({**about, "warnings": plan.warnings, **record})
             return
         statement = release.statement()
         print_line("wrote", f"{out}, with its record in {out / NAME}")
@@ -250,15 +252,16 @@ def releases(command: Callable[..., Any]) -> Callable[..., Any]:
     extra = dict(inspect.signature(_door, eval_str=True).parameters)
     corpus = [] if "inputs" in own.parameters else [extra["corpus"]]
     del extra["corpus"]
+    shared = extra.keys() & own.parameters.keys()  # what it asks for too: how large the screen is
 
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
         inputs = tuple(arguments["inputs"]) if "inputs" in arguments else (arguments.pop("corpus"),)
-        door = _door(inputs[0], **{name: arguments.pop(name) for name in extra})
+        door = _door(inputs[0], **{name: arguments[name] if name in shared else arguments.pop(name) for name in extra})
         return command(**arguments, door=replace(door, inputs=inputs))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "door"]
-    first = [*corpus, *parameters, *extra.values()]
+    first = [*corpus, *parameters, *(item for name, item in extra.items() if name not in shared)]
     merged = sorted(first, key=lambda item: item.default is not inspect.Parameter.empty)
     keyword = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in merged]
     run.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
@@ -279,6 +282,10 @@ def _door(
         Neighbours,
         _option("--neighbours", text="add-remove keeps the number of participants secret.", panel=_FACTS),
     ] = Neighbours.REPLACE_ONE,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     out: Annotated[Path | None, typer.Option("--out", help="The folder to write the release to.")] = None,
     ledger: LedgerAt = None,
     account: Account = "",
@@ -315,6 +322,7 @@ def _door(
         sign_with=sign_with,
         overwrite=overwrite,
         as_json=as_json,
+        sizes=sizes_of(screen, size_mm, distance_mm, fov_deg),
     )
 
 
@@ -332,5 +340,5 @@ def _show(plan: Plan) -> None:
             [name.replace("_", " ") for name in preview.columns],
             [list(row) for row in preview.iter_rows()],
         )
-    for warning in plan.measurement.warnings():
+    for warning in plan.warnings:
         print(f"warning: {warning}", file=sys.stderr)

@@ -15,12 +15,14 @@ from gazeveil.errors import OptionError
 from gazeveil.features.basis import COSINES
 from gazeveil.features.design import Design
 from gazeveil.features.extract import STEP_S, WINDOW_S
+from gazeveil.features.foreign import ForeignFeatures, open_public
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn_from
 from gazeveil.features.publish import OwnRelease, needed, own_mechanism
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
 from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
+from gazeveil.release.study import Study
 
 OnlyFeatures = Annotated[
     str | None, typer.Option("--features", help="Which features, with commas between; by default all that vary.")
@@ -41,10 +43,17 @@ Radius = Annotated[
 ]
 
 
+Declared = Annotated[
+    Path | None,
+    typer.Option("--study", metavar="study.toml", help="The study that declares a table from elsewhere."),
+]
+
+
 def design(
-    table: Annotated[Path, typer.Argument(help="A table that `gazeveil features extract` wrote.")],
+    table: Annotated[Path, typer.Argument(help="A table that `gazeveil features extract` wrote, or one of --study.")],
     out: Annotated[Path, typer.Option("--out", help="Write the design to this .json file.")],
     source: Annotated[str, typer.Option("--source", help="Where these participants come from, in words.")],
+    study_file: Declared = None,
     steps: Steps = None,
     features: OnlyFeatures = None,
     pupil_range: PupilRange = None,
@@ -55,9 +64,9 @@ def design(
     """Learn a public design from participants whose data are public, or simulated. Never from those to protect."""
     if out.suffix != ".json":
         raise OptionError(f"a design goes to a .json file, not {out.name!r}")
-    found = FeatureTable.read(table)
-    ranges = Settings.of(found.info).ranges(listed(features), low_and_high(pupil_range))
-    length = steps or max(len(series.values) for series in found.series())
+    found, settings = table_and_settings(table, study_file)
+    ranges = settings.ranges(listed(features), low_and_high(pupil_range))
+    length = steps or max((len(series.values) for series in found.series()), default=1)
     made = learn_from(found, ranges, length, source, shapes)
     tasks, series = sorted(found.rows["task"].unique()), sum(1 for _ in found.series())
     made.save(out, overwrite=overwrite)
@@ -140,6 +149,61 @@ def release(
     door.release(study, made, task=task, group=group, settings=settings, ranges=ranges)
 
 
+def declare(
+    table: Annotated[Path, typer.Argument(help="A table of people whose data are public: .csv, .tsv, .parquet.")],
+    out: Annotated[Path, typer.Option("--out", help="Write the declaration to this .toml file.")],
+    source: Annotated[str, typer.Option("--source", help="Where these people come from, in words: it is published.")],
+    participant: Annotated[str, typer.Option("--participant", help="The column that identifies the participant.")],
+    stimulus: Annotated[str, typer.Option("--stimulus", help="The column that identifies the stimulus.")] = "",
+    session: Annotated[str, typer.Option("--session", help="The column that identifies the session.")] = "",
+    order: Annotated[str, typer.Option("--order", help="The column that sorts the rows of a participant.")] = "",
+    rows: Annotated[int | None, typer.Option("--rows", min=1, help="Rows of a participant that are released.")] = None,
+    features: OnlyFeatures = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn the ranges of features that were made elsewhere from public people. Never from those to protect."""
+    from gazeveil.features.learnt_ranges import learn_ranges  # noqa: PLC0415
+    from gazeveil.files import replacing  # noqa: PLC0415
+    from gazeveil.release.manifest import features_as_toml  # noqa: PLC0415
+
+    if out.suffix != ".toml":
+        raise OptionError(f"a declaration goes to a .toml file, not {out.name!r}")
+    made = learn_ranges(
+        table,
+        about=source,
+        participant=participant,
+        stimulus=stimulus,
+        session=session,
+        order=order,
+        rows=rows,
+        features=listed(features),
+    )
+    with replacing(out, overwrite=overwrite) as temporary:
+        temporary.write_text(features_as_toml(made), encoding="utf-8")
+    if as_json:
+        print_json({"out": out, "rows": made.rows, "features": made.declared.to_dict()})
+        return
+    print(f"wrote     the ranges of {len(made.declared)} features, {made.rows:,} rows of a participant, to {out}")
+    print("confirm   check every line: what you keep counts as public. Then put it into study.toml.")
+
+
+def table_and_settings(table: Path, study_file: Path | None) -> tuple[FeatureTable, Settings | ForeignFeatures]:
+    """Return a table that gazeveil made, or one from elsewhere that a study declares, and how it was made.
+
+    Raises:
+        OptionError: If a study is given that declares no such table.
+    """
+    if study_file is None:
+        found = FeatureTable.read(table)
+        return found, Settings.of(found.info)
+    study = Study.open(study_file)
+    if study.features is None:
+        raise OptionError(f"{study_file} declares no table of features", hint="declare it under [features]")
+    how = study.features
+    return open_public(table, how, "" if how.stimulus else study.stimuli[0].name), how
+
+
 def listed(names: str | None) -> list[str] | None:
     """Return names that were given with commas between."""
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
@@ -161,10 +225,13 @@ def low_and_high(text: str | None) -> tuple[float, float] | None:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Enter both commands."""
+    """Enter the commands."""
     app.command(epilog="Example: `gazeveil features design public.parquet --source 'simulated' --out design.json`")(
         design
     )
+    app.command(
+        epilog="Example: `gazeveil features declare public.csv --participant subject --source GazeBase --out f.toml`"
+    )(declare)
     app.command(
         epilog="Example: `gazeveil features release study/ --mechanism dc-fpa --epsilon 3 --chunk 32 "
         "--steps 1200 --out released --no-ledger`"

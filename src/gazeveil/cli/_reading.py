@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,10 +18,12 @@ from typing import Annotated, Any, Literal, get_args
 import typer
 
 from gazeveil.cli._output import Progress
+from gazeveil.cli._reading_file import with_file
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import Chunk, ReadOptions
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.release.study import Stimulus
 
@@ -82,8 +83,10 @@ def reads_gaze(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def run(**arguments: Any) -> Any:
-        source = _source(**{name: arguments.pop(name) for name in extra})
-        return command(**arguments, source=source)
+        options = {name: arguments.pop(name) for name in extra}
+        if options["reading"] is not None:
+            options = with_file(options["reading"], options, extra)
+        return command(**arguments, source=_source(**options))
 
     parameters = [parameter for name, parameter in own.parameters.items() if name != "source"]
     merged = sorted([*parameters, *extra.values()], key=lambda item: item.default is not inspect.Parameter.empty)
@@ -99,10 +102,10 @@ def _option(*names: str, text: str, panel: str = _ABOUT_GAZE, metavar: str | Non
 
 def _source(
     format_name: Annotated[str | None, _option("--format", text="File format; by default found by looking.")] = None,
-    screen: Annotated[str | None, _option("--screen", text="Screen size in pixels.", metavar="WxH")] = None,
-    size_mm: Annotated[str | None, _option("--size-mm", text="Screen size in millimetres.", metavar="WxH")] = None,
-    distance_mm: Annotated[float | None, _option("--distance-mm", text="Eye to screen in millimetres.")] = None,
-    fov_deg: Annotated[str | None, _option("--fov-deg", text="Headset field of view.", metavar="WxH")] = None,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     unit: Annotated[Unit | None, _option("--unit", text="What x and y are.")] = None,
     observer: Annotated[str | None, _option("--observer", text="The participant, where the file does not say.")] = None,
     stimulus: Annotated[str | None, _option("--stimulus", text="The stimulus.")] = None,
@@ -119,6 +122,14 @@ def _source(
     column: Annotated[
         list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
     ] = None,
+    valid: Annotated[
+        list[str] | None,
+        _option("--valid", text="What a column says where gaze is valid; repeatable.", metavar="'status==OK'"),
+    ] = None,
+    sentinel: Annotated[
+        list[str] | None,
+        _option("--sentinel", text="A position that stands for lost gaze; repeatable.", metavar="X,Y"),
+    ] = None,
     time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column: s, ms, us, ns.")] = None,
     y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,
     delimiter: Annotated[str | None, _option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
@@ -127,7 +138,11 @@ def _source(
     skip_bad: Annotated[
         bool, _option("--skip-bad", text="Drop bad lines and count them, instead of stopping.", panel=_ABOUT_TEXT)
     ] = False,
+    reading: Annotated[
+        Path | None, _option("--reading", text="A TOML file with these options.", metavar="reading.toml")
+    ] = None,
 ) -> GazeSource:
+    del reading  # `reads_gaze` has completed the other options with it
     options = ReadOptions(
         observer=observer,
         stimulus=stimulus,
@@ -135,9 +150,11 @@ def _source(
         trial=trial,
         stimulus_from=stimulus_from,
         trial_from=trial_from,
-        geometry=_geometry(screen, size_mm, distance_mm, fov_deg, unit),
+        geometry=geometry_of(sizes_of(screen, size_mm, distance_mm, fov_deg), unit),
         eye=_one_of(eye, "--eye", Literal["both", "left", "right"]),
         columns=_columns(column or []),
+        valid=tuple(valid or ()),
+        sentinels=tuple(sentinel or ()),
         time_unit=None if time_unit is None else _one_of(time_unit, "--time-unit", Literal["s", "ms", "us", "ns"]),
         delimiter={r"\t": "\t", "tab": "\t"}.get(delimiter, delimiter) if delimiter else None,
         decimal=decimal,
@@ -146,38 +163,6 @@ def _source(
         skip_bad=skip_bad,
     )
     return GazeSource(options, format_name)
-
-
-def _geometry(
-    screen: str | None, size_mm: str | None, distance_mm: float | None, fov_deg: str | None, unit: Unit | None
-) -> Geometry | None:
-    if screen is None and size_mm is None and distance_mm is None and fov_deg is None and unit is None:
-        return None
-    width_px, height_px = pair(screen, "--screen", "1920x1080")
-    width_mm, height_mm = pair(size_mm, "--size-mm", "530x300")
-    fov_x, fov_y = pair(fov_deg, "--fov-deg", "100x90")
-    if unit is None:
-        unit = Unit.DEGREE if fov_deg is not None else Unit.PIXEL if screen is not None else Unit.FRACTION
-    return Geometry(unit, width_px, height_px, width_mm, height_mm, distance_mm, fov_x, fov_y)
-
-
-def pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:
-    """Return width and height from text, or neither.
-
-    Raises:
-        OptionError: If it is not two numbers.
-    """
-    if text is None:
-        return None, None
-    match = re.fullmatch(r"\s*([0-9.]+)\s*[x×*,]\s*([0-9.]+)\s*", text, flags=re.IGNORECASE)
-    try:
-        if match is None:
-            raise ValueError
-        return float(match[1]), float(match[2])
-    except ValueError:
-        raise OptionError(
-            f"{option} must be width x height, not {text!r}", hint=f"for example {option} {example}"
-        ) from None
 
 
 def _one_of(value: str, option: str, choices: Any) -> Any:

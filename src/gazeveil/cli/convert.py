@@ -13,7 +13,7 @@ import typer
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError, OutputError
-from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
+from gazeveil.gaze.formats.base import Chunk, writer_of
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.recording import Key
 
@@ -30,30 +30,29 @@ def convert(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Convert gaze files to a corpus folder, CSV, Parquet or BIDS.
+    """Convert gaze files to a corpus folder, CSV, Parquet, BIDS or the files of a vendor.
 
-    Files larger than memory stream through; nothing half written stays behind.
+    Files larger than memory stream through; nothing half written stays behind. What a format has no place for is
+    reported.
     """
     name = to or _format_of(out)
-    writer = FORMATS[name]
-    if not isinstance(writer, WritableFormat):
-        writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
-        raise InputError(f"{name} can be read but not written", hint=f"write one of: {writable}")
+    writer = writer_of(name)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     streams = source.streams(inputs)
     seen: dict[Key, int] = {}
     with progress("converting", quiet=as_json) as tell:
-        writer.write(_all_chunks(streams, seen, tell), out)
+        lost = writer.write(_all_chunks(streams, seen, tell), out)
     samples = sum(stream.report.samples for stream in streams)
     if as_json:
         files = [{"path": stream.path, "format": stream.format_name, **stream.report.to_dict()} for stream in streams]
-        counts = {"recordings": len(seen), "samples": samples, "loses": writer.loses}
+        counts = {"recordings": len(seen), "samples": samples, "lost": lost}
         print_json({"out": out, "format": name, **counts, "files": files})
         return
-    print(f"wrote {samples:,} samples of {len(seen):,} recordings to {out} ({name})")
-    if writer.loses:
-        print(f"note: a {name} file does not hold {writer.loses}")
+    rows = "fixations" if samples and samples == sum(stream.report.fixations for stream in streams) else "samples"
+    print(f"wrote {samples:,} {rows} of {len(seen):,} recordings to {out} ({name})")
+    for what in lost:
+        print(f"note: not in {name} files: {what}")
     for stream in streams:
         for line in stream.report.in_words():
             print(f"note: {stream.path}: {line}")
@@ -81,6 +80,11 @@ def _format_of(out: Path) -> str:
     suffix = out.suffix.lower()
     if suffix in {".csv", ".tsv"}:
         return "csv"
+    if suffix == ".asc":
+        return "eyelink-asc"
     if suffix in {"", ".parquet"} or out.is_dir():
         return "parquet"
-    raise InputError(f"the name {out.name!r} does not tell a format", hint="add --to parquet, --to csv or --to bids")
+    raise InputError(
+        f"the name {out.name!r} does not tell a format",
+        hint="name it with --to, for example --to csv, --to bids or --to tobii-tsv",
+    )

@@ -16,8 +16,18 @@ import typer
 from gazeveil.aggregate.aoi import read_groups
 from gazeveil.aggregate.engine import engine_at
 from gazeveil.cli import _feature_release
-from gazeveil.cli._feature_release import Bins, PupilRange, Radius, Step, Window, low_and_high
+from gazeveil.cli._feature_release import (
+    Bins,
+    Declared,
+    PupilRange,
+    Radius,
+    Step,
+    Window,
+    low_and_high,
+    table_and_settings,
+)
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.features.describe import describe as describe_table
 from gazeveil.features.extract import check_pupil_units, of_corpus
@@ -50,6 +60,10 @@ def extract(
     groups: Annotated[
         Path | None, typer.Option("--groups", help="A CSV file with the columns observer and group.")
     ] = None,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     engine: Annotated[str, typer.Option("--engine", help="local, or a Spark master.")] = "local",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
@@ -61,13 +75,15 @@ def extract(
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     members = {} if groups is None else {who: name for name, people in read_groups(groups).items() for who in people}
     whole = Corpus.open(corpus)
-    study = observed_facts(whole) if study_file is None else Study.open(study_file)
+    sizes = sizes_of(screen, size_mm, distance_mm, fov_deg)
+    study = (observed_facts(whole) if study_file is None else Study.open(study_file)).on_screen(**sizes)
     settings = settings_of(study, window=window, step=step, bins=bins, radius=radius)
     if study_file is None:
         check_pupil_units(whole)
     else:
-        whole = bind(study, whole).corpus
         members = {**study.recordings.groups, **members}
+    if study_file is not None or sizes:
+        whole = bind(study, whole).corpus
     tasks = {stimulus.name: stimulus.task for stimulus in study.stimuli if stimulus.task}
     with progress("extracting features", quiet=as_json) as tell:
         one = partial(extract_one, settings=settings)
@@ -102,19 +118,22 @@ def extract(
 
 @app.command(epilog="Example: `gazeveil features describe features.parquet`")
 def describe(
-    table: Annotated[Path, typer.Argument(help="A table that `gazeveil features extract` wrote.")],
+    table: Annotated[Path, typer.Argument(help="A table that `gazeveil features extract` wrote, or one of --study.")],
+    study_file: Declared = None,
     pupil_range: PupilRange = None,
     task: Annotated[str | None, typer.Option("--task", help="Only this task.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show each feature's mean and spread, its declared range, and how much of it that would clip. Not private."""
-    found = FeatureTable.read(table)
+    found, settings = table_and_settings(table, study_file)
     if task is not None:
         tasks = sorted(found.rows["task"].unique().to_list())
         if task not in tasks:
             raise OptionError(f"the table has no task {task!r}", hint=f"it has {', '.join(tasks[:12]) or 'none'}")
         found = found.where(pl.col("task") == task)
-    summary = describe_table(found, Settings.of(found.info).ranges(None, low_and_high(pupil_range), every=True))
+    pupil = low_and_high(pupil_range)
+    ranges = settings.ranges(None, pupil, every=True) if isinstance(settings, Settings) else settings.ranges()
+    summary = describe_table(found, ranges)
     usable = int(found.rows["usable"].sum())
     if as_json:
         print_json({"rows": len(found), "usable": usable, "features": summary.to_dicts()})

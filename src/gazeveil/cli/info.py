@@ -1,50 +1,152 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil info``: what is in these files?"""
+"""``gazeveil info``: what is in these files, and how good is it?"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
+from gazeveil.files import replacing
+from gazeveil.gaze import schema
+from gazeveil.gaze.formats.base import Chunk
+from gazeveil.gaze.grades import MEASURES, badness, grades, oddities, overall, tally
 from gazeveil.gaze.overview import Overview
+from gazeveil.gaze.quality import Inspector, Quality, Trace
+from gazeveil.gaze.recording import Key
+
+NOTICE = "This is about the raw data of single participants: for whoever holds them, not for publication."
+_MOST_ROWS = 12
+_MOST_LINES = 20
 
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil info study.asc` or `gazeveil info corpus/ --json`")
+@app.command(epilog="Example: `gazeveil info study.asc` or `gazeveil info corpus/ --picture quality.png`")
 @reads_gaze
-def info(inputs: Inputs, source: GazeSource, as_json: AsJson = False) -> None:
-    """Show what gaze files hold, and what is odd about them."""
+def info(
+    inputs: Inputs,
+    source: GazeSource,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", "--plot", help="Draw the data quality here (PNG): shows raw gaze.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what gaze files hold, how good their data are, and what is odd about them: for the holder of the data."""
     files: list[dict[str, Any]] = []
     streams = source.streams(inputs)
+    found: list[list[Quality]] = []
+    traces: dict[Key, Trace] = {}
     with progress("reading", quiet=as_json) as tell:
         for index, stream in enumerate(streams):
-            overview = Overview.of(follow(stream, tell, index, len(streams)))
+            inspector = Inspector(None if picture is None else badness)
+            overview = Overview.of(_looked_at(follow(stream, tell, index, len(streams)), inspector))
+            found.append(inspector.found())
+            traces |= inspector.traces()
             files.append(
-                {"path": stream.path, "format": stream.format_name, **overview.to_dict(), **stream.report.to_dict()}
+                {
+                    "path": stream.path,
+                    "format": stream.format_name,
+                    **overview.to_dict(),
+                    **stream.report.to_dict(),
+                    "grades": tally(found[-1]),
+                    "quality": [_told(quality) for quality in found[-1]],
+                }
             )
+    if picture is not None:
+        _draw(picture, [quality for each in found for quality in each], traces)
     if as_json:
-        print_json({"files": files})
+        print_json({"notice": NOTICE, "files": files})
         return
-    for stream, file in zip(streams, files, strict=True):
+    for stream, file, qualities in zip(streams, files, found, strict=True):
         rows = [
             ["format", file["format"]],
             ["recordings", file["recordings"]],
             ["observers", f"{len(file['observers'])}: {_some(file['observers'])}"],
             ["stimuli", f"{len(file['stimuli'])}: {_some(file['stimuli'])}"],
-            ["samples", file["samples"]],
-            ["gaze time", f"{file['seconds']:,.1f} s"],
-            ["rate", " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"],
+            *_rows(file),
             ["tracked", f"{file['tracked']:.1%}" if file["samples"] else "–"],
             ["channels", ", ".join(file["channels"])],
             ["geometry", "; ".join(file["geometries"])],
             ["events", ", ".join(f"{count:,} {kind}" for kind, count in file["events"].items()) or "none"],
+            ["quality", ", ".join(f"{count:,} {grade}" for grade, count in file["grades"].items()) or "–"],
         ]
         print_table(str(file["path"]), ["", ""], rows)
+        if qualities:
+            _print_quality(qualities)
         for line in stream.report.in_words():
             print(f"note: {line}")
+    if picture is not None:
+        print(f"drew {picture}")
+    print(f"note: {NOTICE}")
+
+
+def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
+    for chunk in chunks:
+        if schema.DURATION not in chunk.samples.columns:  # quality is one of samples
+            inspector.add(chunk)
+        yield chunk
+
+
+def _told(quality: Quality) -> dict[str, Any]:
+    return {
+        **quality.to_dict(),
+        "grade": overall(quality),
+        "grades": grades(quality),
+        "odd": list(oddities(quality)),
+    }
+
+
+def _print_quality(found: Sequence[Quality]) -> None:
+    """Print the recordings by measures, the worst first, and a line for everything odd."""
+    worst = sorted(found, key=badness, reverse=True)
+    many = f"the worst {_MOST_ROWS} of {len(found):,}" if len(found) > _MOST_ROWS else "the worst first"
+    rows = [
+        [_named(quality.key), overall(quality), *(measure.told(quality) for measure in MEASURES)]
+        for quality in worst[:_MOST_ROWS]
+    ]
+    print_table(f"data quality, {many}", ["recording", "grade", *(measure.title for measure in MEASURES)], rows)
+    lines = [f"odd: {_named(quality.key)}: {line}" for quality in worst for line in oddities(quality)]
+    for line in lines[:_MOST_LINES]:
+        print(line)
+    if len(lines) > _MOST_LINES:
+        print(f"odd: and {len(lines) - _MOST_LINES:,} more, all of them in --json")
+
+
+def _draw(path: Path, found: Sequence[Quality], traces: dict[Key, Trace]) -> None:
+    from gazeveil.gaze.quality_plot import quality_picture  # noqa: PLC0415  (loads the plotting parts)
+
+    of = {quality.key: quality for quality in found}
+    ranked = dict(sorted(traces.items(), key=lambda item: badness(of[item[0]]), reverse=True))
+    drawn = quality_picture(found, ranked)
+    with replacing(path) as file:
+        file.write_bytes(drawn.png)
+
+
+def _named(key: Key) -> str:
+    more = [f"session {key.session}"] * (key.session != "1") + [f"trial {key.trial}"] * (key.trial != "1")
+    return " / ".join(part for part in (key.observer, key.stimulus, *more) if part)
+
+
+def _rows(file: dict[str, Any]) -> list[list[Any]]:
+    """Say how much there is: samples and their rate, or fixations and how long they lasted."""
+    if file["fixations"] and file["fixations"] == file["samples"]:
+        lasted = file["fixation_ms"]
+        how_long = "unknown: each counts once"
+        if lasted is not None:
+            how_long = (
+                f"{lasted['median']:.0f} ms (median), 9 of 10 from {lasted['low']:.0f} to {lasted['high']:.0f} ms"
+            )
+            how_long += f", {lasted['total_s']:,.1f} s in all"
+        return [["fixations", file["fixations"]], ["durations", how_long], ["gaze time", f"{file['seconds']:,.1f} s"]]
+    rates = " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"
+    lists = [["of them fixations", file["fixations"]]] if file["fixations"] else []
+    return [["samples", file["samples"]], *lists, ["gaze time", f"{file['seconds']:,.1f} s"], ["rate", rates]]
 
 
 def _some(names: list[str], most: int = 6) -> str:

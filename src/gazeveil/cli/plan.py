@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
@@ -114,6 +115,10 @@ def plan(
         str | None,
         typer.Option("--field", metavar="WxH", help="How far gaze in degrees reaches.", rich_help_panel=_VEIL),
     ] = None,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="plan.png", help="Draw the forecast here.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -123,7 +128,7 @@ def plan(
     """
     from gazeveil.release.wanting import enough  # noqa: PLC0415
 
-    study = Study.open(study_file)
+    study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
     if product not in _PLANNERS:
         raise OptionError(f"no product is called {product!r}", hint=f"known: {', '.join(_PLANNERS)}")
     made = _PLANNERS[product](
@@ -174,7 +179,7 @@ def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path |
         print_line("basis", found.basis)
     if (identified := made.measurement.identification()) is not None:
         print_line("identity", identified.warning())
-    for warning in made.measurement.warnings():
+    for warning in made.warnings:
         print_line("warning", warning)
     if out is not None:
         print_line("wrote", str(out))

@@ -9,6 +9,7 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -53,20 +54,28 @@ def serve(
     """
     with contextlib.ExitStack() as stack:
         log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
-        _rank(nice, log)
+        stack.enter_context(_ranked(nice, log))
         asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
     if as_json:
         print_json({"stopped": True, "policy": policy})
 
 
-def _rank(nice: int | None, log: Log) -> None:
+@contextlib.contextmanager
+def _ranked(nice: int | None, log: Log) -> Iterator[None]:
     """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
-    if nice is None and os.nice(0) != USUAL:
-        return
+    before = os.nice(0)
+    if nice is None and before == USUAL:
+        nice = FIRST
     try:
-        os.setpriority(os.PRIO_PROCESS, 0, FIRST if nice is None else nice)
+        if nice is not None:
+            os.setpriority(os.PRIO_PROCESS, 0, nice)
     except OSError:
         log("no priority", why="the system does not allow it; gaze may be late beside busy programs")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, 0, before)
 
 
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:

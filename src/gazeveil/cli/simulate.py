@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
-from gazeveil.errors import InputError, OptionError, OutputError
+from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.gaze.corpus_writer import chunk_of
-from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
+from gazeveil.gaze.formats.base import Chunk, writer_of
 from gazeveil.simulate.reading import GLASSES, ReadingStudy
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
@@ -57,9 +57,7 @@ def simulate(
         study = SimulatedStudy(observers, stimuli, sessions, trials, tracker, seconds, seed, binocular=binocular)
     if (binocular and reading) or (groups is not None and not reading):
         raise OptionError("--groups goes with --reading, and --binocular does not")
-    writer = FORMATS[to]
-    if not isinstance(writer, WritableFormat):
-        raise InputError(f"{to} can be read but not written", hint="write parquet, csv or bids")
+    writer = writer_of(to)
     if out.exists() and not overwrite:
         raise OutputError(f"{out} exists already", hint="choose another name, or add --overwrite")
     samples = 0

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
+from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import InputError, OptionError, OutputError
 
 app = command_app(no_args_is_help=True)
@@ -48,6 +49,10 @@ def init(
     ] = None,
     ledger: Annotated[str, typer.Option("--ledger", help="The ledger to charge: a file or postgresql://…")] = "",
     account: Annotated[str, typer.Option("--account", help="The data set's name in the ledger.")] = "",
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    fov_deg: FovDeg = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
@@ -70,6 +75,7 @@ def init(
         areas=areas,
         groups=None if named is None else {who: group for group, those in named.items() for who in those},
         budget=Budget(ledger=ledger, account=account),
+        sizes=sizes_of(screen, size_mm, distance_mm, fov_deg),
     )
     whole, damaged = Corpus.open_readable(corpus)
     with progress("looking at recordings", quiet=as_json) as tell:

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.cli._screens import DistanceMm, SizeMm, pair
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
@@ -20,6 +21,7 @@ from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, Track
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.veiling import NoVeil
 from gazeveil.gaze.geometry import Geometry, headset, screen
+from gazeveil.gaze.usual import usual
 
 app = command_app()
 
@@ -37,6 +39,8 @@ def track(
     rate: Annotated[float, typer.Option("--rate", help="Samples a second.", min=1, max=1000)] = 60.0,
     speed: Annotated[float, typer.Option("--speed", help="How many times faster to replay.", min=0.01, max=100)] = 1.0,
     size: Annotated[str, typer.Option("--screen", help="Screen in pixels, or headset for degrees.")] = "1920x1080",
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
     seed: Annotated[int, typer.Option("--seed", help="Which simulated person.")] = 1,
     session: Annotated[str, typer.Option("--session", help="For LSL: the session to be in.")] = DEFAULT_SESSION,
     seconds: Annotated[float | None, typer.Option("--seconds", help="Stop after so long; else run on.")] = None,
@@ -48,7 +52,7 @@ def track(
     """
     if simulate == (replay is not None):
         raise OptionError("say where gaze comes from: --simulate, or --replay FILE")
-    policy = _policy(protocol, _plane(size), listen, replay, rate=rate, speed=speed, seed=seed)
+    policy = _policy(protocol, _plane(size, size_mm, distance_mm), listen, replay, rate=rate, speed=speed, seed=seed)
     if not is_session(session):
         raise OptionError(f"--session must be {SESSION_NAMES}, not {session!r}")
     policy = replace(policy, lsl_session=session)
@@ -93,13 +97,15 @@ async def _run(policy: Policy, seconds: float | None) -> int:
         return gateway.meters.apps["tracker"].sent
 
 
-def _plane(text: str) -> Geometry:
+def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometry:
     if text == "headset":
+        if size_mm is not None or distance_mm is not None:
+            raise OptionError("a headset has no size in millimetres", hint="leave --size-mm and --distance-mm out")
         return headset(100, 90)
     across, times, down = text.partition("x")
     if not (times and across.isdigit() and down.isdigit() and 0 < int(across) < 10**5 and 0 < int(down) < 10**5):
         raise OptionError(f"--screen must be WIDTHxHEIGHT or headset, not {text!r}", hint="for example 1920x1080")
-    return screen(int(across), int(down), 527, 527 * int(down) / int(across), 600)
+    return usual(screen(int(across), int(down), *pair(size_mm, "--size-mm", "530x300"), distance_mm))
 
 
 def _address(text: str | None, port: int) -> Address:

@@ -11,7 +11,8 @@ import typer
 
 from gazeveil.cli._door import Door, check_apart, releases
 from gazeveil.cli._output import command_app
-from gazeveil.cli._reading import GazeSource, Inputs, pair, reads_gaze
+from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
+from gazeveil.cli._screens import pair
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
 from gazeveil.release.binding import BoundCorpus

@@ -142,8 +142,9 @@ def samples_of(recording: Recording, unit: Unit) -> tuple[FloatArray, FloatArray
     """Return t, x, y in the unit, and the pupil (empty if there is none), without samples of unknown time.
 
     Raises:
-        InputError: If the device's time goes backwards.
+        InputError: If the device's time goes backwards, or it is a list of fixations.
     """
+    recording.need_samples("a table of features")
     timed = np.isfinite(recording.t)
     # between known times: a sample of unknown time in between must not hide that the clock ran back
     if backwards := int((np.diff(recording.t[timed]) < 0).sum()):

@@ -18,12 +18,13 @@ import polars as pl
 from gazeveil.errors import OptionError
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
+from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.group import GroupEstimate
 from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.features.settings import Settings
-from gazeveil.features.table import BINS, FIXED, FeatureTable, Info
+from gazeveil.features.table import BINS, FIXED, ROWS, FeatureTable, Info
 from gazeveil.gaze.recording import Key
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import Number, above_zero, as_text, exact
@@ -110,7 +111,7 @@ class OwnRelease:
 def own_mechanism(
     name: str,
     *,
-    settings: Settings,
+    settings: Settings | ForeignFeatures,
     ranges: Ranges,
     steps: int,
     design: Design | None = None,
@@ -203,6 +204,8 @@ def longer_stretches(mechanism: Any) -> dict[str, list[Mapping[str, float]]]:
 
 def about_raw_gaze(stretch: int, info: Info) -> str:
     """Say what a guarantee about steps of a series hides of raw gaze (erratum B10)."""
+    if info.kind == ROWS:
+        return f"{stretch:,} rows of the table; what a row says about raw gaze is not known for a table from elsewhere"
     if info.kind == BINS:
         return f"{stretch:,} bins; use hidden seconds for a guarantee about raw gaze"
     longest = stretch * info.step - info.window

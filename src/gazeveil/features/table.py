@@ -32,7 +32,7 @@ from gazeveil.types import FloatArray
 
 VERSION: Final = 1
 METADATA_KEY: Final = "gazeveil-features"
-WINDOWS, BINS = "windows", "bins"
+WINDOWS, BINS, ROWS = "windows", "bins", "rows"
 
 LABELS: Final = ("task", "group")
 QUALITY: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
@@ -55,7 +55,8 @@ class Info:
     """What all rows of a table share.
 
     Attributes:
-        kind: ``windows`` (overlapping, unbounded reach) or ``bins`` (apart, finite reach).
+        kind: ``windows`` (overlapping, unbounded reach), ``bins`` (apart, finite reach), or ``rows`` of a table that
+            was made elsewhere.
         names: The features, in order.
         window: Seconds a row is about.
         step: Seconds from one row to the next.
@@ -77,7 +78,7 @@ class Info:
     declared_by: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in {WINDOWS, BINS}:
+        if self.kind not in {WINDOWS, BINS, ROWS}:
             raise InputError(f"a feature table is of windows or bins, not of {self.kind!r}")
         if not self.names or not all(isinstance(name, str) for name in self.names):
             raise InputError("a feature table has features, each with a name")

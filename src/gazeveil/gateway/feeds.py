@@ -20,6 +20,7 @@ from gazeveil.errors import InputError
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.gaze.usual import usual
 
 Moment = tuple[float, list[RawSample]]
 """Seconds since the start, and the samples that come then."""
@@ -64,7 +65,7 @@ def simulated(geometry: Geometry, *, seed: int = 1, rate_hz: float = 60.0) -> It
 
     kind = "headset" if geometry.unit is Unit.DEGREE else "remote"
     tracker = replace(TRACKERS[kind], rate_hz=rate_hz)
-    plane = geometry if geometry.knows_degrees else replace(geometry, width_mm=527, height_mm=296, distance_mm=600)
+    plane = geometry if geometry.knows_degrees else usual(geometry)
     stream = GazeStream(Population(seed).observer(0), scene(seed, 0), tracker, seed=seed, geometry=plane)
     for block in stream.blocks(_BLOCK_S):
         yield from map(RawSample, block.t.tolist(), block.x.tolist(), block.y.tolist())

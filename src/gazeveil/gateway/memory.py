@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -172,8 +172,12 @@ def _place_of(ledger: str) -> str:
 
 
 def _can_be_kept(place: Path) -> bool:
-    """Whether a file there can be replaced; a folder that is missing is made only when something is kept."""
+    """Whether a file there can be replaced, by trying; a folder that is missing is made only when something is kept."""
     folder = place.parent
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
-    return os.access(folder, os.W_OK | os.X_OK)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

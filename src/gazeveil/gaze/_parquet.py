@@ -16,6 +16,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.veil_note import VeilNote
 
 METADATA_KEY = "gazeveil"
 MAGIC = b"PAR1"
@@ -30,16 +31,19 @@ class TableLabel:
     geometry: Geometry
     rate_hz: float | None = None
     pupil_unit: str = ""
+    veiled: VeilNote | None = None
 
     def to_metadata(self) -> dict[str, str]:
         """Return the label as Parquet key-value metadata."""
-        label = {
+        label: dict[str, Any] = {
             "schema": schema.VERSION,
             "geometry": self.geometry.to_dict(),
             "rate_hz": self.rate_hz,
             "pupil_unit": self.pupil_unit,
             "units": schema.units(str(self.geometry.unit), self.pupil_unit),
         }
+        if self.veiled is not None:
+            label["veiled"] = self.veiled.to_dict()
         return {METADATA_KEY: json.dumps(label)}
 
 
@@ -62,8 +66,9 @@ def read_label(path: Path) -> TableLabel | None:
                 found=f"schema {version}",
                 hint="read it with the gazeveil version that wrote it",
             )
-        return TableLabel(Geometry.from_dict(label["geometry"]), label["rate_hz"], label["pupil_unit"])
-    except (ValueError, KeyError, TypeError) as error:
+        veiled = VeilNote.from_dict(label["veiled"]) if "veiled" in label else None
+        return TableLabel(Geometry.from_dict(label["geometry"]), label["rate_hz"], label["pupil_unit"], veiled)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, FileFormatError):
             raise
         found = error.message if isinstance(error, GeometryError) else repr(error)

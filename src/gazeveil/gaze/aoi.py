@@ -185,19 +185,27 @@ class AreasOfInterest:
         A sample holds until the next one, if that comes later and within ``max_step`` seconds; so a sample before a
         hole in time, and the last one, hold for no time. An entry is a good sample in the area whose last good
         sample before was elsewhere, or beyond a step that breaks the hold: a blink is no entry if gaze comes back to
-        the same area within ``max_step``.
+        the same area within ``max_step``. In a list of fixations each holds for as long as it lasted, and an entry is a
+        fixation in the area after one elsewhere.
 
         Returns:
             One row per area and one for ``elsewhere`` (name null): area, seconds, share of the tracked time,
             entries, samples.
         """
         label = self.hits(recording)
-        tracked, t = recording.tracked & np.isfinite(recording.t), recording.t
-        step = np.append(np.diff(t), 0.0)
-        held = np.where(tracked & (step > 0) & (step <= max_step + 1e-6), step, 0.0)
+        lasted = recording.durations
+        tracked, t = recording.tracked, recording.t
+        if lasted is None:
+            tracked = tracked & np.isfinite(t)
+            step = np.append(np.diff(t), 0.0)
+            held = np.where(tracked & (step > 0) & (step <= max_step + 1e-6), step, 0.0)
+        else:
+            held = np.where(tracked & np.isfinite(lasted) & (lasted > 0), lasted, 0.0)
         good = np.flatnonzero(tracked)
-        since = np.diff(t[good])
-        moved = (np.diff(label[good]) != 0) | (since < 0) | (since > max_step + 1e-6)
+        moved = np.diff(label[good]) != 0
+        if lasted is None:
+            since = np.diff(t[good])
+            moved |= (since < 0) | (since > max_step + 1e-6)
         arrivals = label[good][np.append(True, moved)] if len(good) else label[:0]
         numbers = [*range(len(self)), self.NOWHERE]
         seconds = np.array([held[label == number].sum() for number in numbers])

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -30,6 +31,8 @@ from gazeveil.showing import html_table
 
 MANIFEST = "_corpus.json"
 EVENTS_FOLDER = "_events"
+_AT_ONCE = 64
+"""How many files are read at once: each takes a thread of polars, which warns of a deadlock at 512."""
 NO_STIMULUS = "__HIVE_DEFAULT_PARTITION__"
 """What Hive-style folders call an empty value."""
 
@@ -43,6 +46,11 @@ class Part:
     events: pl.LazyFrame
     label: TableLabel
     path: Path | None = None
+
+    @property
+    def holds_fixations(self) -> bool:
+        """Whether its rows are fixations rather than samples; only the names of columns are looked at."""
+        return schema.DURATION in guarded(self.path or Path("in memory"), self.samples.collect_schema)
 
     def recording_keys(self) -> list[Key]:
         """Return the recordings that have samples or events here, in order of appearance."""
@@ -180,8 +188,11 @@ class Corpus:
         """Return all values of one key, sorted. Stretches of one value count once, so few are compared."""
         stretches = pl.col(column).rle().struct.field("value")
         tables = [table.select(stretches) for part in self.parts for table in (part.samples, part.events)]
-        found = guarded(Path(self.name), lambda: pl.collect_all(tables))
-        return sorted({label for table in found for label in table.to_series().to_list()})
+        labels: set[str] = set()
+        for start in range(0, len(tables), _AT_ONCE):
+            for table in guarded(Path(self.name), partial(pl.collect_all, tables[start : start + _AT_ONCE])):
+                labels.update(table.to_series().to_list())
+        return sorted(labels)
 
     def _keys_of(self, part: Part) -> list[Key]:
         return guarded(Path(self.name), part.recording_keys)

@@ -78,7 +78,7 @@ class CorpusWriter:
         self.samples += len(chunk.samples)
 
     def _bucket_of(self, chunk: Chunk) -> _Bucket:
-        label = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit)
+        label = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled)
         if self._bucket is None:
             return _Bucket(chunk.key.stimulus, label, frozenset(chunk.samples.columns))
         if label != self._bucket.label:

@@ -35,7 +35,7 @@ def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Itera
     Raises:
         InputError: If columns are missing or hold no numbers, nobody says who looked, or times are hardly in seconds.
     """
-    table = _as_polars(source)
+    table = as_polars(source)
     found = table.columns
     if options.observer is None and options.columns.get("observer", "observer") not in found:
         raise InputError(
@@ -47,7 +47,7 @@ def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Itera
     keys = [name for key in schema.KEYS if (name := options.columns.get(key, key)) in found]
     if keys and len(table):
         table = pl.concat(table.partition_by(keys, maintain_order=True))
-    yield from table_chunks(table.lazy(), NAME, options)
+    yield from table_chunks(table.lazy(), NAME, options, report)
     report.fraction = 1.0
 
 
@@ -63,7 +63,8 @@ def _check_numbers(table: pl.DataFrame, name: str) -> None:
             )
 
 
-def _as_polars(source: Any) -> pl.DataFrame:
+def as_polars(source: Any) -> pl.DataFrame:
+    """Return a data frame as one of polars."""
     if isinstance(source, pl.LazyFrame):
         return source.collect()
     if isinstance(source, pl.DataFrame):

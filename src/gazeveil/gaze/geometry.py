@@ -74,7 +74,7 @@ class Geometry:
         if self.fov_x_deg is not None and self.fov_y_deg is not None and max(self.fov_x_deg, self.fov_y_deg) > 360:
             raise GeometryError(f"a field of view is at most 360 degrees, not {self.fov_x_deg} x {self.fov_y_deg}")
         if self.unit is Unit.PIXEL and self.width_px is None:
-            raise GeometryError("pixels need the screen's resolution", hint="for example 1920 x 1080")
+            raise GeometryError("pixels need the screen's resolution", hint="for example --screen 1920x1080")
 
     @property
     def knows_pixels(self) -> bool:
@@ -96,6 +96,15 @@ class Geometry:
     @property
     def _is_measured_screen(self) -> bool:
         return self.width_mm is not None and self.distance_mm is not None
+
+    @property
+    def has_edges_in_degrees(self) -> bool:
+        """Whether it is known how many degrees the plane reaches."""
+        return self.fov_x_deg is not None or self._is_measured_screen
+
+    def with_sizes(self, **sizes: float | None) -> Geometry:
+        """Return the same plane with other sizes, by the names of its fields; None where one is not known."""
+        return Geometry(**{**{field.name: getattr(self, field.name) for field in fields(self)}, **sizes})
 
     def in_unit(self, unit: Unit | str) -> Geometry:
         """Return the same plane with x and y in another unit."""
@@ -149,7 +158,9 @@ class Geometry:
     def _size_px(self, axis: int) -> float:
         size = (self.width_px, self.height_px)[axis]
         if size is None:
-            raise GeometryError("the resolution in pixels is not known", hint="give the screen's size in pixels")
+            raise GeometryError(
+                "the resolution in pixels is not known", hint="give the screen's size in pixels: --screen 1920x1080"
+            )
         return size
 
     def _size_mm(self, axis: int) -> float:
@@ -169,7 +180,7 @@ class Geometry:
             raise GeometryError(
                 "degrees need the screen's physical size and distance, or a field of view; neither is known",
                 hint="give the screen's width, height and viewing distance in mm, or the headset's field of view: "
-                "width_mm, height_mm, distance_mm under [screen] of study.toml, or --size-mm and --distance-mm",
+                "width_mm, height_mm, distance_mm under [screen] of study.toml; --screen, --size-mm, --distance-mm",
             )
         return size
 

@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+import polars as pl
 
+from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key, measured_rate
 
@@ -25,6 +27,8 @@ class Overview:
     geometries: dict[str, None] = field(default_factory=dict)
     rates: dict[Key, float] = field(default_factory=dict)
     events: Counter[str] = field(default_factory=Counter)
+    fixations: int = 0
+    lasted: list[float] = field(default_factory=list)
 
     @staticmethod
     def of(chunks: Iterable[Chunk]) -> Overview:
@@ -43,14 +47,20 @@ class Overview:
         if len(chunk.events):
             counts = chunk.events["kind"].value_counts(sort=True)
             self.events.update(dict(counts.iter_rows()))
-        times = chunk.samples["t"].to_numpy()
-        times = times[np.isfinite(times)]
+        times = chunk.samples["t"].cast(pl.Float64).to_numpy()
+        ends = times
+        if schema.DURATION in chunk.samples.columns:
+            durations = chunk.samples[schema.DURATION].cast(pl.Float64).to_numpy()
+            self.fixations += len(durations)
+            self.lasted += durations[np.isfinite(durations)].tolist()
+            ends = times + np.nan_to_num(durations, nan=0.0, posinf=0.0, neginf=0.0)
+        times, ends = times[np.isfinite(times)], ends[np.isfinite(ends)]
         if not times.size:
             self.spans.setdefault(chunk.key, (np.nan, np.nan))
             return
         first, last = self.spans.get(chunk.key, (np.inf, -np.inf))
-        self.spans[chunk.key] = (float(np.fmin(first, times.min())), float(np.fmax(last, times.max())))
-        if chunk.key not in self.rates:
+        self.spans[chunk.key] = (float(np.fmin(first, times.min())), float(np.fmax(last, ends.max())))
+        if chunk.key not in self.rates and schema.DURATION not in chunk.samples.columns:
             rate = chunk.rate_hz or measured_rate(times)
             if np.isfinite(rate):
                 self.rates[chunk.key] = rate
@@ -74,4 +84,13 @@ class Overview:
             "channels": list(self.channels),
             "geometries": list(self.geometries),
             "events": dict(self.events),
+            "fixations": self.fixations,
+            "fixation_ms": self._fixation_ms(),
         }
+
+    def _fixation_ms(self) -> dict[str, float] | None:
+        """Return how long the fixations of lists lasted; None if no list says it."""
+        if not self.lasted:
+            return None
+        low, middle, high = np.quantile(self.lasted, (0.05, 0.5, 0.95)) * 1000
+        return {"median": float(middle), "low": float(low), "high": float(high), "total_s": float(sum(self.lasted))}

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import FORMATS, Chunk, Format, ReadOptions, ReadReport
 from gazeveil.gaze.frames import frame_chunks, is_frame
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.gaze.sentinels import without
+from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.showing import html_table
 
 
@@ -67,7 +69,8 @@ def read(source: Any, *, format: str | None = None, **options: Any) -> Reading: 
     """
     if is_frame(source):
         report, chosen = ReadReport(), ReadOptions(**options)
-        recordings = tuple(assemble(frame_chunks(source, chosen, report)))
+        chunks = without(frame_chunks(source, chosen, report), chosen.sentinels, report)
+        recordings = tuple(assemble(chunks))
         report.samples = sum(len(recording) for recording in recordings)
         return Reading(recordings, report, "data frame")
     if not isinstance(source, str | PathLike):
@@ -94,9 +97,23 @@ class ChunkStream:
 
     def __iter__(self) -> Iterator[Chunk]:
         last_time: dict[Key, float] = {}
-        for chunk in self._format.read(self.path, self.options, self.report):
+        key: Key | None = None
+        note: VeilNote | None = None
+        chunks = self._format.read(self.path, self.options, self.report)
+        for chunk in without(chunks, self.options.sentinels, self.report):
+            if self.options.valid and not self.report.rules_kept:
+                raise InputError(
+                    f"{self.path}: --valid is about columns, and {self.format_name} has none that it could name",
+                    hint="this format says itself which gaze is lost; --sentinel names positions that are lost besides",
+                )
             self.report.samples += len(chunk.samples)
+            self.report.fixations += len(chunk.samples) if schema.DURATION in chunk.samples.columns else 0
             self._count_time_faults(chunk, last_time)
+            if chunk.veiled is None:
+                if chunk.key != key:
+                    key, note = chunk.key, None
+                note = note or _note_in(chunk)
+                chunk = chunk if note is None else replace(chunk, veiled=note)  # noqa: PLW2901
             yield chunk
 
     def _takes_names(self) -> bool:
@@ -110,6 +127,12 @@ class ChunkStream:
         self.report.time_backwards += int((times < before).sum())
         self.report.time_repeated += int((times == before).sum())
         last_time[chunk.key] = float(times[-1])
+
+
+def _note_in(chunk: Chunk) -> VeilNote | None:
+    """Return what the recording's messages say about a veil: other formats keep it there."""
+    told = chunk.events.filter(pl.col("text").str.contains("Veiled gaze", literal=True))["text"].to_list()
+    return next((note for text in told if (note := VeilNote.from_sentence(text)) is not None), None)
 
 
 def find_format(path: Path) -> str:

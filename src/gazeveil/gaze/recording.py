@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One observer looking at one stimulus once: the samples, the plane they lie on, and whose they are."""
+"""One observer looking at one stimulus once: samples or fixations, the plane they lie on, and whose they are."""
 
 from __future__ import annotations
 
@@ -81,6 +81,8 @@ class Recording:
         events: Fixations, saccades, blinks and messages that came with the recording (`schema.EVENTS`).
         rate_hz: The nominal sampling rate the device states; None if it states none.
         pupil_unit: ``mm``, ``px``, … or empty for arbitrary.
+        durations: For a list of fixations, how long each lasted in seconds, NaN where that is not known; ``t`` is then
+            when each began. None for samples.
     """
 
     t: FloatArray
@@ -98,11 +100,14 @@ class Recording:
     events: pl.DataFrame = field(default_factory=schema.no_events)
     rate_hz: float | None = None
     pupil_unit: str = ""
+    durations: FloatArray | None = None
 
     def __post_init__(self) -> None:
         t = _frozen_floats(self.t, None, "t")
         object.__setattr__(self, "t", t)
         _freeze_gaze(self, len(t), "recording")
+        if self.durations is not None:
+            object.__setattr__(self, "durations", _frozen_floats(self.durations, len(t), "durations"))
         for name in ("left", "right"):
             eye = getattr(self, name)
             if eye is not None and len(eye.x) != len(t):
@@ -118,12 +123,12 @@ class Recording:
 
     def __repr__(self) -> str:
         whose = " / ".join(part for part in self.key if part)
-        return f"Recording({whose}, {len(self):,} samples in {self.duration:.4g} s, {self.geometry})"
+        return f"Recording({whose}, {len(self):,} {self.rows} in {self.duration:.4g} s, {self.geometry})"
 
     def _repr_html_(self) -> str:
         faults = self.time_faults
         rows = {
-            "samples": f"{len(self):,} in {self.duration:.4g} s",
+            self.rows: f"{len(self):,} in {self.duration:.4g} s",
             "tracked": f"{self.tracked.mean():.0%}" if len(self) else "nothing",
             "plane": str(self.geometry),
             "events": f"{len(self.events):,}",
@@ -149,14 +154,35 @@ class Recording:
         return _known(self.valid)
 
     @property
+    def rows(self) -> str:
+        """What its rows are: ``samples`` or ``fixations``."""
+        return "samples" if self.durations is None else "fixations"
+
+    def need_samples(self, what: str) -> None:
+        """Refuse to go on with a list of fixations.
+
+        Raises:
+            InputError: If this is one; ``what`` says for which purpose samples are needed.
+        """
+        if self.durations is not None:
+            whose = " / ".join(part for part in self.key if part)
+            raise InputError(
+                f"{what} needs gaze samples, and {whose} is a list of fixations",
+                hint="take the recording that the fixations were found in; heatmaps, areas and scanpaths take lists",
+            )
+
+    @property
     def duration(self) -> float:
-        """Seconds from the earliest to the latest sample."""
-        times = self.t[np.isfinite(self.t)]
-        return float(times.max() - times.min()) if times.size else 0.0
+        """Seconds from the earliest to the latest sample, or to the end of the latest fixation."""
+        ends = self.t if self.durations is None else self.t + np.nan_to_num(self.durations, nan=0.0)
+        times, ends = self.t[np.isfinite(self.t)], ends[np.isfinite(ends)]
+        return float(ends.max() - times.min()) if times.size and ends.size else 0.0
 
     @property
     def rate(self) -> float:
-        """Samples per second: what the device states, else what the times say; NaN if unknown."""
+        """Samples per second: what the device states, else what the times say; NaN if unknown, as for fixations."""
+        if self.durations is not None:
+            return float("nan")
         return measured_rate(self.t) if self.rate_hz is None else self.rate_hz
 
     @property
@@ -195,6 +221,7 @@ class Recording:
     def take(self, chosen: NDArray[Any]) -> Recording:
         """Return the samples that a mask or an index array chooses; events stay as they are."""
         pupil = None if self.pupil is None else self.pupil[chosen]
+        durations = None if self.durations is None else self.durations[chosen]
         eyes: dict[str, Any] = {
             name: Eye(
                 eye.x[chosen], eye.y[chosen], eye.tracked[chosen], None if eye.pupil is None else eye.pupil[chosen]
@@ -202,9 +229,8 @@ class Recording:
             for name, eye in (("left", self.left), ("right", self.right))
             if eye is not None
         }
-        return replace(
-            self, t=self.t[chosen], x=self.x[chosen], y=self.y[chosen], valid=self.tracked[chosen], pupil=pupil, **eyes
-        )
+        gaze = {"t": self.t[chosen], "x": self.x[chosen], "y": self.y[chosen], "valid": self.tracked[chosen]}
+        return replace(self, **gaze, pupil=pupil, durations=durations, **eyes)
 
     def with_events(self, events: pl.DataFrame) -> Recording:
         """Return the recording with another event table."""
@@ -220,7 +246,7 @@ class Recording:
         return same_labels and self.to_frame().equals(other.to_frame()) and self.events.equals(other.events)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the samples as a table in `schema.SAMPLES`, without the keys."""
+        """Return the samples or fixations as a table in `schema.SAMPLES`, without the keys."""
         columns: dict[str, Any] = {"t": self.t, "x": self.x, "y": self.y, "valid": self.tracked}
         if self.pupil is not None:
             columns["pupil"] = self.pupil
@@ -229,6 +255,8 @@ class Recording:
                 columns |= {f"{name}_x": eye.x, f"{name}_y": eye.y, f"{name}_valid": eye.tracked}
                 if eye.pupil is not None:
                     columns[f"{name}_pupil"] = eye.pupil
+        if self.durations is not None:
+            columns[schema.DURATION] = self.durations
         return pl.DataFrame(columns, schema={name: schema.SAMPLES[name] for name in columns})
 
     @staticmethod
@@ -255,6 +283,7 @@ class Recording:
             **key._asdict(),
             valid=samples["valid"].fill_null(False).to_numpy(),
             pupil=_floats(samples, "pupil") if "pupil" in samples.columns else None,
+            durations=_floats(samples, schema.DURATION) if schema.DURATION in samples.columns else None,
             **eyes,
             **labels,
         )

@@ -4,6 +4,9 @@
 
 `SAMPLES` holds one row per tracker sample, `EVENTS` one row per fixation, saccade, blink or message. Both are
 keyed by `KEYS`. Optional columns are absent when a tracker does not give them; the others are always there.
+
+A table with the column `DURATION` is a list of fixations: each row is one of them, ``t`` is when it began, and either
+is empty where a list does not say it. Nothing else tells lists from samples.
 """
 
 from __future__ import annotations
@@ -33,8 +36,12 @@ OPTIONAL: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
         "right_y": pl.Float64,
         "right_valid": pl.Boolean,
         "right_pupil": pl.Float64,
+        "duration": pl.Float64,
     }
 )
+
+DURATION: Final = "duration"
+"""How long a fixation lasted, in seconds: the column that makes a table a list of fixations."""
 
 SAMPLES: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType({**REQUIRED, **OPTIONAL})
 
@@ -59,7 +66,7 @@ EVENTS: Final[Mapping[str, type[pl.DataType]]] = MappingProxyType(
 
 def units(gaze_unit: str, pupil_unit: str = "") -> dict[str, str]:
     """Return the unit of every column, for a file's metadata."""
-    unit = {"t": "s", "onset": "s", "offset": "s", "amplitude": "deg", "peak_velocity": "deg/s"}
+    unit = {"t": "s", DURATION: "s", "onset": "s", "offset": "s", "amplitude": "deg", "peak_velocity": "deg/s"}
     for column in (*SAMPLES, *EVENTS):
         if column.endswith("pupil"):
             unit[column] = pupil_unit or "arbitrary"

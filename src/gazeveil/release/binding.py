@@ -8,8 +8,9 @@ Each rule looks at one recording at a time, so no participant changes how anothe
 - participants who are not in the roster, or withdrew, are left out;
 - stimuli and sessions that were not declared are left out;
 - columns are brought into the one schema, and a part of the corpus that cannot be read counts as absent;
-- a recording on another raster or in another unit than declared counts as absent; physical size and distance are
-  taken as declared.
+- a recording on another raster or in another unit than declared counts as absent; physical size and distance, and
+  what a recording does not say, are taken as declared;
+- samples count as absent where lists of fixations are declared, and lists where samples are.
 
 The rules are added to the lazy tables. Of each part only the labels of its rows are read, once: where all of them pass
 as they are, its samples stay unfiltered, so that engines can read stretches of them. What the rules leave out is
@@ -116,7 +117,8 @@ def bind(study: Study, corpus: Corpus) -> BoundCorpus:
         if screen is None or not lies_on(part.label.geometry, screen):
             continue
         try:
-            parts.append(_bound(conforming(part), screen, study))
+            if part.holds_fixations is (study.recordings.fixations is not None):
+                parts.append(_bound(conforming(part), screen, study))
         except UNREADABLE as error:
             remarks.append(f"{name_of(part)} could not be read and counts as absent: {error}")
     return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, remarks, door=_DOOR)
@@ -131,9 +133,9 @@ def bind_table(study: Study, table: FeatureTable) -> BoundTable:
 
 
 def lies_on(found: Geometry, declared: Geometry) -> bool:
-    """Return whether gaze can be read on a declared screen: same unit, same raster, same field of view."""
-    same_raster = (found.width_px, found.height_px) == (declared.width_px, declared.height_px)
-    same_field = (found.fov_x_deg, found.fov_y_deg) == (declared.fov_x_deg, declared.fov_y_deg)
+    """Return whether gaze can be read on a declared screen: same unit, and no other raster or field of view."""
+    same_raster = (found.width_px, found.height_px) in {(None, None), (declared.width_px, declared.height_px)}
+    same_field = (found.fov_x_deg, found.fov_y_deg) in {(None, None), (declared.fov_x_deg, declared.fov_y_deg)}
     return found.unit is declared.unit and same_raster and same_field
 
 

@@ -19,6 +19,7 @@ from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.sentinels import is_known
 from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file
@@ -37,6 +38,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "number-differs": ("another number of participants than declared", "All are read; the declared number is stated."),
     "other-raster": ("on another screen", "Counts as absent: unit, raster and field of view must be as declared."),
     "other-size": ("on a screen of another size or distance", "Read as if on the declared screen."),
+    "other-rows": ("samples where fixations are declared, or the other way round", "Counts as absent."),
     "undeclared-stimulus": ("stimulus that is not declared", "Left out of every release."),
     "undeclared-session": ("session that is not declared", "Left out of every release."),
     "two-spellings": ("name in two Unicode forms", "Read as one name."),
@@ -51,6 +53,10 @@ KINDS: dict[str, tuple[str, str]] = {
     "too-long": ("longer than declared", "Maps use all of it; series and movies are cut at the declared length."),
     "clock": ("clock ran back, stood still or is no number", "Nothing is sorted; such samples can count as absent."),
     "rate": ("another sampling rate than declared", "Read as it is; series take the declared rate."),
+    "durations": (
+        "fixations that last no time, a negative one or longer than 60 s",
+        "Those without a time do not count; longer ones count as 60 s.",
+    ),
     "parked": ("gaze parked at one point", "Counted as gaze, so it shows in maps: mark these samples as not valid."),
     "outside": ("gaze outside the field of view", "Outside of maps and areas: not counted there."),
     "one-eye": ("one eye lost", "The other eye's gaze is used."),
@@ -60,7 +66,7 @@ KINDS: dict[str, tuple[str, str]] = {
 
 SHORT, LONG = 0.9, 1.1
 RATE = 0.05
-PARKED_AT_ZERO, PARKED = 0.01, 0.2
+PARKED_AT_SENTINEL, PARKED = 0.01, 0.2
 OUTSIDE = 0.05
 ONE_EYE = 0.2
 LOSS = 0.25
@@ -196,6 +202,7 @@ class _Labels:
         self._people()
         self._names()
         self._screens()
+        self._rows()
         self._numbers()
 
     def attempt(self, number: int, part: Part, read: Any) -> Any:
@@ -227,7 +234,11 @@ class _Labels:
         who, screen = spelt(key.observer), self.screens.get(spelt(key.stimulus))
         known = bool(who) and who not in self.withdrawn and (self.roster is None or who in self.roster)
         meant = not self.sessions or spelt(key.session) in self.sessions
-        return known and meant and screen is not None and lies_on(self.part_of[key].label.geometry, screen)
+        on_screen = screen is not None and lies_on(self.part_of[key].label.geometry, screen)
+        return known and meant and on_screen and self._has_rows_as_declared(key)
+
+    def _has_rows_as_declared(self, key: Key) -> bool:
+        return self.part_of[key].holds_fixations is (self.study.recordings.fixations is not None)
 
     def _people(self) -> None:
         number: dict[str, int] = defaultdict(int)
@@ -268,6 +279,13 @@ class _Labels:
                 continue
             kind = "other-size" if lies_on(found, declared) else "other-raster"
             self.add(kind, f"{_named(key)} has {found}, declared is {declared}.", spelt(key.observer), key)
+
+    def _rows(self) -> None:
+        declared, found = ("samples", "fixations")[:: 1 if self.study.recordings.fixations is None else -1]
+        for key in self.part_of:
+            if not self._has_rows_as_declared(key):
+                sentence = f"{_named(key)} holds {found}, declared are {declared}."
+                self.add("other-rows", sentence, spelt(key.observer), key)
 
     def _numbers(self) -> None:
         number: dict[tuple[str, str], int] = defaultdict(int)
@@ -315,9 +333,14 @@ def _samples(study: Study, corpus: Corpus, labels: _Labels, tell: Tell) -> Itera
 
 def _odd(study: Study, key: Key, seen: Seen) -> Iterator[tuple[str, str]]:
     """Say what is odd about one recording."""
+    stated = study.recordings.fixations
     if not seen.tracked:
-        yield "no-gaze", f"none of {seen.rows:,} samples has gaze"
+        yield "no-gaze", f"none of {seen.rows:,} {'samples' if stated is None else 'fixations'} has gaze"
         return
+    if stated is not None and "duration" in stated and seen.odd_durations:
+        yield "durations", f"{seen.odd_durations:,} of {seen.rows:,} fixations"
+    if stated is not None and "start" not in stated:
+        return  # time says nothing
     seconds = study.stimulus(key.stimulus).seconds
     if seconds is not None and seen.seconds < SHORT * seconds:
         yield "too-short", f"{seen.seconds:.3g} s, declared are {seconds:g} s"
@@ -329,7 +352,8 @@ def _odd(study: Study, key: Key, seen: Seen) -> Iterator[tuple[str, str]]:
     rate = study.recordings.rate_hz
     if rate is not None and seen.rate is not None and abs(seen.rate / rate - 1) > RATE:
         yield "rate", f"{seen.rate:.4g} Hz, declared are {rate:g} Hz"
-    if seen.parked / seen.tracked >= (PARKED_AT_ZERO if seen.parked_at == (0.0, 0.0) else PARKED) and seen.parked > 1:
+    least = PARKED_AT_SENTINEL if is_known(seen.parked_at, study.stimulus(key.stimulus).screen) else PARKED
+    if seen.parked / seen.tracked >= least and seen.parked > 1:
         x, y = seen.parked_at
         yield "parked", f"{seen.parked / seen.tracked:.0%} of gaze is at exactly ({x:g}, {y:g})"
     if seen.outside / seen.tracked >= OUTSIDE:
@@ -342,13 +366,8 @@ def _odd(study: Study, key: Key, seen: Seen) -> Iterator[tuple[str, str]]:
 
 
 def _says_less(found: Geometry, declared: Geometry) -> bool:
-    """Whether a recording contradicts nothing of a declared screen, and only does not say its size or distance."""
-    said = {"width_mm", "height_mm", "distance_mm"}
-    return all(
-        getattr(found, item.name) == getattr(declared, item.name)
-        or (item.name in said and getattr(found, item.name) is None)
-        for item in fields(found)
-    )
+    """Whether a recording contradicts nothing of a declared screen, and only does not say some of it."""
+    return all(getattr(found, item.name) in (None, getattr(declared, item.name)) for item in fields(found))
 
 
 def _named(key: Key) -> str:

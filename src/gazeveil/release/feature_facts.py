@@ -17,8 +17,10 @@ from typing import Any
 
 import polars as pl
 
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, PrivacyError
 from gazeveil.features.extract import STEP_S, WINDOW_S
+from gazeveil.features.foreign import ForeignFeatures, is_foreign
+from gazeveil.features.learnt_ranges import digest_of
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable, Info, read_info
 from gazeveil.gaze.geometry import Geometry, Unit
@@ -35,8 +37,37 @@ def is_table(source: Data) -> bool:
     return isinstance(source, FeatureTable) or (isinstance(source, Path | str) and not Path(source).is_dir())
 
 
+def declares(study: Study, source: Data) -> ForeignFeatures | None:
+    """Return what the study declares about a table from elsewhere; None if the source is of another kind.
+
+    Raises:
+        OptionError: If it is such a table and the study declares nothing about it, or was learnt from it.
+    """
+    if not is_foreign(source):
+        return None
+    if study.features is None:
+        raise OptionError(
+            "this is a table of features from elsewhere, and no ranges are declared for it: they are never read off "
+            "the data that are to be protected",
+            hint="declare them under [features] of study.toml and give --study; `gazeveil features declare` learns "
+            "them from public people",
+        )
+    learnt, there = study.features.learnt_from, isinstance(source, Path | str) and Path(source).exists()
+    if learnt and there and digest_of(Path(str(source))) == learnt:
+        raise PrivacyError(
+            "the declared ranges were learnt from this very table: they would give away its values",
+            hint="learn them from people whose data are public, or declare them from what is known",
+        )
+    return study.features
+
+
 def observed_facts(source: Data, *, number: Number | None = None, secret: bool = False) -> Study:
     """Read the facts off a corpus or a table: quick, and not protected. See `Study.observed_in`."""
+    if is_foreign(source):
+        raise OptionError(
+            "this is a table of features from elsewhere: declare in a study what it holds",
+            hint="write study.toml with who takes part and [features], and give --study study.toml",
+        )
     if not is_table(source):
         corpus = source_of(source).open([])  # type: ignore[arg-type]
         study = Study.observed_in(corpus, number=number, secret=secret)
@@ -116,12 +147,16 @@ def _fixation_radius(radius: float | str | None, *, degrees: bool) -> float | No
     return float(as_written(radius, Sphere() if degrees else Screen(1, 1, unit="norm")))
 
 
-def settings_for(study: Study, source: Data, **options: Any) -> Settings:
+def settings_for(study: Study, source: Data, **options: Any) -> Settings | ForeignFeatures:
     """Return how the features of a source are made: as a table's label says, or by options (see `settings_of`).
 
     Raises:
         OptionError: If a table was extracted with facts from the data, and the study is declared.
     """
+    if (foreign := declares(study, source)) is not None:
+        if any(value is not None for value in options.values()):
+            raise OptionError("the table is already made: --window, --step, --bins and --radius are for a corpus")
+        return foreign
     if not is_table(source):
         return settings_of(study, **options)
     if any(value is not None for value in options.values()):
@@ -159,12 +194,14 @@ def stimuli_of(study: Study, task: str | None) -> tuple[Stimulus, ...]:
     return found
 
 
-def declared_steps(settings: Settings, stimuli: Sequence[Stimulus]) -> int:
+def declared_steps(settings: Settings | ForeignFeatures, stimuli: Sequence[Stimulus]) -> int:
     """Return the public length of series in steps, from how long the stimuli were shown; the longest decides.
 
     Raises:
         OptionError: If that is not declared.
     """
+    if isinstance(settings, ForeignFeatures):
+        return settings.rows
     if any(stimulus.seconds is None for stimulus in stimuli):
         raise OptionError(
             "say with --steps how long a series is, or declare the seconds of each stimulus",

@@ -23,14 +23,31 @@ CONFIDENCE_SDS = 2.58
 """Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""
 
 
+MOST_DRAWN = 200
+"""The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
+
+
 def write_map(
-    estimate: Estimate, geometry: Geometry, folder: Path, name: str, picture: NDArray[np.uint8] | None, title: str
+    estimate: Estimate,
+    geometry: Geometry,
+    folder: Path,
+    name: str,
+    picture: NDArray[np.uint8] | None,
+    title: str,
+    *,
+    bare: bool = False,
 ) -> None:
     """Write the pictures of a map: itself, its noise, and over the stimulus where there is a picture of that.
+
+    Bare pictures have no axes, no scale and no title.
 
     Without the extra ``plots`` there are none: a release that was paid for does not fail for want of a picture.
     """
     if not plots.available():
+        return
+    if bare:
+        (folder / f"{name}.png").write_bytes(plots.bare_picture(estimate.map))
+        (folder / f"{name}.errors.png").write_bytes(plots.bare_picture(estimate.noise_sd))
         return
     (folder / f"{name}.png").write_bytes(plots.map_picture(estimate.map, geometry, title))
     errors = plots.map_picture(estimate.noise_sd, geometry, f"{title}: standard deviation of the noise")

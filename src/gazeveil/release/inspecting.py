@@ -11,11 +11,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from gazeveil.aggregate.lasting import LONGEST_S
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Part
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.sentinels import most_common_point, visible
+from gazeveil.gaze.sentinels import outside as outside_of
 from gazeveil.types import BoolArray, FloatArray
 
 
@@ -39,6 +42,7 @@ class Seen:
         outside: How many lie outside the field of view.
         left_lost: How often the left eye alone is lost.
         right_lost: How often the right eye alone is lost.
+        odd_durations: How many fixations of a list last no time, a negative one, or longer than any fixation.
     """
 
     rows: int
@@ -56,6 +60,7 @@ class Seen:
     outside: int
     left_lost: int
     right_lost: int
+    odd_durations: int = 0
 
     @property
     def seconds(self) -> float:
@@ -94,6 +99,7 @@ class Seen:
             outside=self.outside + more.outside,
             left_lost=self.left_lost + more.left_lost,
             right_lost=self.right_lost + more.right_lost,
+            odd_durations=self.odd_durations + more.odd_durations,
         )
 
 
@@ -107,7 +113,7 @@ def part_keys(part: Part) -> list[Key]:
 def seen_in(part: Part, screen: Geometry, wanted: Collection[Key]) -> list[tuple[Key, Seen]]:
     """Return the counts of the wanted recordings that have samples in a part."""
     table = guarded(part.path or Path("in memory"), part.samples.collect)
-    extent = _extent(screen)
+    extent = visible(screen)
     groups = table.partition_by(schema.KEYS, maintain_order=True, include_key=False, as_dict=True)
     return [(key, _seen(rows, extent)) for row, rows in groups.items() if (key := _key(row)) in wanted]
 
@@ -119,15 +125,25 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
     times = t[np.isfinite(t)]
     steps = np.diff(t)
     forward = steps[steps > 0]
-    at, parked = _most_common_point(x[tracked], y[tracked])
+    ends, odd_durations = times, 0
+    if schema.DURATION in rows.columns:  # fixations have no rate, and the last one ends when it has lasted
+        lasted = _numbers(rows, schema.DURATION)
+        ends = (t + np.where(np.isfinite(lasted), lasted, 0.0))[np.isfinite(t)]
+        odd_durations = int((~(lasted > 0) | (lasted > LONGEST_S)).sum())
+        forward = forward[:0]
+    at, parked = most_common_point(x[tracked], y[tracked])
     left, right = _eye(rows, "left"), _eye(rows, "right")
     lost = (0, 0) if left is None or right is None else (int((~left & right).sum()), int((left & ~right).sum()))
-    outside = 0 if extent is None else _outside(x[tracked], y[tracked], extent) + int((stated & _infinite(x, y)).sum())
+    outside = (
+        0
+        if extent is None
+        else int(outside_of(x[tracked], y[tracked], extent).sum()) + int((stated & _infinite(x, y)).sum())
+    )
     return Seen(
         rows=len(t),
         tracked=int(tracked.sum()),
         first=float(times.min()) if times.size else np.nan,
-        last=float(times.max()) if times.size else np.nan,
+        last=float(ends.max()) if ends.size else np.nan,
         begins_at=float(t[0]) if len(t) else np.nan,
         ends_at=float(t[-1]) if len(t) else np.nan,
         step=float(np.median(forward)) if forward.size else np.nan,
@@ -139,32 +155,12 @@ def _seen(rows: pl.DataFrame, extent: tuple[float, float, float, float] | None) 
         outside=outside,
         left_lost=lost[0],
         right_lost=lost[1],
+        odd_durations=odd_durations,
     )
-
-
-def _most_common_point(x: FloatArray, y: FloatArray) -> tuple[tuple[float, float], int]:
-    """Return the point that most samples lie on; where many lie on (0, 0), that one."""
-    if not x.size:
-        return (0.0, 0.0), 0
-    counts = pl.DataFrame({"x": x + 0.0, "y": y + 0.0}).group_by("x", "y").len().sort("len", descending=True)
-    zero = int(((x == 0) & (y == 0)).sum())
-    most_x, most_y, most = counts.row(0)
-    return ((0.0, 0.0), zero) if 100 * zero >= len(x) and 5 * most < len(x) else ((most_x, most_y), int(most))
-
-
-def _outside(x: FloatArray, y: FloatArray, extent: tuple[float, float, float, float]) -> int:
-    left, top, right, bottom = extent
-    return int(((x < left) | (x > right) | (y < top) | (y > bottom)).sum())
 
 
 def _infinite(x: FloatArray, y: FloatArray) -> BoolArray:
     return np.isinf(x) | np.isinf(y)
-
-
-def _extent(screen: Geometry) -> tuple[float, float, float, float] | None:
-    """Return the visible plane; None for a headset whose field of view is not known."""
-    known = screen.knows_degrees and (screen.fov_x_deg is not None or screen.width_mm is not None)
-    return screen.extent() if screen.unit is not Unit.DEGREE or known else None
 
 
 def _eye(rows: pl.DataFrame, side: str) -> BoolArray | None:

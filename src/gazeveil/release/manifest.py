@@ -14,13 +14,16 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError, why
+from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.files import replacing
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.privacy.exact import as_text
+from gazeveil.release.manifest_features import features_in, features_text
 from gazeveil.release.study import DELTA, Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.toml_lines import lines_of
 from gazeveil.toml_table import File, Table, tables, told
@@ -58,7 +61,10 @@ def study_in(text: str, path: Path) -> Study:
     top.whole("version", VERSION, VERSION)
     name = top.name("name", "the study's name")
     screen = top.table("screen") if "screen" in top else None
+    features = features_in(top.table("features")) if "features" in top else None
     stimuli = [_stimulus(table, screen) for table in tables(file, {"stimuli": top.any("stimuli", [])}, "stimuli")]
+    if features is not None and not stimuli and screen is None:
+        stimuli = [Stimulus(name="", screen=Geometry(Unit.FRACTION))]  # no gaze is read, so no screen is needed
     participants = _participants(top.table("participants", expected="who takes part: a table [participants]"))
     recordings = _recordings(top.table("recordings", {}))
     budget, custody = top.table("budget", {}), top.table("custody", {})
@@ -77,6 +83,7 @@ def study_in(text: str, path: Path) -> Study:
             delta=delta,
             budget=paid,
             custody=held,
+            features=features,
         )
     except GazeveilError as error:
         raise file.because((), "a study", error) from None
@@ -89,6 +96,9 @@ def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None =
         InputError: If a name in it cannot be written, for example one with a line break.
         OutputError: If the file cannot be written, or is there and may not be replaced.
     """
+    study = replace(  # what is assumed is not declared
+        study, stimuli=tuple(replace(each, screen=each.declared_screen, assumed=()) for each in study.stimuli)
+    )
     text = as_toml(study, path.parent, remarks or {})
     try:
         found = study_in(text, path)
@@ -141,6 +151,7 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
     meant |= {"sessions": list(recordings.sessions)} if recordings.sessions else {}
     meant |= {} if recordings.rate_hz is None else {"rate_hz": recordings.rate_hz}
     meant |= {"pupil_unit": recordings.pupil_unit} if recordings.pupil_unit else {}
+    meant |= {} if recordings.fixations is None else {"fixations": list(recordings.fixations)}
     parts = [
         _comment(remarks.get("", "")),
         _lines({"format": FORMAT, "version": VERSION, "name": study.name, "delta": as_text(study.delta)}),
@@ -154,9 +165,16 @@ def as_toml(study: Study, folder: Path, remarks: Mapping[str, str]) -> str:
     ledger = study.budget.ledger
     near = ledger if not ledger or "://" in ledger else _near(Path(ledger), folder)
     parts.append(_section("budget", {"ledger": near, "account": study.budget.account}, remarks, blank=True))
+    if study.features is not None:
+        parts += features_text(study.features, partial(_section, remarks=remarks))
     custody = {key: getattr(study.custody, key) for key in ("holder", "place", "access", "until")}
     parts.append(_section("custody", custody, remarks, blank=True))
     return "\n".join(part for part in parts if part)
+
+
+def features_as_toml(features: ForeignFeatures) -> str:
+    """Return the part of a study's file that declares a table of features from elsewhere."""
+    return "\n".join(features_text(features, partial(_section, remarks={})))
 
 
 def digest_of_file(path: Path) -> str:
@@ -222,15 +240,19 @@ def _names(table: Table, key: str) -> tuple[str, ...]:
 
 def _recordings(table: Table) -> Recordings:
     groups = table.table("groups", {})
-    found = Recordings(
-        sessions=_names(table, "sessions"),
-        per_stimulus=table.whole("per_stimulus", 1, 10_000, 1),
-        rate_hz=table.number("rate_hz", 0.1, 100_000, None),
-        pupil_unit=table.text("pupil_unit", ""),
-        groups={spelt(who): groups.name(who, "the name of a group") for who in groups.values},
-    )
+    values: dict[str, Any] = {
+        "sessions": _names(table, "sessions"),
+        "per_stimulus": table.whole("per_stimulus", 1, 10_000, 1),
+        "rate_hz": table.number("rate_hz", 0.1, 100_000, None),
+        "pupil_unit": table.text("pupil_unit", ""),
+        "groups": {spelt(who): groups.name(who, "the name of a group") for who in groups.values},
+        "fixations": table.names("fixations") if "fixations" in table else None,
+    }
     table.done()
-    return found
+    try:
+        return Recordings(**values)
+    except GazeveilError as error:
+        raise table.file.because(table.where, "what was recorded", error) from None
 
 
 def _stimulus(table: Table, common: Table | None) -> Stimulus:
@@ -331,6 +353,8 @@ def _listed(items: list[str]) -> str:
 
 def _value(value: Any) -> str:
     """Write a value as TOML, which takes JSON's texts, numbers, truths and lists as they are."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_value(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):
         return _listed([_value(item) for item in value])
     if isinstance(value, float):

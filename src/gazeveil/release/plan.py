@@ -35,11 +35,12 @@ from gazeveil.privacy.unit import Neighbours, ProtectedUnit
 from gazeveil.registry import Registry
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind
 from gazeveil.release.conforming import UNREADABLE
+from gazeveil.release.fixations import check_takes
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Release
 from gazeveil.release.source import Source, source_of
-from gazeveil.release.study import Fact, Study
+from gazeveil.release.study import Fact, Study, assumptions
 from gazeveil.samples.identification import Identification
 from gazeveil.showing import a_few, html_table
 from gazeveil.types import Tell, silent
@@ -47,7 +48,7 @@ from gazeveil.types import Tell, silent
 _LONGEST = 300
 """How many letters of a public fact a notebook shows."""
 
-Data: TypeAlias = Corpus | FeatureTable | Path | str | Source
+Data: TypeAlias = Corpus | FeatureTable | pl.DataFrame | Path | str | Source
 """Where data come from: recordings or a table of features, in memory, as the path of their folder or file, or else."""
 
 
@@ -235,7 +236,9 @@ def plan(study: Study, mechanism: Any, **which: Any) -> Plan:
             f"a {type(mechanism).__name__} cannot be released by a study",
             hint=f"products: {', '.join(PRODUCTS.names())}",
         )
-    return Plan(PRODUCTS[name](study, mechanism, **which), which)
+    prepare = PRODUCTS[name]
+    check_takes(name, study)
+    return Plan(prepare(study, mechanism, **which), which)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,17 @@ class Plan:
     def facts(self) -> tuple[Fact, ...]:
         """The public facts that it rests on."""
         return self.measurement.facts()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What somebody should know before spending; first what is assumed about screens that the release rests on."""
+        stimuli = [self.study.stimulus(name) for name in self.measurement.domain.stimuli]
+        assumed = [
+            f"the size of the screen is not declared: assumed is {what}. Say what it was with --size-mm and "
+            "--distance-mm, or with width_mm, height_mm and distance_mm under [screen] of study.toml"
+            for what in assumptions(stimuli)
+        ]
+        return (*assumed, *self.measurement.warnings())
 
     def at(self, *, epsilon: Number | None = None, participants: int | None = None) -> Plan:
         """Return the same plan with another ε, or for another number of participants, where that matters."""
@@ -369,7 +383,7 @@ class Plan:
             "guarantee": self.guarantee.to_dict(),
             "forecast": None if forecast is None else forecast.to_dict(),
             "public_facts": [fact.to_dict() for fact in self.facts],
-            "warnings": list(self.measurement.warnings()),
+            "warnings": list(self.warnings),
             "identification": None if found is None else found.to_dict(),
             "preview": None if preview is None else preview.to_dicts(),
             "recipe": self.measurement.recipe(),
@@ -391,7 +405,7 @@ class Plan:
         ]
         if (found := self.measurement.identification()) is not None:
             rows.append(("Who you are", found.warning()))
-        rows += [("Mind", warning) for warning in self.measurement.warnings()]
+        rows += [("Mind", warning) for warning in self.warnings]
         return html_table(f"Plan: {self.measurement.product}", rows)
 
 

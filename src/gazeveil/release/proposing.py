@@ -24,6 +24,7 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.lists import stated_in
 from gazeveil.gaze.recording import Key
 from gazeveil.release.manifest import LONGEST_STIMULUS, declared_file, with_whole_paths
 from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt
@@ -54,6 +55,10 @@ BUDGET = """\
 Which account pays for releases. ledger = a file or postgresql://…, account = the data set's name in it; make one with
 `gazeveil ledger init ACCOUNT --epsilon 3 --delta 1e-4`. Fill in and remove the #."""
 
+FIXATIONS = """\
+fixations: recordings are lists of fixations, and this is what they state of each, beside its place. Fixations count
+by their durations where these are stated, and once each where they are not."""
+
 T = TypeVar("T")
 
 
@@ -66,12 +71,14 @@ class Beside:
         areas: A folder with areas of interest, one ``NAME.json`` a stimulus.
         groups: The public group of participants.
         budget: Which account pays.
+        sizes: What is known about all screens beside what recordings say: fields of `Geometry`.
     """
 
     pictures: Path | None = None
     areas: Path | None = None
     groups: Mapping[str, str] | None = None
     budget: Budget = field(default_factory=Budget)
+    sizes: Mapping[str, float] = field(default_factory=dict)
 
 
 class _Seen(NamedTuple):
@@ -82,6 +89,7 @@ class _Seen(NamedTuple):
     seconds: float
     rate: float
     pupil_unit: str
+    is_list: bool
 
 
 def propose(
@@ -108,7 +116,10 @@ def propose(
         InputError: If no recording can be read, or a stimulus cannot be declared under its name.
     """
     more = beside or Beside()
-    seen, unread = _look(corpus, tell)
+    seen, whole = _look(corpus, tell)
+    unread = len(corpus.parts) - len(whole)
+    lists = [each for each in seen if each.is_list]
+    others = len(seen) - len(lists) if 2 * len(lists) > len(seen) else len(lists)
     people = sorted({spelt(each.key.observer) for each in seen})
     if not people:
         raise InputError(
@@ -126,7 +137,7 @@ def propose(
         seconds = _nominal_length([each.seconds for each in ours])
         proposed = Stimulus(
             name=_declarable(stimulus),
-            screen=screens[stimulus],
+            screen=screens[stimulus].with_sizes(**more.sizes),
             seconds=seconds,
             picture=_found(more.pictures, stimulus, PICTURES),
             areas=_found(more.areas, stimulus, (".json",)),
@@ -134,6 +145,14 @@ def propose(
         stimuli.append(proposed)
         remarks[f"stimuli.{stimulus}"] = _stimulus_remark(proposed, ours)
     recordings, remarks["recordings"] = _recordings(seen, people, more.groups, who)
+    if 2 * len(lists) > len(seen):
+        only = replace(corpus, parts=tuple(part for part in whole if part.holds_fixations))
+        recordings = replace(recordings, rate_hz=None, fixations=stated_in(only))
+        remarks["recordings"] += f"\n{FIXATIONS}"
+    if others:
+        remarks["recordings"] += (
+            f"\n{others} of {len(seen)} recordings hold the other kind of rows: they would count as absent."
+        )
     remarks["screen"] = _screen_remark(seen, stimuli)
     participants, remarks["participants"] = _participants(people, who)
     study = Study(
@@ -162,22 +181,24 @@ def delta_for(number: int | None) -> Fraction:
     return delta
 
 
-def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], int]:
-    """Read length and rate of every recording, part by part; return also how many parts could not be read."""
+def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], list[Part]]:
+    """Read length and rate of every recording, part by part; return also the parts that could be read."""
     spans: dict[Key, tuple[float, float]] = {}
     steps: dict[Key, float] = {}
     labels: dict[Key, Part] = {}
-    unread = 0
+    lists: set[Key] = set()
+    whole = []
     for index, part in enumerate(corpus.parts):
         tell(index, len(corpus.parts))
         try:
             table = guarded(part.path or Path(corpus.name), _spans(part).collect)
         except InputError:
-            unread += 1
             continue
+        whole.append(part)
         for *labelled, first, last, step in table.iter_rows():
             key = Key(*(label or "" for label in labelled))
             labels.setdefault(key, part)
+            lists |= {key} if part.holds_fixations else set()
             if first is not None:
                 before = spans.get(key, (math.inf, -math.inf))
                 spans[key] = min(before[0], first), max(before[1], last)
@@ -188,19 +209,24 @@ def _look(corpus: Corpus, tell: Tell) -> tuple[list[_Seen], int]:
         first, last = spans.get(key, (0.0, 0.0))
         step = steps.get(key, math.nan)
         rate = part.label.rate_hz or 1 / step
-        seconds = last - first + (0 if math.isnan(step) else step)
-        seen.append(_Seen(key, part.label.geometry, seconds, rate, part.label.pupil_unit))
-    return seen, unread
+        is_list = key in lists
+        seconds = last - first + (0 if math.isnan(step) or is_list else step)
+        rate = math.nan if is_list else rate
+        seen.append(_Seen(key, part.label.geometry, seconds, rate, part.label.pupil_unit, is_list))
+    return seen, whole
 
 
 def _spans(part: Part) -> pl.LazyFrame:
     """Return the first and last time and the usual step of each recording in a part."""
     time = pl.col("t").filter(pl.col("t").is_finite())
     step = time.diff()
+    end = time
+    if part.holds_fixations:
+        end = (pl.col("t") + pl.col(schema.DURATION).fill_nan(0.0).fill_null(0.0)).filter(pl.col("t").is_finite())
     return (
         part.samples.filter(pl.col("observer").is_not_null())
         .group_by(schema.KEYS, maintain_order=True)
-        .agg(time.min().alias("first"), time.max().alias("last"), step.filter(step > 0).median().alias("step"))
+        .agg(time.min().alias("first"), end.max().alias("last"), step.filter(step > 0).median().alias("step"))
     )
 
 
@@ -265,7 +291,7 @@ def _recordings(
     if not shared:
         remark += f"\nThe recordings have {len(present)} session labels, some of which few participants share."
         remark += '\nName those that count: sessions = ["…"]'
-    if not rates:
+    if not rates and not any(each.is_list for each in seen):
         remark += "\nNo sampling rate was found. Fill in: rate_hz = …"
     proposed = Recordings(
         sessions=sessions,

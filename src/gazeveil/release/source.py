@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import polars as pl
+
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import MANIFEST, Corpus, Part, is_corpus
 from gazeveil.gaze.corpus_writer import partition, writing_corpus
@@ -39,13 +41,13 @@ class Source(Protocol):
         ...
 
 
-def source_of(corpus: Corpus | Path | str | Source) -> Source:
+def source_of(corpus: Corpus | pl.DataFrame | Path | str | Source) -> Source:
     """Return a source for whatever somebody calls the recordings."""
     if isinstance(corpus, Corpus):
         return InMemory(corpus)
     if isinstance(corpus, Path | str):
         return CorpusFolder(Path(corpus))
-    if not (hasattr(corpus, "check") and hasattr(corpus, "open")):
+    if isinstance(corpus, pl.DataFrame) or not (hasattr(corpus, "check") and hasattr(corpus, "open")):
         raise OptionError(
             f"expected recordings (a Corpus, or the path of its folder), found a {type(corpus).__name__}",
             hint="gazeveil.read(…).corpus makes a corpus of files and data frames",
@@ -99,7 +101,7 @@ class GazeFiles:
     A file that cannot be read counts as absent. A recording that comes again is cut: the first one counts.
 
     Attributes:
-        paths: The files; a single corpus folder is used as it is.
+        paths: The files; a single corpus folder is used as it is, unless the user says which samples are lost.
         stream: How a file is read.
         strict: Whether a file that cannot be read is an error instead; for reading before a charge.
     """
@@ -117,10 +119,15 @@ class GazeFiles:
         for path in self.paths:
             if not path.exists():
                 raise InputError(f"there is no file {path}", hint="check the path")
+        self._is_used_as_it_is()  # options that cannot be are refused here, not after the charge
+
+    def _is_used_as_it_is(self) -> bool:
+        one = self.paths[0]
+        return len(self.paths) == 1 and is_corpus(one) and not self.stream(one).options.judges
 
     def open(self, remarks: list[str], tell: Tell = silent) -> Corpus:
         """Read all files into a spool."""
-        if len(self.paths) == 1 and is_corpus(self.paths[0]):
+        if self._is_used_as_it_is():
             return Corpus.open(self.paths[0]) if self.strict else CorpusFolder(self.paths[0]).open(remarks)
         spool, seen, parts = Spool(), set[Key](), list[Part]()
         for number, path in enumerate(self.paths):

@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GeometryError, InputError, OptionError
+from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.lists import STATED, stated_in
+from gazeveil.gaze.usual import assumption
 from gazeveil.privacy.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import a_few, brief, html_table
@@ -29,6 +32,12 @@ if TYPE_CHECKING:
 DELTA = Fraction(1, 100_000)
 """The δ of a study that declares none."""
 
+ASSUMED = "assumed: a public default, neither declared nor read from the data"
+"""The source of a fact that nobody declared."""
+
+SIZE = "screen size"
+"""The name of the fact that the size or distance of a screen was assumed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -38,15 +47,17 @@ class Fact:
         name: What it is about.
         value: What it says, as plain values.
         declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+        assumed: Whether it is a public default, taken because nobody declared anything. It is not read from the data.
     """
 
     name: str
     value: Any
     declared: bool = True
+    assumed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fact as plain values."""
-        source = "declared" if self.declared else "read from the data, not protected"
+        source = ASSUMED if self.assumed else "declared" if self.declared else "read from the data, not protected"
         return {"name": self.name, "value": self.value, "source": source}
 
 
@@ -112,6 +123,7 @@ class Stimulus:
         task: What participants did with it; its own name by default.
         picture: A file with the picture that filled the screen, and the SHA-256 of that file.
         areas: A file with areas of interest, and the SHA-256 of that file.
+        assumed: Which fields of the screen nobody declared: they are those of the usual screen.
     """
 
     name: str
@@ -120,15 +132,22 @@ class Stimulus:
     task: str = ""
     picture: tuple[Path, str] | None = None
     areas: tuple[Path, str] | None = None
+    assumed: tuple[str, ...] = ()
 
     __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", spelt(self.name))
 
+    @property
+    def declared_screen(self) -> Geometry:
+        """The screen without what is assumed about it."""
+        return self.screen.with_sizes(**dict.fromkeys(self.assumed))
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the stimulus as plain values; files by their digests."""
-        named = {"name": self.name, "screen": self.screen.to_dict(), "seconds": self.seconds, "task": self.task or None}
+        """Return the stimulus as plain values; files by their digests, and of the screen only what is declared."""
+        screen = self.declared_screen.to_dict()
+        named = {"name": self.name, "screen": screen, "seconds": self.seconds, "task": self.task or None}
         files = {"picture": self.picture and self.picture[1], "areas": self.areas and self.areas[1]}
         return {key: value for key, value in (named | files).items() if value is not None}
 
@@ -144,6 +163,8 @@ class Recordings:
         rate_hz: The sampling rate.
         pupil_unit: The unit of pupil size, if pupils were recorded.
         groups: The public group of participants, for comparisons.
+        fixations: None for samples; for lists of fixations, which of `STATED` they state. Fixations count by their
+            durations where these are stated, and once each where they are not.
     """
 
     sessions: tuple[str, ...] = ()
@@ -151,8 +172,15 @@ class Recordings:
     rate_hz: float | None = None
     pupil_unit: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
+    fixations: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.fixations is not None:
+            if unknown := [name for name in self.fixations if name not in STATED]:
+                raise OptionError(f"lists of fixations state {' and '.join(STATED)}, not {unknown[0]!r}")
+            object.__setattr__(self, "fixations", tuple(name for name in STATED if name in self.fixations))
+            if self.rate_hz is not None:
+                raise OptionError("lists of fixations have no sampling rate", hint="remove rate_hz")
         object.__setattr__(self, "sessions", tuple(spelt(label) for label in self.sessions))
         object.__setattr__(self, "groups", {spelt(who): group for who, group in self.groups.items()})
 
@@ -161,7 +189,8 @@ class Recordings:
         rate = "" if self.rate_hz is None else f", {self.rate_hz:g} Hz"
         pupil = f", pupil in {self.pupil_unit}" if self.pupil_unit else ""
         groups = f", groups {a_few(sorted(set(self.groups.values())))}" if self.groups else ""
-        return f"Recordings({sessions}, {self.per_stimulus} of a stimulus each{rate}{pupil}{groups})"
+        stated = "" if self.fixations is None else f", fixations with {' and '.join(self.fixations) or 'places alone'}"
+        return f"Recordings({sessions}, {self.per_stimulus} of a stimulus each{rate}{pupil}{stated}{groups})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +230,7 @@ class Study:
         delta: The δ that releases use where they name none.
         budget: Which account pays.
         custody: Who holds the raw data.
+        features: What is declared about a table of features that was made elsewhere, if there is one.
         observed: The names of facts that were read from the data.
     """
 
@@ -211,6 +241,7 @@ class Study:
     delta: Fraction = DELTA
     budget: Budget = Budget()
     custody: Custody = Custody()
+    features: ForeignFeatures | None = None
     observed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -220,6 +251,11 @@ class Study:
             raise OptionError(f"the study {self.name!r} has no stimulus")
         if len(_spelt_once(names)) < len(names):
             raise OptionError("a stimulus is declared twice")
+        if self.features is not None and not self.features.stimulus and len(names) > 1:
+            raise OptionError(
+                "the table of features does not say which stimulus a row is about",
+                hint="name its column: stimulus = … under [features]",
+            )
 
     @staticmethod
     def open(path: Path | str) -> Study:
@@ -259,15 +295,18 @@ class Study:
                     hint="declare the study: `gazeveil study init CORPUS --out study.toml`, then --study study.toml",
                 )
         people = () if number is not None or secret else tuple(corpus.observers)
+        fixations = stated_in(corpus)
         if not stimuli or not (people or number is not None or secret):
             raise InputError(f"there are no recordings in {corpus.name}")
         facts = {"stimuli", *(() if number is not None or secret else ("participants",))}
+        facts |= set() if fixations is None else {"recordings"}
         return Study(
             name=Path(corpus.name).name,
             participants=Participants(
                 roster=people or None, number=None if number is None else int(str(number)), secret=secret
             ),
             stimuli=tuple(Stimulus(name=name, screen=stimuli[name]) for name in sorted(stimuli)),
+            recordings=Recordings(fixations=fixations),
             observed=frozenset(facts),
         )
 
@@ -291,8 +330,9 @@ class Study:
         Raises:
             InputError: If the study declares none of that name.
         """
+        wanted = spelt(name)
         for stimulus in self.stimuli:
-            if stimulus.name == spelt(name):
+            if stimulus.name == wanted:
                 return stimulus
         declared = ", ".join(stimulus.name for stimulus in self.stimuli[:12])
         raise InputError(f"the study {self.name!r} has no stimulus {name!r}", hint=f"it has {declared}")
@@ -307,6 +347,24 @@ class Study:
         pictured = replace(chosen, picture=declared_file(picture))
         return replace(self, stimuli=tuple(pictured if each is chosen else each for each in self.stimuli))
 
+    def on_screen(self, **sizes: float | None) -> Study:
+        """Return the study with what is known about all of its screens beside what they say: fields of `Geometry`.
+
+        Raises:
+            OptionError: If a screen says something else.
+        """
+        given = {name: float(size) for name, size in sizes.items() if size is not None}
+        stimuli = []
+        for each in self.stimuli:
+            for name, size in given.items():
+                if (found := getattr(each.declared_screen, name)) not in (None, size):
+                    raise OptionError(
+                        f"{name} is given as {size:g}, but the screen of {each.name!r} has {found:g}",
+                        hint="leave the option out, or mend what the recordings or study.toml say",
+                    )
+            stimuli.append(replace(each, screen=each.declared_screen.with_sizes(**given), assumed=()))
+        return replace(self, stimuli=tuple(stimuli)) if given else self
+
     def one_screen(self, names: Iterable[str]) -> Geometry:
         """Return the one screen of some stimuli.
 
@@ -314,8 +372,10 @@ class Study:
             InputError: If they were shown on several.
         """
         screens: dict[Geometry, str] = {}
+        declared = {stimulus.name: stimulus for stimulus in self.stimuli}  # studies may have many
         for name in names:
-            screens.setdefault(self.stimulus(name).screen, name)
+            stimulus = declared.get(spelt(name)) or self.stimulus(name)
+            screens.setdefault(stimulus.screen, name)
         if len(screens) != 1:
             shown = "; ".join(f"{name!r}: {screen}" for screen, name in list(screens.items())[:3])
             raise InputError(
@@ -366,7 +426,13 @@ class Study:
         values["recordings"] = {
             key: list(each) if isinstance(each, tuple) else each for key, each in recordings.items()
         }
-        return tuple(Fact(name, value, name not in self.observed) for name, value in values.items())
+        if (stated := self.recordings.fixations) is not None:
+            weight = "by its duration, at most 60 s" if "duration" in stated else "once"
+            values["recordings"] |= {"fixations": list(stated), "each_fixation_counts": weight}
+        facts = [Fact(name, value, name not in self.observed) for name, value in values.items()]
+        if assumed := assumptions(chosen):
+            facts.append(Fact(SIZE, f"assumed, because it is not declared: {'; '.join(assumed)}", assumed=True))
+        return tuple(facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as plain values: all that the declaration says, without files."""
@@ -399,6 +465,11 @@ class Study:
             "read from the data, not protected": ", ".join(sorted(self.observed)) or "nothing",
         }
         return html_table(f"Study {self.name}", rows.items())
+
+
+def assumptions(stimuli: Iterable[Stimulus]) -> tuple[str, ...]:
+    """Return in words what is assumed about the screens of some stimuli."""
+    return tuple(dict.fromkeys(assumption(each.screen, each.assumed) for each in stimuli if each.assumed))
 
 
 def spelt(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from gazeveil.privacy.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.statement import StatedFact
-from gazeveil.release.study import Fact
+from gazeveil.release.study import ASSUMED, Fact
 
 _MOST_NAMES = 6
 
@@ -24,7 +24,12 @@ def stated_facts(facts: Iterable[Fact]) -> tuple[StatedFact, ...]:
 
 def facts_from_record(values: Iterable[Mapping[str, Any]]) -> tuple[Fact, ...]:
     """Return the facts that `Fact.to_dict` wrote."""
-    return tuple(Fact(str(each["name"]), each["value"], each["source"] == "declared") for each in values)
+    return tuple(
+        Fact(
+            str(each["name"]), each["value"], each["source"] in ("declared", ASSUMED), assumed=each["source"] == ASSUMED
+        )
+        for each in values
+    )
 
 
 def formal(guarantee: Guarantee) -> str:
@@ -77,6 +82,10 @@ def _recordings(meant: Mapping[str, Any]) -> str:
     said = [] if most is None else [f"at most {most} per participant and stimulus"]
     if (rate := others.pop("rate_hz", None)) is not None:
         said.append(f"{rate:g} Hz")
+    if (stated := others.pop("fixations", None)) is not None:
+        counts = others.pop("each_fixation_counts", "once")
+        states = f"state the {' and '.join(stated)} of each" if stated else "state places alone"
+        said.append(f"lists of fixations that {states}, which counts {counts}")
     return ", ".join([*said, *([plain(others)] if others else [])])
 
 

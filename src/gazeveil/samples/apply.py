@@ -19,6 +19,7 @@ def veiled(recording: Recording, veil: Veil, *, eyes: Eyes = "drop") -> Recordin
         GeometryError: If the recording's unit is not that of the veil's space.
         InputError: If a time is not a number; the veil is shut and nothing comes out.
     """
+    recording.need_samples("a veil")
     space = veil.mechanism.space
     if space.axes != 2 or str(recording.geometry.unit) != space.unit:
         raise GeometryError(

@@ -26,7 +26,7 @@ _FITTING = {"px": "60px", "deg": "2deg", "norm": "5%"}
 _PLACES = {"px": "pixels", "deg": "degrees", "norm": "fractions of the screen"}
 _SIZES = (
     "give the screen's size and distance (--screen, --size-mm and --distance-mm; width_mm, height_mm and distance_mm "
-    "under [screen] of study.toml), or the radius in pixels"
+    "under [screen] of study.toml), or write "
 )
 
 
@@ -79,12 +79,14 @@ class Length:
             return self.number * _MILLIMETRES[self.unit] / _MILLIMETRES[space.unit]
         if isinstance(space, Screen) and self.unit == "%":
             return self.number / 100 * Fraction(space.width)
-        if isinstance(space, Screen) and self.unit == "deg" and space.unit == "px":
+        if isinstance(space, Screen) and self.unit == "deg":
             if space.pixels_per_degree is None:
                 raise OptionError(
-                    f"{name} is {self}, but how large a degree is on this screen is not known", hint=_SIZES
+                    f"{name} is {self}, but how large a degree is on this screen is not known",
+                    hint=_SIZES + _FITTING[space.unit],
                 )
-            return math.ceil(self.number * Fraction(space.pixels_per_degree) / _FINEST) * _FINEST
+            finest = _FINEST if space.unit == "px" else _FINEST / 1000
+            return math.ceil(self.number * Fraction(space.pixels_per_degree) / finest) * finest
         raise OptionError(
             f"{name} is {self}, but gaze is in {_PLACES.get(space.unit, space.unit)}",
             hint=f"give it in a unit that fits, for example {_FITTING.get(space.unit, '60' + space.unit)}",

@@ -86,7 +86,7 @@ class Space(ABC):
         """
         raise GeometryError(
             f"a {self.kind} does not know how large a degree is",
-            hint="give the screen's size and distance in mm (--size-mm, --distance-mm), or its pixels_per_degree",
+            hint="give the screen's size and distance (--screen, --size-mm, --distance-mm), or its pixels_per_degree",
         )
 
     def clamp(self, *point: float) -> Point:
@@ -271,7 +271,7 @@ def space_of(geometry: Geometry, field: Sequence[float] | None = None) -> Space:
         left, top, right, bottom = geometry.extent()
         return Screen(right - left, bottom - top, _per_degree(geometry))
     if geometry.unit is Unit.FRACTION:
-        return Screen(1.0, 1.0, None, "norm")
+        return Screen(1.0, 1.0, _per_degree(geometry), "norm")
     measured = geometry.width_mm is not None and geometry.distance_mm is not None
     if geometry.fov_x_deg is None and not measured:
         return Sphere(*EYE_FIELD)
@@ -301,10 +301,17 @@ def wrapped(value: float, period: float) -> float:
 
 
 def _per_degree(geometry: Geometry) -> float | None:
-    """Return the pixels to a degree at the centre of a measured screen, across; None if it is not measured."""
-    if geometry.width_px is None or geometry.width_mm is None or geometry.distance_mm is None:
+    """Return the units of gaze to a degree at the centre of a measured screen; None if it is not measured.
+
+    Pixels are counted across. A fraction of the height is another length than one of the width: the larger number
+    counts, so that noise and radii reach at least as far as they say along both axes.
+    """
+    if geometry.width_mm is None or geometry.height_mm is None or geometry.distance_mm is None:
         return None
-    return geometry.distance_mm * _RADIAN * geometry.width_px / geometry.width_mm
+    degree_mm = geometry.distance_mm * _RADIAN
+    if geometry.unit is Unit.FRACTION:
+        return degree_mm / min(geometry.width_mm, geometry.height_mm)
+    return None if geometry.width_px is None else degree_mm * geometry.width_px / geometry.width_mm
 
 
 def _corner(value: Any, name: str) -> Point:

@@ -281,8 +281,8 @@ def test_planes_must_fit() -> None:
     with pytest.raises(GeometryError, match="drawn on 1200"):
         planned(mechanism(DwellShare()), other)
     unsized = Corpus.of([recording("p", "l", geometry=screen(1200, 800))])
-    with pytest.raises(GeometryError, match="fixations need degrees"):
-        planned(mechanism(FixationCount()), unsized)
+    plan = planned(mechanism(FixationCount()), unsized)
+    assert [fact.name for fact in plan.facts if fact.assumed] == ["screen size"]
     assert len(table_of(mechanism(DwellShare()), unsized)) == 2
 
 

@@ -163,9 +163,9 @@ def test_fixation_points_stand_in_and_say_so(tmp_path: Path) -> None:
 
 def test_a_list_of_fixations_is_not_taken_for_gaze(tmp_path: Path) -> None:
     path = export(tmp_path, [sample(0.0)], name="User 1_fixations.csv")
-    assert find_format(path) == "gazepoint-csv"
+    assert find_format(path) == "fixations-csv"
     with pytest.raises(FileFormatError, match="list of fixations") as caught:
-        read(path)
+        read(path, format="gazepoint-csv")
     assert "User 1_all_gaze.csv" in caught.value.hint
 
 

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""jsPsych's JSON with WebGazer: trials, names of stimuli, the window, and what is refused."""
+"""jsPsych's JSON and CSV with WebGazer: trials, names of stimuli, the window, and what is refused."""
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,95 @@ def test_a_wrong_encoding_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="expected text in utf-8"):
         read(path, geometry=WINDOW)
     assert read(path, geometry=WINDOW, encoding="latin-1").recordings[0].stimulus == "é"
+
+
+def put_table(folder: Path, *trials: dict[str, Any]) -> Path:
+    """Write trials as jsPsych does: every field in quotes, values that are no text as JSON, nothing for none."""
+    path = folder / "data.csv"
+    names = list(dict.fromkeys(name for each in trials for name in each))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow(names)
+        for each in trials:
+            values = [each.get(name, "") for name in names]
+            writer.writerow([value if isinstance(value, str) else json.dumps(value) for value in values])
+    return path
+
+
+def test_a_table_of_trials_gives_what_its_json_gives(tmp_path: Path) -> None:
+    page = {
+        "trial_type": "html-keyboard-response",
+        "trial_index": 0,
+        "stimulus": '<p>\n  Look, "here"\n</p>',
+        "rt": None,
+    }
+    check = {"trial_type": "browser-check", "trial_index": 1, "width": 1000, "height": 600}
+    trials = [page, check, trial(4), trial(5, webgazer_data=[]), trial(9, stimulus='<img\n src="img/b.png">')]
+    table, text = read(put_table(tmp_path, *trials)), read(put(tmp_path, trials))
+    assert table.format == text.format == "jspsych-webgazer"
+    assert [each.key for each in table] == [each.key for each in text]
+    assert table.recordings[0].geometry == screen(1000, 600)
+    assert all(one.equals(other) for one, other in zip(table, text, strict=True))
+    assert table.report.remarks == text.report.remarks
+
+
+def test_a_long_trial_in_a_table_is_read(tmp_path: Path) -> None:
+    gaze = [{"x": step % 1000, "y": 500, "t": 33 * step} for step in range(60_000)]
+    [recording] = read(put_table(tmp_path, trial(1, webgazer_data=gaze)), geometry=WINDOW).recordings
+    assert len(recording) == 60_000
+    assert csv.field_size_limit() == 131_072
+
+
+def test_a_table_that_was_cut_is_refused(tmp_path: Path) -> None:
+    path = put_table(tmp_path, trial(1), trial(2))
+    whole = path.read_text()
+    path.write_text(whole[: whole.rindex("378.5")])
+    with pytest.raises(FileFormatError, match="jsPsych's data as CSV"):
+        read(path, geometry=WINDOW)
+
+
+def test_a_row_with_other_columns_is_refused_or_counted(tmp_path: Path) -> None:
+    path = put_table(tmp_path, trial(1))
+    path.write_text(path.read_text() + '"7","8"\n')
+    with pytest.raises(FileFormatError, match="line 3: expected 5 columns, found 2"):
+        read(path, geometry=WINDOW)
+    reading = read(path, geometry=WINDOW, skip_bad=True)
+    assert (len(reading.recordings), reading.report.bad_lines) == (1, 1)
+
+
+@pytest.mark.parametrize("needed", ["webgazer_data", "trial_index"])
+def test_a_table_without_a_column_that_is_needed_is_refused(tmp_path: Path, needed: str) -> None:
+    path = put_table(tmp_path, trial(1))
+    path.write_text(path.read_text().replace(f'"{needed}"', '"other"', 1))
+    with pytest.raises(FileFormatError, match=f"expected a column '{needed}'"):
+        read(path, format="jspsych-webgazer", geometry=WINDOW)
+
+
+def test_a_table_with_a_column_twice_is_refused(tmp_path: Path) -> None:
+    path = put_table(tmp_path, trial(1))
+    path.write_text(path.read_text().replace('"subject_id"', '"stimulus"', 1))
+    with pytest.raises(FileFormatError, match="columns with different names"):
+        read(path, geometry=WINDOW)
+
+
+def test_gaze_that_was_lost_in_a_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="a list of samples in webgazer_data in entry 0"):
+        read(put_table(tmp_path, trial(1, webgazer_data="[object Object],[object Object]")), geometry=WINDOW)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_in_a_table_never_ends_in_anything_but_our_errors(tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    path = put_table(tmp_path, *(trial(index) for index in range(9)))
+    data = bytearray(path.read_bytes())
+    for _ in range(int(random.integers(1, 6))):
+        data[int(random.integers(0, len(data)))] = int(random.choice(list(b'{}[],:"\n\xff 0-.eE')))
+    path.write_bytes(data)
+    for skip_bad in (False, True):
+        try:
+            read(path, format="jspsych-webgazer", geometry=WINDOW, skip_bad=skip_bad)
+        except GazeveilError:
+            continue
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -305,7 +305,7 @@ def test_a_token_is_a_number_when_python_says_so(token: str) -> None:
         assert values[0] == expected
     else:
         assert values[0] is None
-        is_missing = token.strip().lower() in {"", "nan", "na", ".", "-"}
+        is_missing = token.strip().lower() in {"", "nan", "-nan", "na", ".", "-"}
         assert bool(bad[0]) is not is_missing
 
 

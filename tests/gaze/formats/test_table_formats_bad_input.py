@@ -58,6 +58,12 @@ PHYSIO = {
     "x_coordinate": {"Units": "normalized"},
     "y_coordinate": {"Units": "normalized"},
 }
+VIVE_EYES = "\t".join(
+    "\t".join([f"eye_valid_{eye}", *(f"gaze_origin_{eye}.{axis}(mm)" for axis in "xyz"), *directions])
+    for eye in "LR"
+    for directions in [[f"gaze_direct_{eye}.{axis}" for axis in "xyz"]]
+)
+DIRECTIONS = ("varjo-csv", "vive-csv")
 
 SAMPLES = [
     Sample("csv", "gaze.csv", "time_ms,x,y", "TIME,XXX,0.5", 1e3, "x", {"geometry": SCREEN}),
@@ -68,6 +74,15 @@ SAMPLES = [
         "TIME\tEye Tracker\tXXX\t0.5",
         1e6,
         "Gaze point X [DACS px]",
+        {"geometry": SCREEN},
+    ),
+    Sample(
+        "fixations-csv",
+        "list.csv",
+        "start_ms,x,y,duration_ms",
+        "TIME,XXX,0.5,200",
+        1e3,
+        "x",
         {"geometry": SCREEN},
     ),
     Sample("gazepoint-csv", "User 1_all_gaze.csv", "TIME,BPOGX,BPOGY,BPOGV", "TIME,XXX,0.5,1", 1, "BPOGY"),
@@ -97,6 +112,50 @@ SAMPLES = [
         "LEFT_GAZE_X",
         {"geometry": SCREEN},
     ),
+    Sample("gazebase", "S_1001_S1_TEX.csv", "n,x,y,val,xT,yT", "TIME,XXX,0.5,0,1,1", 1e3, "y"),
+    Sample(
+        "varjo-csv",
+        "varjo_gaze_output.csv",
+        "raw_timestamp,status,gaze_forward_x,gaze_forward_y,gaze_forward_z",
+        "TIME,2,XXX,0.5,1",
+        1e9,
+        "gaze_forward_y",
+    ),
+    Sample(
+        "vive-csv",
+        "vive.csv",
+        f"time(100ns)\t{VIVE_EYES}",
+        "TIME\t31\t-32\t1\t1\tXXX\t0.5\t1\t31\t32\t1\t1\tXXX\t0.5\t1",
+        1e7,
+        "gaze_origin_R.y(mm)",
+    ),
+    Sample(
+        "smi-text",
+        "samples.txt",
+        "Time\tType\tTrial\tL POR X [px]\tL POR Y [px]",
+        "TIME\tSMP\t1\tXXX\t0.5",
+        1e6,
+        "L POR X [px]",
+        {"geometry": SCREEN},
+    ),
+    Sample(
+        "smi-text",
+        "raw.csv",
+        "RecordingTime [ms],Trial,Category Right,Point of Regard Right X [px],Point of Regard Right Y [px]",
+        "TIME,Trial001,Fixation,XXX,0.5",
+        1e3,
+        "Point of Regard Right Y [px]",
+        {"geometry": SCREEN},
+    ),
+    Sample(
+        "pygaze",
+        "log.tsv",
+        "timestamp\ttime\tfix\tstate\trawx\trawy",
+        "now\tTIME\tFalse\t7\tXXX\t0.5",
+        1e3,
+        "rawx",
+        {"geometry": SCREEN},
+    ),
     Sample(
         "bids",
         "sub-1_task-a_recording-eye1_physio.tsv.gz",
@@ -124,7 +183,10 @@ def read_it(folder: Path, sample: Sample, content: str | bytes, **options: Any) 
 
 
 def x_of(reading: Reading) -> list[float]:
+    """Return the x of each sample; of a direction one ahead, what it is aside, not its angle."""
     [recording] = reading.recordings
+    if reading.format in DIRECTIONS:
+        return [round(float(value), 12) for value in np.tan(np.radians(recording.x))]
     return [float(value) for value in recording.x]
 
 
@@ -142,7 +204,7 @@ def test_a_good_file_is_read_and_claimed_by_its_format_only(tmp_path: Path, samp
     reading = read_it(tmp_path, sample, sample.text(*sample.good()))
     [recording] = reading.recordings
     np.testing.assert_allclose(recording.t, [0.0, 0.008, 0.016, 0.024], rtol=1e-12)
-    assert recording.x.tolist() == [0.0, 0.125, 0.25, 0.375]
+    assert x_of(reading) == [0.0, 0.125, 0.25, 0.375]
     path = tmp_path / sample.name
     assert find_format(path) == sample.format
     head = sample.text(*sample.good()).encode()

@@ -444,10 +444,10 @@ def test_a_preamble_without_a_table_is_refused(tmp_path: Path) -> None:
         read(studio_2(tmp_path, STUDIO_2_PREAMBLE), format="tobii-tsv")
 
 
-@pytest.mark.parametrize("header", ["FixationIndex\tTimestamp\tFixationDuration\tX\t", "Timestamp\tEvent\tEventKey\t"])
-def test_studio_2s_lists_of_fixations_and_events_are_refused_as_such(tmp_path: Path, header: str) -> None:
+@pytest.mark.parametrize("header", ["Timestamp\tEvent\tEventKey\t"])
+def test_studio_2s_lists_of_events_are_refused_as_such(tmp_path: Path, header: str) -> None:
     path = studio_2(tmp_path, f"{STUDIO_2_PREAMBLE}{header}\n1\t26\t633\t\n")
-    with pytest.raises(FileFormatError, match="Studio's list of fixations or events") as caught:
+    with pytest.raises(FileFormatError, match="Studio's list of events") as caught:
         read(path)
     assert "export all data" in caught.value.hint
 
@@ -472,3 +472,14 @@ def test_the_rate_comes_from_the_span_of_the_times_and_not_from_their_rounding(t
     rows = [{header[0]: time, header[1]: 0.5, header[2]: 0.5} for time in times]
     [recording] = read(export(tmp_path, rows, header)).recordings
     assert recording.rate == pytest.approx(60, rel=1e-3)
+
+
+def test_a_row_for_each_fixation_is_no_table_of_samples(tmp_path: Path) -> None:
+    path = tmp_path / "fixations.csv"
+    header = "RecordingTimestamp;FixationIndex;GazeEventDuration(mS);GazePointIndex;GazePointX(px);GazePointY(px)\n"
+    path.write_text(header + "".join(f"{200 * n};{n};150;{60 * n};{400 + n};300\n" for n in range(1, 30)))
+    with pytest.raises(FileFormatError, match="found a row for each fixation"):
+        read(path, geometry=screen(1920, 1080))
+    path.write_text(header + "".join(f"{8 * n};{n // 20};150;{n};{400 + n};300\n" for n in range(1, 30)))
+    [recording] = read(path, geometry=screen(1920, 1080)).recordings
+    assert len(recording) == 29

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.aggregate.aoi.statistics import Bounds, Statistic
-from gazeveil.aggregate.aoi.viewing import Viewing, recordings_of, view
+from gazeveil.aggregate.aoi.viewing import Viewing, recordings_of, view, view_list
 from gazeveil.aggregate.engine import Columns
 from gazeveil.errors import InternalError
+from gazeveil.gaze import schema
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.events import Detector
 from gazeveil.gaze.geometry import Geometry
@@ -50,11 +51,13 @@ class AoiKernel:
         questions: What is asked.
         geometry: The plane of the gaze.
         detector: How fixations are found.
+        stated: None for samples; for lists of fixations, what they state of each.
     """
 
     questions: tuple[Question, ...]
     geometry: Geometry
     detector: Detector
+    stated: tuple[str, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -64,7 +67,8 @@ class AoiKernel:
     @property
     def columns(self) -> tuple[str, ...]:
         """Which columns of the corpus it needs."""
-        return ("stimulus", "session", "trial", "t", "x", "y", "valid")
+        gaze = ("stimulus", "session", "trial", "t", "x", "y", "valid")
+        return gaze if self.stated is None else (*gaze, schema.DURATION)
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers.
@@ -87,7 +91,12 @@ class AoiKernel:
         needing = {question.stimulus for question in self.questions if question.statistic.needs_fixations}
         found: dict[str, list[Viewing]] = {}
         for recording in recordings_of(rows, self.geometry):
-            if recording.stimulus in asked:
-                detector = self.detector if recording.stimulus in needing else None
-                found.setdefault(recording.stimulus, []).append(view(recording, asked[recording.stimulus], detector))
+            name = recording.stimulus
+            if name not in asked:
+                continue
+            if self.stated is not None:
+                viewing = view_list(recording, asked[name], self.stated)
+            else:
+                viewing = view(recording, asked[name], self.detector if name in needing else None)
+            found.setdefault(name, []).append(viewing)
         return found

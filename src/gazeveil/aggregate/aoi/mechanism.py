@@ -82,8 +82,11 @@ class AoiStatistics:
         observers: int,
         neighbours: Neighbours,
         delta: Fraction,
+        stated: tuple[str, ...] | None = None,
     ) -> AoiPlan:
         """Return how the statistics of so many participants are released: a matter of public facts.
+
+        ``stated`` is what lists of fixations state, where participants' recordings are such lists.
 
         Raises:
             GeometryError: If the areas do not fit the screen, or fixations cannot be found on it.
@@ -98,6 +101,7 @@ class AoiStatistics:
             neighbours=neighbours,
             observers=observers,
             confidence=self.confidence,
+            stated=stated,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class AoiPlan(NoisySum):
         neighbours: How neighbouring data sets differ.
         observers: How many participants means are over.
         confidence: What intervals cover with.
+        stated: None for samples; for lists of fixations, what they state of each.
     """
 
     questions: tuple[Question, ...]
@@ -51,6 +52,7 @@ class AoiPlan(NoisySum):
     neighbours: Neighbours
     observers: int
     confidence: float
+    stated: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         nothing = np.empty(0)
@@ -62,10 +64,11 @@ class AoiPlan(NoisySum):
                     hint=f"from 1 to {MOST_CELLS:,} can be released",
                 )
             question.areas.hits(Recording(nothing, nothing, nothing, self.screen, "nobody", question.stimulus))
-            if question.statistic.needs_fixations and not self.screen.knows_degrees:
+            detects = question.statistic.needs_fixations and self.stated is None
+            if detects and not self.screen.knows_degrees:
                 raise GeometryError(
                     "fixations need degrees, and the size of the screen in degrees is not known",
-                    hint="give the screen's size in mm and the viewing distance, or ask for dwell only",
+                    hint="give the screen's size and distance (--size-mm and --distance-mm), or ask for dwell only",
                 )
 
     @property
@@ -82,7 +85,7 @@ class AoiPlan(NoisySum):
 
     def kernel(self) -> AoiKernel:
         """Return what turns one observer's rows into integers."""
-        return AoiKernel(self.questions, self.screen, self.detector)
+        return AoiKernel(self.questions, self.screen, self.detector, self.stated)
 
     def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         edges = np.cumsum([question.bounds.cells for question in self.questions])[:-1]

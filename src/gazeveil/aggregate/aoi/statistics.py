@@ -73,6 +73,8 @@ class Statistic(Protocol):
     name: ClassVar[str]
     words: ClassVar[str]
     needs_fixations: ClassVar[bool]
+    needs_stated: ClassVar[tuple[str, ...]]
+    """What lists of fixations have to state for it, if they are what participants recorded."""
 
     def cells(self, areas: Sequence[str]) -> list[tuple[str, ...]]:
         """Return what each integer is about: one or more areas."""
@@ -104,6 +106,7 @@ class _Described:
 
     __slots__ = ()
     name: ClassVar[str]
+    needs_stated: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistic and its parameters as plain values."""
@@ -123,11 +126,15 @@ class _OfAreas(_Described):
 @STATISTICS.register("dwell")
 @dataclass(frozen=True, slots=True)
 class DwellShare(_OfAreas):
-    """The share of the tracked time that an observer's gaze was in each area; the rest was elsewhere."""
+    """The share of the tracked time that an observer's gaze was in each area; the rest was elsewhere.
+
+    Of a list of fixations the tracked time is that of all fixations together.
+    """
 
     name: ClassVar[str] = "dwell"
     words: ClassVar[str] = "share of the tracked time"
     needs_fixations: ClassVar[bool] = False
+    needs_stated: ClassVar[tuple[str, ...]] = ("duration",)
 
     def bounds(self, areas: int) -> Bounds:
         """Shares of one whole."""
@@ -187,6 +194,7 @@ class _Within(_OfAreas):
     """
 
     needs_fixations: ClassVar[bool] = True
+    needs_stated: ClassVar[tuple[str, ...]] = ("start",)
 
     within: float = 5.0
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns
-from gazeveil.errors import GazeveilError
+from gazeveil.aggregate.lasting import counted_seconds
+from gazeveil.errors import GazeveilError, InternalError
 from gazeveil.gaze import schema
 from gazeveil.gaze.aoi import MAX_STEP, AreasOfInterest
 from gazeveil.gaze.events import Detector
@@ -41,7 +42,7 @@ class Viewing:
     Attributes:
         held: Microseconds in each area, and at last elsewhere.
         areas: The area of each fixation, in order; -1 for elsewhere.
-        onsets: When each fixation began, in microseconds since the first sample.
+        onsets: When each fixation began, in microseconds since the first sample, or the first fixation of a list.
     """
 
     held: IntArray
@@ -64,12 +65,14 @@ def recordings_of(rows: Columns, geometry: Geometry) -> Iterator[Recording]:
     for begin, end in itertools.pairwise(edges):
         pieces.setdefault(tuple(str(label[begin]) for label in labels), []).append(np.arange(begin, end))
     gaze = [np.asarray(rows[name], dtype=np.float64) for name in ("t", "x", "y")]
+    lasted = np.asarray(rows[schema.DURATION], dtype=np.float64) if schema.DURATION in rows else None
     valid: BoolArray = np.asarray(rows["valid"] == 1, dtype=np.bool_)  # a missing value is not valid
     for (stimulus, session, trial), parts in pieces.items():
         at = np.concatenate(parts)
         t, x, y = (values[at] for values in gaze)
         key = Key("one", stimulus, session, trial)
-        yield Recording(t, x, y, geometry, **key._asdict(), valid=valid[at], events=_NO_EVENTS)
+        durations = None if lasted is None else lasted[at]
+        yield Recording(t, x, y, geometry, **key._asdict(), valid=valid[at], events=_NO_EVENTS, durations=durations)
 
 
 def view(recording: Recording, areas: AreasOfInterest, detector: Detector | None) -> Viewing:
@@ -87,6 +90,28 @@ def view(recording: Recording, areas: AreasOfInterest, detector: Detector | None
     times = recording.t[np.isfinite(recording.t)]
     start = float(times.min()) if times.size else 0.0
     return Viewing(held, label, _microseconds(onset - start))
+
+
+def view_list(recording: Recording, areas: AreasOfInterest, stated: tuple[str, ...]) -> Viewing:
+    """Return what areas of interest see of a list of fixations.
+
+    A fixation counts if everything that lists state is known of it: where it was, when it began, that it lasted. Where
+    starts are stated they order the list; otherwise the rows do.
+    """
+    if recording.durations is None:
+        raise InternalError("a list of fixations has durations")
+    lasted = counted_seconds(recording.durations)
+    counts = recording.tracked & (np.isfinite(recording.t) if "start" in stated else True)
+    if "duration" in stated:
+        counts &= lasted > 0
+    at = np.flatnonzero(counts)
+    if "start" in stated:
+        at = at[np.argsort(recording.t[at], kind="stable")]
+    label, onset = areas.hits(recording)[at], recording.t[at]
+    place = np.where(label < 0, len(areas), label)
+    held = np.bincount(place, weights=_microseconds(lasted[at]), minlength=len(areas) + 1)  # exact below 2**53
+    since = onset - onset[0] if len(at) else onset
+    return Viewing(np.asarray(held, dtype=np.int64), label, _microseconds(since))
 
 
 def _held(recording: Recording, areas: AreasOfInterest) -> IntArray:

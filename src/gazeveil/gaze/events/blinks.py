@@ -52,6 +52,7 @@ def find_gaps(
         raise OptionError(
             f"a blink lasts between shortest and longest seconds, not {shortest!r} and {longest!r} (join {join!r})"
         )
+    recording.need_samples("finding blinks")
     first, last = _runs(~_seen(recording))
     t = np.concatenate([[np.nan], recording.t, [np.nan]])  # so that both ends have a neighbour of unknown time
     before, after = t[first], t[last + 2]

@@ -83,7 +83,12 @@ class Stream:
 
 
 def events_of(recording: Recording, engine: Engine, source: str) -> pl.DataFrame:
-    """Run a whole recording through a state machine and return its events in the recording's own unit."""
+    """Run a whole recording through a state machine and return its events in the recording's own unit.
+
+    Raises:
+        InputError: If it is a list of fixations.
+    """
+    recording.need_samples(f"the detector {source}")
     rows = list(_advance_through(recording, engine))
     return from_rows(in_unit(np.concatenate(rows), recording.geometry), source)
 

@@ -69,7 +69,7 @@ def read_whole(
     The mappings give our name → the words of the column, and after a space its unit where the words alone do not
     tell. Columns that the file lacks are null.
     """
-    table = Table(path, options, aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
     found = {ours: name for ours, words in {**text, **numbers}.items() if (name := _find_beside(table.columns, words))}
     parts = [
         batch.frame

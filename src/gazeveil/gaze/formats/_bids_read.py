@@ -18,12 +18,15 @@ from gazeveil.gaze.formats._beside import add_bad_lines, aside, is_blank
 from gazeveil.gaze.formats._bids_geometry import axis_changes, geometry_of
 from gazeveil.gaze.formats._bids_names import OURS, Sidecars, parse_bids_name
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
+from gazeveil.gaze.formats._rules import HOLDS
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, in_seconds, slices
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.veil_note import VeilNote
 
 _EYES = ("left", "right", "cyclopean")
+_HELD = (HOLDS, f"left_{HOLDS}", f"right_{HOLDS}")
 _NOT_THERE = ("n/a", "")
 
 
@@ -92,6 +95,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
     eyes = _wanted(_eyes(paths, sidecars), options)
     main = eyes[0]
     ours = main.about.get(OURS, {})
+    note = VeilNote.from_dict(ours["veiled"]) if isinstance(ours.get("veiled"), dict) else None
     key = _key(main.path, ours, options)
     presentation = sidecars.of(main.path, "events")
     geometry = geometry_of(main.path, main.about, presentation, options)
@@ -111,7 +115,7 @@ def read_recording(paths: list[Path], sidecars: Sidecars, options: ReadOptions, 
         if "x" in frame.columns and "pupil" not in frame.columns and options.eye == "both":
             samples = samples.drop("pupil", strict=False)  # the file of both eyes has none: do not make one up
         for piece in slices(samples, options.chunk_rows):
-            yield Chunk(key, piece, geometry, events, stated_rate, pupil_unit)
+            yield Chunk(key, piece, geometry, events, stated_rate, pupil_unit, note)
             events = schema.no_events()
 
 
@@ -204,6 +208,10 @@ def _samples_of(
         numbers["t"] = timed
     for batch in table.batches({}, numbers, required):
         frame = batch.frame.with_columns(pl.Series("line", batch.lines))
+        if ruled := [name for name in (HOLDS, f"{prefix}{HOLDS}") if name in frame.columns]:
+            # rules are about the eye whose file it is
+            mine = pl.all_horizontal(ruled).alias(f"{prefix}{HOLDS}")
+            frame = frame.with_columns(mine).drop(set(_HELD) - {f"{prefix}{HOLDS}"}, strict=False)
         if timed is None:
             frame = frame.with_columns(pl.Series("t", (batch.lines - 1) / rate))
         yield in_seconds(frame, scale, "t")
@@ -290,7 +298,7 @@ def _events_of(eye: _EyeFile, logged: _EyeFile, options: ReadOptions, report: Re
     text = ["trial_type", "message", *(name for name in extra if schema.EVENTS[name] == pl.String)]
     numbers = ["onset", "duration", "blink", *(name for name in extra if schema.EVENTS[name] == pl.Float64)]
     own = aside(report)
-    table = Table(logged.path, options, own, delimiter="\t", header=names, may_be_empty=True)
+    table = Table(logged.path, options.beside(), own, delimiter="\t", header=names, may_be_empty=True)
     batches = table.batches(
         {name: name for name in text if name in names}, {name: name for name in numbers if name in names}, ("onset",)
     )

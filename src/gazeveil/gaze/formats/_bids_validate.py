@@ -78,6 +78,15 @@ def _description_problems(path: Path) -> Iterator[str]:
     for field in ("Name", "BIDSVersion"):
         if not isinstance(description.get(field), str):
             yield f"{path.name}: needs {field}"
+    kind = description.get("DatasetType", "raw")
+    if kind not in ("raw", "derivative", "study"):
+        yield f"{path.name}: DatasetType has to be raw, derivative or study, not {kind!r}"
+    makers = description.get("GeneratedBy", [])
+    named = isinstance(makers, list) and all(
+        isinstance(one, dict) and isinstance(one.get("Name"), str) for one in makers
+    )
+    if not named or (kind == "derivative" and not makers):
+        yield f"{path.name}: GeneratedBy has to list what made the data set, each with a Name"
 
 
 def _participant_problems(root: Path, files: list[Path]) -> Iterator[str]:

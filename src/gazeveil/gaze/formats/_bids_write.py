@@ -25,9 +25,11 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.formats._bids_geometry import UNIT_NAMES, coordinate_system, screen_fields
 from gazeveil.gaze.formats._bids_names import DESCRIPTION, OURS, VERSION, Indices, Labels, load_json
 from gazeveil.gaze.formats._bids_validate import validate
-from gazeveil.gaze.formats._samples import combined
+from gazeveil.gaze.formats._samples import follows_from_eyes
+from gazeveil.gaze.formats._writing import valid_only
 from gazeveil.gaze.formats.base import Chunk
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.veil_note import VeilNote
 
 _EYE_NUMBERS = {"left": 1, "right": 2, "cyclopean": 3}
 _PACKING = 6
@@ -39,6 +41,9 @@ This data set was written by gazeveil. Each recording is one observer (sub) look
 session (ses) and trial (run). Each eye has its own table without a header; the JSON file beside it names the
 columns and their units. Time is the tracker's, in seconds. Original labels that are not letters and digits are in
 the sidecars under "{ours}".
+"""
+_README_VEILED = """
+The gaze is veiled: no position is where somebody looked. {sentence}
 """
 
 
@@ -88,6 +93,7 @@ class _DataSet:
         self._written: dict[str, None] = {}
         self._seen: set[Key] = set()
         self._current: _Recording | None = None
+        self._notes: dict[VeilNote | None, None] = {}
 
     def add(self, chunk: Chunk) -> None:
         """Write a chunk to its recording."""
@@ -95,7 +101,14 @@ class _DataSet:
             self._finish_current()
             if chunk.key in self._seen:
                 raise InputError(f"the recording {chunk.key} comes twice", hint="give each its own session or trial")
+            chunk.need_samples("bids")
             self._seen.add(chunk.key)
+            self._notes[chunk.veiled] = None
+            if None in self._notes and len(self._notes) > 1:
+                raise InputError(
+                    "veiled and raw recordings make no data set together: a data set is raw, or a derivative",
+                    hint="write them to two folders",
+                )
             self._current = self._begin(chunk)
         self._current.add(chunk)
 
@@ -104,12 +117,10 @@ class _DataSet:
         self._finish_current()
         if not self._written:
             raise InputError("there is nothing to write: no recordings")
-        maker = {"Name": "gazeveil", "Version": __version__}
-        _write_json(
-            self._root / DESCRIPTION,
-            {"Name": "Eye tracking", "BIDSVersion": VERSION, "DatasetType": "raw", "GeneratedBy": [maker]},
-        )
-        (self._root / "README.md").write_text(_README.format(ours=OURS), encoding="utf-8")
+        notes = [note for note in self._notes if note is not None]
+        _write_json(self._root / DESCRIPTION, _description(notes))
+        readme = _README.format(ours=OURS) + "".join(_README_VEILED.format(sentence=note.sentence) for note in notes)
+        (self._root / "README.md").write_text(readme, encoding="utf-8")
         rows = "".join(f"{subject}\n" for subject in self._written)
         (self._root / "participants.tsv").write_text(f"participant_id\n{rows}", encoding="utf-8")
 
@@ -171,8 +182,9 @@ class _Recording:
         self._latest = max(self._latest, float(times.max()))
         if self._rate is None:
             self._rate = _measured_rate(times)
-        samples = _known_only(samples)
-        self._needs_combined = self._needs_combined or not _follows_from_eyes(samples)
+        # BIDS has no column for validity, a missing position says it
+        samples = valid_only(samples.with_columns(pl.col(pl.Float64).fill_nan(None)))
+        self._needs_combined = self._needs_combined or not follows_from_eyes(samples)
         for table, columns in self._tables.values():
             rows = samples.select("t", *columns)
             table.write(rows.write_csv(include_header=False, separator="\t", null_value="n/a").encode())
@@ -224,9 +236,11 @@ class _Recording:
             "geometry": geometry.to_dict(),
             "pupil_unit": self._first.pupil_unit,
             "rate_measured": self._first.rate_hz is None,
+            **({} if self._first.veiled is None else {"veiled": self._first.veiled.to_dict()}),
         }
         return {
             "PhysioType": "eyetrack",
+            **({} if self._first.veiled is None else {"Description": self._first.veiled.sentence}),
             "TaskName": self.key.stimulus or "gaze",
             "RecordedEye": eye,
             **coordinate_system(geometry),
@@ -294,6 +308,21 @@ class _Recording:
         )
 
 
+def _description(notes: list[VeilNote]) -> dict[str, Any]:
+    """Return the data set's description: raw, or the derivative that veiled gaze is, with what is guaranteed."""
+    maker = {"Name": "gazeveil", "Version": __version__}
+    if not notes:
+        return {"Name": "Eye tracking", "BIDSVersion": VERSION, "DatasetType": "raw", "GeneratedBy": [maker]}
+    makers = [{"Name": "gazeveil", "Version": note.version, "Description": note.sentence} for note in notes]
+    return {
+        "Name": "Eye tracking, veiled",
+        "BIDSVersion": VERSION,
+        "DatasetType": "derivative",
+        "GeneratedBy": makers,
+        OURS: {"veiled": [note.to_dict() for note in notes]},
+    }
+
+
 def _check_numbers(chunk: Chunk) -> None:
     infinite = chunk.samples.select(pl.col(pl.Float64).is_infinite().any())
     bad = [name for name in infinite.columns if infinite[name][0]]
@@ -308,27 +337,6 @@ def _measured_rate(times: np.ndarray[Any, Any]) -> float | None:
         steps = np.diff(times)
     steps = steps[np.isfinite(steps) & (steps > 0)]
     return float(1.0 / np.median(steps)) if len(steps) else None
-
-
-def _known_only(samples: pl.DataFrame) -> pl.DataFrame:
-    """Leave out gaze that is not valid: BIDS has no column for validity, a missing position says it."""
-    return samples.with_columns(pl.col(pl.Float64).fill_nan(None)).with_columns(
-        pl.when(pl.col(f"{prefix}valid")).then(pl.col(f"{prefix}{axis}")).alias(f"{prefix}{axis}")
-        for prefix in ("", "left_", "right_")
-        if f"{prefix}x" in samples.columns and f"{prefix}valid" in samples.columns
-        for axis in "xy"
-    )
-
-
-def _follows_from_eyes(samples: pl.DataFrame) -> bool:
-    """Whether combined gaze is what reading the eyes' files gives, so that it needs no file of its own."""
-    both = [name for name in ("x", "y", "pupil") if name in samples.columns]
-    eyes = samples.drop(*both, "valid")
-    if not {"left_x", "right_x"} & set(eyes.columns):
-        return False
-    derived = combined(eyes)
-    mine = [name for name in ("x", "y", "pupil") if name in derived.columns]
-    return mine == both and derived.select(both).equals(samples.select(both))
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:

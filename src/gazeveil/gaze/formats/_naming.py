@@ -10,7 +10,7 @@ A rule says which message holds the name: ``TRIAL_VAR image``, ``IMGLOAD``, ``VF
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -103,6 +103,20 @@ def rules_of(text: str | None) -> tuple[Rule, ...] | None:
     if kind not in takes_words or takes_words[kind] != bool(words):
         raise OptionError(f"a rule for names is one of {RULES}, not {text!r}", hint="for example 'TRIAL_VAR image'")
     return (Rule(kind, words),)
+
+
+def namer(rule: str | None, usual: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what finds the name in a message: a user's rule, or the format's usual way where there is none."""
+    rules = rules_of(rule)
+    if rules is None:
+        return usual
+    return lambda message: next((name for each in rules if (name := each.name_in(message))), "")
+
+
+def media_in(message: str) -> str:
+    """Return the message if it is the name of a picture or film, else nothing."""
+    found = _MEDIA.search(message)
+    return _last_part(message) if found and found.end() == len(message.rstrip()) else ""
 
 
 class Named:

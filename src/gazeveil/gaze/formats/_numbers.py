@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 import numpy as np
@@ -13,8 +13,8 @@ import polars as pl
 from gazeveil.errors import OptionError
 from gazeveil.types import BoolArray
 
-MISSING: Final = ("", "nan", "na", "n/a", "#n/a", "null", "none", ".", "-")
-"""What stands for a missing number, in any case."""
+MISSING: Final = ("", "nan", "na", "n/a", "#n/a", "null", "none", ".", "-", "-nan", "nan(ind)", "-nan(ind)")
+"""What stands for a missing number, in any case; the last three are how Windows spells what is no number."""
 
 
 def parse_numbers(tokens: pl.Series, decimal: str) -> tuple[pl.Series, BoolArray]:
@@ -82,3 +82,11 @@ def is_one_of(tokens: pl.Series, accepts: Callable[[str], bool]) -> pl.Series:
     """
     fitting = [token for token in tokens.unique().drop_nulls().to_list() if accepts(token.strip().lower())]
     return tokens.is_in(fitting).fill_null(False)
+
+
+def as_flags(tokens: pl.Series, good: Collection[str], bad: Collection[str]) -> tuple[pl.Series, pl.Series]:
+    """Return which texts are one of ``good``, and which are neither good nor ``bad`` nor missing."""
+    words = {token: token.strip().lower() for token in tokens.unique().drop_nulls().to_list()}
+    fine = [token for token, word in words.items() if word in good]
+    unclear = [token for token, word in words.items() if word not in good and word not in bad and word not in MISSING]
+    return tokens.is_in(fine).fill_null(False), tokens.is_in(unclear).fill_null(False)

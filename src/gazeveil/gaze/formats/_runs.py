@@ -134,7 +134,16 @@ def _starts(labels: pl.DataFrame) -> IntArray:
 class Recorder:
     """Puts the samples, events and messages of a table's batches into chunks, recording by recording."""
 
-    def __init__(self, path: Path, chunk_rows: int, pupil_unit: str, *, trials_counted: bool = True) -> None:
+    def __init__(
+        self,
+        path: Path,
+        chunk_rows: int,
+        pupil_unit: str,
+        *,
+        trials_counted: bool = True,
+        rate_hz: float | None = None,
+    ) -> None:
+        self._rate_hz = rate_hz
         self._runs = KeyRuns(path, trials_counted=trials_counted)
         self._running = RunningEvents()
         self._chunk_rows = chunk_rows
@@ -198,7 +207,7 @@ class Recorder:
 
     def _chunk(self, samples: pl.DataFrame, events: pl.DataFrame) -> Iterator[Chunk]:
         if self._key is not None and self._geometry is not None:
-            yield Chunk(self._key, samples, self._geometry, events, pupil_unit=self._pupil_unit)
+            yield Chunk(self._key, samples, self._geometry, events, self._rate_hz, self._pupil_unit)
 
 
 def _from_tracker(events: pl.DataFrame) -> pl.DataFrame:

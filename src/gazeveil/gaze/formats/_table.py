@@ -22,9 +22,11 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InputError, InternalError
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._numbers import check_decimal, look_for_decimal, parse_numbers
-from gazeveil.gaze.formats._table_lines import Fault, Rows, rows_of
+from gazeveil.gaze.formats._rules import column_of, held, note_lost, verdict
+from gazeveil.gaze.formats._table_lines import Aside, Fault, Rows, rows_of
 from gazeveil.gaze.formats._text import BLOCK_BYTES, TextBlock, text_blocks
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
+from gazeveil.gaze.validity import Rule, parse_rules
 from gazeveil.types import BoolArray, IntArray
 
 WHITESPACE: Final = " "
@@ -32,6 +34,7 @@ WHITESPACE: Final = " "
 
 _COLUMN_MARKS = "\t;,|"
 _MOST_TOLD = 10
+_TEXT = re.compile(rb"\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Table:
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
         missing: str = "n/a",
+        aside: Aside | None = None,
     ) -> None:
         """Open the table and find its columns.
 
@@ -84,12 +88,15 @@ class Table:
             may_be_empty: Whether a file with a header and no rows is all right.
             is_header: Whether a line is the header, for files that say something else before it.
             missing: The spelling of a missing number that is common in such files; others are read too, but slower.
+            aside: Takes out lines that are no rows.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
         self._missing = missing
+        self._aside = aside
+        self._rules = parse_rules(options.valid)
         self._decimal = check_decimal(options.decimal, delimiter)
         self._odd_numbers = False
         self._width: int | None = None
@@ -121,6 +128,10 @@ class Table:
         Raises:
             FileFormatError: If there is no row at all, or at a bad line unless bad lines are skipped.
         """
+        judged = {rule: column_of(rule, self.columns) for rule in self._rules}
+        names = {theirs: ours for ours, theirs in numbers.items()}
+        more = {theirs: f"for rules {theirs}" for theirs in judged.values() if theirs not in names}
+        text = {**text, **{ours: theirs for theirs, ours in more.items()}}
         for block in self._blocks():
             rows = self._rows(block)
             if not len(rows.lines):
@@ -128,6 +139,8 @@ class Table:
             batch = self._quick_batch(rows, text, numbers, required)
             if batch is None:
                 batch = self._careful_batch(rows, text, numbers, required)
+            if judged:
+                batch = self._judge(batch, judged, {**names, **more})
             self.rows += len(batch.lines)
             if len(batch.lines):
                 yield batch
@@ -141,6 +154,21 @@ class Table:
         """Report the rows that ``bad`` marks as bad lines and return the others."""
         marked = bad.fill_null(True).to_numpy()
         return self._settle(batch, [_BadField(marked, column, expected, tokens)])
+
+    def _judge(self, batch: Batch, columns: Mapping[Rule, str], names: Mapping[str, str]) -> Batch:
+        """Add the columns that say where the user's rules hold, and report what cannot be compared."""
+        frame = batch.frame
+        verdicts = [verdict(rule, frame[names[theirs]], self._decimal or ".") for rule, theirs in columns.items()]
+        bad = [
+            _BadField(each.unclear, theirs, f"a number, to compare by --valid {rule}", frame[names[theirs]])
+            for (rule, theirs), each in zip(columns.items(), verdicts, strict=True)
+            if each.unclear.any()
+        ]
+        for rule, each in zip(columns, verdicts, strict=True):
+            note_lost(rule, each, self.report)
+        self.report.rules_kept = True
+        kept = frame.drop(ours for theirs, ours in names.items() if ours == f"for rules {theirs}")
+        return self._settle(Batch(kept.with_columns(held(list(columns), verdicts)), batch.lines), bad)
 
     @property
     def _separator(self) -> str:
@@ -165,9 +193,12 @@ class Table:
 
     def _blocks(self) -> Iterator[TextBlock]:
         if self._waiting.data:
-            yield self._tabbed(self._waiting)
+            yield self._rows_only(self._waiting)
         for block in self._source:
-            yield self._tabbed(block)
+            yield self._rows_only(block)
+
+    def _rows_only(self, block: TextBlock) -> TextBlock:
+        return self._tabbed(block if self._aside is None else self._aside.take(block))
 
     def _tabbed(self, block: TextBlock) -> TextBlock:
         if self.delimiter != WHITESPACE:
@@ -183,7 +214,8 @@ class Table:
     def _width_of_rows(self, block: TextBlock) -> int:
         """Return how many fields rows have: as many as the header, give or take one empty field at the line's end."""
         names = self.columns.names
-        first = next((line for line in block.data.split(b"\n") if line.strip()), b"").decode()
+        at = text.start() if (text := _TEXT.search(block.data)) else 0
+        first = block.data[block.data.rfind(b"\n", 0, at) + 1 : block.data.find(b"\n", at)].decode()
         fields = len(_fields(first, self._separator))
         if fields == len(names) + 1 and first.endswith(self._separator):
             return fields
@@ -286,7 +318,7 @@ def _any(frame: pl.DataFrame, columns: Iterable[str], is_so: Callable[[pl.Expr],
 
 def _find_delimiter(path: Path, block: TextBlock) -> str:
     """Find the delimiter that cuts most of the first lines into as many fields as the header."""
-    lines = [line.decode() for line in block.data.split(b"\n")[:20] if line.strip()]
+    lines = [line.decode() for line in block.data.split(b"\n", 20)[:20] if line.strip()]
     best, most = "", (0, 0)
     for mark in _COLUMN_MARKS:
         header, *others = [len(_fields(line.removesuffix(mark), mark)) for line in lines]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,54 @@ class Fault(NamedTuple):
     found: str
 
 
+class Line(NamedTuple):
+    """A line of a file that was put aside."""
+
+    number: int
+    text: str
+
+
+class Aside:
+    """Takes lines that are no rows, such as messages between samples, out of a table, and keeps them."""
+
+    def __init__(self, pattern: re.Pattern[bytes], mark: bytes = b"") -> None:
+        """Begin.
+
+        Args:
+            pattern: What such a line begins with; in multi-line mode, and the whole line, where there is no mark.
+            mark: What each such line has in it, which finds them faster.
+        """
+        self._pattern = pattern
+        self._mark = mark
+        self._lines: list[Line] = []
+
+    def take(self, block: TextBlock) -> TextBlock:
+        """Return the block with such lines left empty, so that the numbers of lines stay right."""
+        pieces, kept, number = [], 0, block.first_line
+        for start, end in self._spans(block.data):
+            number += block.data.count(b"\n", kept, start)
+            self._lines.append(Line(number, block.data[start:end].decode()))
+            pieces.append(block.data[kept:start])
+            kept = end
+        return TextBlock(block.first_line, b"".join((*pieces, block.data[kept:]))) if pieces else block
+
+    def taken(self) -> list[Line]:
+        """Return the lines that were put aside since the last call."""
+        lines, self._lines = self._lines, []
+        return lines
+
+    def _spans(self, data: bytes) -> Iterator[tuple[int, int]]:
+        if not self._mark:
+            yield from (found.span() for found in self._pattern.finditer(data))
+            return
+        at = data.find(self._mark)
+        while at >= 0:
+            start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            if self._pattern.match(data, start, end):
+                yield start, end
+            at = data.find(self._mark, end)
+
+
 def rows_of(block: TextBlock, delimiter: str, width: int, complain: Callable[[Fault], None]) -> Rows:
     """Return the lines of ``block`` that have ``width`` fields; blank lines are left out, others complained about."""
     octets = np.frombuffer(block.data, dtype=np.uint8)
@@ -56,6 +105,9 @@ def rows_of(block: TextBlock, delimiter: str, width: int, complain: Callable[[Fa
     good = ~blank & ~suspicious & (fields == width)
     if good.all():
         return Rows(block.data, np.arange(len(ends)) + block.first_line, quoted)
+    if (blank | good).all():
+        # a blank line is nothing but its end
+        return Rows(np.delete(octets, ends[blank]).tobytes(), np.flatnonzero(good) + block.first_line, quoted)
     return _mend(block, delimiter, width, complain, fields, blank | good, good)
 
 
@@ -79,7 +131,7 @@ def _check_quotes(
     quotes = np.flatnonzero(octets == _QUOTE)
     per_line = _count_per_line(quotes, ends)
     first_of_line = np.cumsum(per_line) - per_line
-    line_of_quote = np.searchsorted(ends, quotes)
+    line_of_quote = np.repeat(np.arange(len(ends)), per_line)
     closes = (np.arange(len(quotes)) - first_of_line[line_of_quote]) % 2 == 1
     before = np.where(quotes > 0, octets[quotes - 1], _NEWLINE)
     after = octets[quotes + 1]  # a block ends with a line feed, so there is always one more byte
@@ -87,8 +139,12 @@ def _check_quotes(
     misplaced = ~np.isin(neighbour, (ord(delimiter), _NEWLINE, _QUOTE))
     suspicious = per_line % 2 == 1
     suspicious[line_of_quote[misplaced]] = True
-    line_of_delimiter = np.searchsorted(ends, delimiters)
-    quotes_before = np.searchsorted(quotes, delimiters) - first_of_line[line_of_delimiter]
+    if (per_line % 2 == 0).all():
+        # then quotes need not be counted anew on each line
+        quotes_before = np.cumsum(octets == _QUOTE, dtype=np.uint8)[delimiters]
+    else:
+        line_of_delimiter = np.searchsorted(ends, delimiters)
+        quotes_before = np.searchsorted(quotes, delimiters) - first_of_line[line_of_delimiter]
     return suspicious, delimiters[quotes_before % 2 == 0]
 
 

@@ -12,6 +12,10 @@ A new vendor export is one new file in this package::
         def sniff(self, path: Path, head: bytes) -> bool: ...
         def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]: ...
 
+        no_writer = "why such files are not written, in one line"
+
+or, instead of the last line, ``lost`` and ``write`` as in `WritableFormat`.
+
 Readers are generators that hold one chunk in memory, so files larger than memory stream through. They raise
 `FileFormatError` by way of ``report.bad(...)``, which counts instead of raising when the user asked to skip bad
 lines.
@@ -20,18 +24,21 @@ lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.sentinels import parse_sentinel
+from gazeveil.gaze.validity import parse_rules
+from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.registry import Registry
 
 HEAD_BYTES = 65_536
@@ -52,6 +59,8 @@ class ReadOptions:
         geometry: The screen or headset, if the file does not say; what the file says about units wins.
         eye: Which eye makes the combined gaze: both (their mean), left or right.
         columns: Our column name → the file's column name, for generic tables.
+        valid: Rules that valid samples keep, such as ``status==OK``; see `gazeveil.gaze.validity`.
+        sentinels: Positions that stand for lost gaze, such as ``0,0``; see `gazeveil.gaze.sentinels`.
         time_unit: Unit of the time column, for files that do not say.
         delimiter: Field separator, for generic tables (default: found by looking).
         decimal: Decimal mark, for generic tables (default: found by looking).
@@ -70,6 +79,8 @@ class ReadOptions:
     geometry: Geometry | None = None
     eye: Literal["both", "left", "right"] = "both"
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    valid: Sequence[str] = ()
+    sentinels: Sequence[str] = ()
     time_unit: Literal["s", "ms", "us", "ns"] | None = None
     delimiter: str | None = None
     decimal: str | None = None
@@ -77,6 +88,20 @@ class ReadOptions:
     y_up: bool = False
     skip_bad: bool = False
     chunk_rows: int = 250_000
+
+    def __post_init__(self) -> None:
+        parse_rules(self.valid)  # what is no rule and no sentinel is said before anything is read, or paid
+        for text in self.sentinels:
+            parse_sentinel(text)
+
+    @property
+    def judges(self) -> bool:
+        """Whether the user says that samples are lost which the file gives as gaze."""
+        return bool(self.valid or self.sentinels)
+
+    def beside(self) -> ReadOptions:
+        """Return the options for a file that lies beside the samples, whose columns no rule is about."""
+        return replace(self, valid=())
 
     def key(self, path: Path, *, observer: str = "", stimulus: str = "", session: str = "", trial: str = "") -> Key:
         """Return the recording's key: what the file says, else the option, else a default from the file's name."""
@@ -95,6 +120,8 @@ class ReadReport:
 
     skip_bad: bool = False
     samples: int = 0
+    fixations: int = 0
+    """How many of the samples are fixations of lists."""
     bad_lines: int = 0
     first_bad: list[FileFormatError] = field(default_factory=list)
     time_backwards: int = 0
@@ -102,6 +129,8 @@ class ReadReport:
     remarks: Counter[str] = field(default_factory=Counter)
     fraction: float = 0.0
     """How much of the file is read, 0 to 1, for progress bars."""
+    rules_kept: bool = False
+    """Whether the reader has taken the rules of validity into account; one that cannot leaves it."""
 
     def bad(self, error: FileFormatError, lines: int = 1) -> None:
         """Raise ``error``, or count it when bad lines are to be skipped."""
@@ -155,6 +184,21 @@ class Chunk:
     events: pl.DataFrame = field(default_factory=schema.no_events)
     rate_hz: float | None = None
     pupil_unit: str = ""
+    veiled: VeilNote | None = None
+    """By what the gaze was veiled; None for raw gaze, and where nothing says so."""
+
+    def need_samples(self, format_name: str) -> None:
+        """Refuse to write a list of fixations as the samples that a format holds.
+
+        Raises:
+            InputError: If this is one.
+        """
+        if schema.DURATION in self.samples.columns:
+            whose = " / ".join(part for part in self.key if part)
+            raise InputError(
+                f"{format_name} files hold samples, and {whose} is a list of fixations",
+                hint="write lists of fixations as csv or parquet",
+            )
 
 
 @runtime_checkable
@@ -162,7 +206,7 @@ class Format(Protocol):
     """What every format can do.
 
     Formats with a lower ``priority`` are asked first whether a file is theirs (default 0; the generic table, which
-    would claim any, has 10).
+    would claim any, has 10). A format that is only read says in ``no_writer`` why it is not written.
     """
 
     title: str
@@ -178,18 +222,53 @@ class Format(Protocol):
         ...
 
 
+LOSABLE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "observer": "the participant",
+        "stimulus": "the stimulus",
+        "session": "the session",
+        "trial": "the trial",
+        "pupil": "pupil sizes",
+        "eyes": "the gaze of single eyes",
+        "events": "events",
+        "geometry": "the screen's size and distance",
+        "rate": "the stated sampling rate",
+        "pupil_unit": "the unit of the pupil",
+    }
+)
+"""What a format may have no place for, and how that is said."""
+
+
 @runtime_checkable
 class WritableFormat(Format, Protocol):
-    """What formats that write can do besides; ``loses`` says in words what their files cannot hold."""
+    """What formats that write can do besides; ``lost`` says which of `LOSABLE` their files have no place for."""
 
-    loses: str
+    lost: tuple[str, ...]
 
-    def write(self, chunks: Iterable[Chunk], path: Path) -> None:
-        """Write all chunks; on any error nothing stays behind."""
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write all chunks; on any error nothing stays behind.
+
+        Returns:
+            What the chunks held and the files do not, or hold in another way: one phrase each.
+        """
         ...
 
 
 FORMATS: Registry[Format] = Registry("format", package="gazeveil.gaze.formats")
+
+
+def writer_of(name: str) -> WritableFormat:
+    """Return the format of this name, if it can be written.
+
+    Raises:
+        InputError: If it can only be read, with the reason.
+    """
+    found = FORMATS[name]
+    if isinstance(found, WritableFormat):
+        return found
+    writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
+    reason = getattr(found, "no_writer", "")
+    raise InputError(f"{name} can be read but not written{reason and f': {reason}'}", hint=f"write one of: {writable}")
 
 
 def file_format(name: str) -> Callable[[type], type]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gazeveil.errors import FileFormatError
@@ -24,7 +24,7 @@ class Bids:
 
     title = "BIDS eye tracking"
     suffixes = (".tsv.gz",)
-    loses = ""
+    lost = ()
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a data set, or a physiological recording that says it is eye tracking."""
@@ -48,8 +48,13 @@ class Bids:
         recordings = by_recording(files)
         for done, eyes in enumerate(recordings, start=1):
             own = aside(report)
-            yield from read_recording(eyes, sidecars, options, own)
+            for chunk in read_recording(eyes, sidecars, options, own):
+                report.rules_kept = own.rules_kept
+                yield chunk
             add_bad_lines(report, own)
             report.fraction = done / len(recordings)
 
-    write = staticmethod(_bids_write.write)
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a data set; a derivative, if gaze is veiled."""
+        _bids_write.write(chunks, path)
+        return ()

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -14,14 +14,18 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError, OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats import _delimited_writer
 from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
+from gazeveil.gaze.formats._rules import column_of
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, guess_time_unit, in_seconds, slices, told_step
 from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
+from gazeveil.gaze.formats._table_files import DelimitedFile, TabFile
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.validity import parse_rules
+from gazeveil.gaze.veil_note import VeilNote
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -63,7 +67,7 @@ class Delimited:
 
     title = "CSV or TSV table"
     suffixes = (".csv", ".tsv", ".txt")
-    loses = "events, the geometry, the rate and the unit of the pupil"
+    lost = ("events", "geometry", "rate", "pupil_unit")
     priority = 10
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -78,8 +82,10 @@ class Delimited:
         delimiter = check_delimiter(options.delimiter)
         table = Table(path, options, report, delimiter=delimiter, comments=True)
         layout = _layout(table.columns, options)
-        _remark_validity(table.columns, layout, report)
+        _remark_validity(table.columns, layout, options, report)
         runs = KeyRuns(path, trials_counted=False)
+        is_veiled = {*schema.KEYS, "veiled"} <= set(table.columns.names)  # as we write it
+        note = VeilNote.from_dict({}) if is_veiled else None
         time_unit = layout.time_unit
         for batch in table.batches(layout.text, layout.numbers, required=("t",)):
             if time_unit is None:
@@ -89,9 +95,12 @@ class Delimited:
             samples = _samples(checked.frame, layout, options, time_unit)
             for run in runs.cut(labels, checked.lines):
                 for piece in slices(samples[run.start : run.stop], options.chunk_rows):
-                    yield Chunk(run.key, piece, layout.geometry)
+                    yield Chunk(run.key, piece, layout.geometry, veiled=note)
 
-    write = staticmethod(_delimited_writer.write)
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write one table: tab-separated if its name ends in .tsv, packed if it ends in .gz."""
+        kind = TabFile if ".tsv" in path.suffixes[-2:] else DelimitedFile
+        return write_files(chunks, path, kind, self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +139,20 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
     )
 
 
-def _remark_validity(columns: Columns, layout: _Layout, report: ReadReport) -> None:
+def _remark_validity(columns: Columns, layout: _Layout, options: ReadOptions, report: ReadReport) -> None:
     """Tell that a column of validity codes is not used: 0 is the best code of one tracker and the worst of another."""
+    used = {*layout.text.values(), *(column_of(rule, columns) for rule in parse_rules(options.valid))}
     for name in columns.names:
-        if "validity" in parse_name(name).words and name not in layout.text.values():
-            report.remark(f"the column {name!r} is not used: --column valid={name!r} says that 1 is valid in it")
+        if "validity" in parse_name(name).words and name not in used:
+            report.remark(f"the column {name!r} is not used: --valid says what is valid, for example '{name}==1'")
 
 
 def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:
     unknown = set(options.columns) - set(SPELLINGS)
+    if schema.DURATION in unknown:
+        raise OptionError(
+            "samples have no duration; lists of fixations do", hint="read the table with --format fixations-csv"
+        )
     if unknown:
         raise OptionError(f"we have no column {sorted(unknown)[0]!r}", hint=f"ours are {', '.join(SPELLINGS)}")
     for ours, theirs in options.columns.items():
@@ -192,7 +206,7 @@ def _geometry(columns: Columns, found: Mapping[str, str], options: ReadOptions) 
         columns.path,
         expected="to know what x and y are",
         found="a table that does not say",
-        hint="give the screen, for example --screen 1920x1080, or the unit with --unit deg",
+        hint="--screen 1920x1080 for pixels of such a screen, --unit norm for fractions, --unit deg for degrees",
     )
 
 

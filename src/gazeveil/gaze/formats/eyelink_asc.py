@@ -15,7 +15,7 @@ whether pupils were recorded at all. Where a chunk must be handed on before that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +25,10 @@ from gazeveil.errors import FileFormatError, InternalError
 from gazeveil.gaze.formats._eyelink_blocks import Blocks, Names, Trial
 from gazeveil.gaze.formats._eyelink_events import BEGINNINGS, ENDINGS, event_table
 from gazeveil.gaze.formats._eyelink_samples import BOTH_EYES, Shape, Unfit, read_sample, shown
+from gazeveil.gaze.formats._line_files import EyeLinkFile
 from gazeveil.gaze.formats._naming import may_be_named
 from gazeveil.gaze.formats._text import text_blocks
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 
 _LOOKS_LIKE_IT = re.compile(
@@ -50,6 +52,7 @@ class EyeLinkAsc:
 
     title = "EyeLink ASC"
     suffixes = (".asc",)
+    lost = ("session", "geometry")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -61,6 +64,10 @@ class EyeLinkAsc:
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the file's blocks as trials, chunk by chunk."""
         yield from _Reading(path, options, report).chunks()
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant into a folder, or one file of one participant."""
+        return write_files(chunks, path, EyeLinkFile, self.lost)
 
 
 class _Reading:
@@ -213,12 +220,17 @@ class _Reading:
         if self.pupils is None and trial.layout is not None:
             if self._any_pupil(trial):
                 self.pupils = True
-            elif np.isfinite(self.values[1 : trial.layout.kept, : self.rows]).all(axis=0).any():
+            elif self._any_gaze(trial):
                 ahead = _PupilsAhead(self.path, self.options, ReadReport(skip_bad=True))
                 self.pupils = any(True for _ in ahead.read_all())
                 if not self.pupils:
                     self.report.remark("the pupil was not recorded (it is 0 throughout); gaze is kept")
         return self.pupils is False
+
+    def _any_gaze(self, trial: Trial) -> bool:
+        eyes = 0 if trial.layout is None else len(trial.layout.eyes)
+        across, down = (np.isfinite(self.values[axis : 3 * eyes + 1 : 3, : self.rows]) for axis in (1, 2))
+        return bool((across & down).any())
 
     def _any_pupil(self, trial: Trial) -> bool:
         eyes = 0 if trial.layout is None else len(trial.layout.eyes)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +17,13 @@ from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._table_files import GazepointFile
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
 _TICK = re.compile(r"timetick\(f=(\d+)\)", re.IGNORECASE)
-_FILE_NAME = re.compile(r"(.+?)_(all_gaze|fixations)$", re.IGNORECASE)
+_FILE_NAME = re.compile(r"(.+?)_(all_gaze|fixations?)$", re.IGNORECASE)
 _GAZE = ("bpogx", "lpogx", "rpogx", "fpogx")
 
 
@@ -31,9 +33,12 @@ class GazepointCsv:
 
     title = "Gazepoint Analysis CSV export"
     suffixes = (".csv",)
+    lost = ("session", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
-        """Whether the header has Gazepoint's point-of-gaze columns and time."""
+        """Whether the header has Gazepoint's point-of-gaze columns and time, and the name is not that of a list."""
+        if _is_list(path):
+            return False
         line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
         for delimiter in ",;\t":
             names = {parse_name(name).words for name in line.split(delimiter)}
@@ -44,12 +49,12 @@ class GazepointCsv:
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings: one for each time a media is shown."""
         name = _FILE_NAME.match(path.name.split(".", 1)[0])
-        if name and name[2].lower() == "fixations":
+        if name and _is_list(path):
             raise FileFormatError(
                 path,
                 expected="all gaze samples",
                 found="Gazepoint's list of fixations",
-                hint=f"read {name[1]}_all_gaze.csv, which holds the fixations too",
+                hint=f"read {name[1]}_all_gaze.csv for samples; --format fixations-csv reads the list",
             )
         table = Table(path, options, report, delimiter=options.delimiter)
         layout = _layout(table.columns, options, report)
@@ -75,6 +80,16 @@ class GazepointCsv:
                 lambda row: geometry,
             )
         yield from recorder.finish(schema.no_events())
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant into a folder, or one file of one participant."""
+        return write_files(chunks, path, GazepointFile, self.lost)
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a file is called as Gazepoint calls lists of fixations, whose columns are those of samples."""
+    name = _FILE_NAME.match(path.name.split(".", 1)[0])
+    return name is not None and name[2].lower() != "all_gaze"
 
 
 @dataclass(frozen=True, slots=True)

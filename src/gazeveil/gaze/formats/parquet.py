@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +17,20 @@ from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import MAGIC, TableLabel, guarded, read_label, telling_os_errors
 from gazeveil.gaze.corpus import Corpus, is_corpus
 from gazeveil.gaze.corpus_writer import write_events, write_samples, writing_corpus
-from gazeveil.gaze.formats._samples import PER_SECOND, no_samples
+from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.formats._rules import column_of, judge
+from gazeveil.gaze.formats._samples import PER_SECOND, completed, no_samples
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.recording import Key
+from gazeveil.gaze.validity import Rule, parse_rules
 
 _HELD_ROWS = 250_000
 _HELD_CHUNKS = 1000
 _SLOWEST_STEP = 0.5
 """Seconds between samples; where no unit of time is given and steps are longer, times are hardly in seconds."""
+
+_SLOWEST_FIXATIONS, _LONGEST_FIXATION = 20.0, 5.0
+"""Seconds from one fixation to the next, and seconds that one lasts: the same for lists of fixations."""
 
 
 @file_format("parquet")
@@ -33,7 +39,7 @@ class Parquet:
 
     title = "Parquet (gazeveil's own)"
     suffixes = (".parquet",)
-    loses = ""
+    lost = ()
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a Parquet file or a corpus folder."""
@@ -44,12 +50,12 @@ class Parquet:
         if path.is_dir():
             parts = Corpus.open(path).parts
             for number, part in enumerate(parts, start=1):
-                yield from _chunks(part.samples, part.events, part.label, path, options)
+                yield from _chunks(part.samples, part.events, part.label, path, options, report)
                 report.fraction = number / len(parts)
             return
         label = read_label(path)
         if label is None:
-            yield from table_chunks(guarded(path, lambda: pl.scan_parquet(path, glob=False)), path, options)
+            yield from table_chunks(guarded(path, lambda: pl.scan_parquet(path, glob=False)), path, options, report)
             return
         events_path = events_beside(path)
         events = (
@@ -59,16 +65,17 @@ class Parquet:
         )
         samples = guarded(path, lambda: pl.scan_parquet(path, glob=False))
         _check_columns(path, samples, [*schema.KEYS, *schema.REQUIRED])
-        yield from _chunks(samples, events, label, path, options)
+        yield from _chunks(samples, events, label, path, options, report)
 
-    def write(self, chunks: Iterable[Chunk], path: Path) -> None:
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
         """Write one file if the path ends in .parquet, else a corpus folder."""
         if path.suffix == ".parquet":
             _write_file(chunks, path)
-            return
-        with writing_corpus(path) as writer:
-            for chunk in chunks:
-                writer.add(chunk)
+        else:
+            with writing_corpus(path) as writer:
+                for chunk in chunks:
+                    writer.add(chunk)
+        return ()
 
 
 def events_beside(path: Path) -> Path:
@@ -77,31 +84,43 @@ def events_beside(path: Path) -> Path:
 
 
 def _chunks(
-    samples: pl.LazyFrame, events: pl.LazyFrame, label: TableLabel, path: Path, options: ReadOptions
+    samples: pl.LazyFrame,
+    events: pl.LazyFrame,
+    label: TableLabel,
+    path: Path,
+    options: ReadOptions,
+    report: ReadReport,
+    rules: Mapping[Rule, str] | None = None,
 ) -> Iterator[Chunk]:
     """Cut a table into runs of one recording. Events go with the first chunk of their recording."""
+    plane = completed(label.geometry, options.geometry)
     table = guarded(path, events.collect)
     events_of = table.partition_by(schema.KEYS, as_dict=True, include_key=False, maintain_order=True)
-    for key, run in _runs(samples, path, options):
+    if rules is None:
+        rules = _rule_columns(options, path, samples)
+    batches = _batches(samples, path, options.chunk_rows)
+    judged = (judge(batch, rules, path, report) for batch in batches) if rules else batches
+    for key, run in _runs(judged, path):
         mine = events_of.pop(tuple(key), None)
         yield Chunk(
             key,
             run.select(name for name in schema.SAMPLES if name in run.columns),
-            label.geometry,
+            plane,
             schema.no_events() if mine is None else schema.event_table(mine),
             label.rate_hz,
             label.pupil_unit,
+            label.veiled,
         )
     for values, mine in events_of.items():  # of recordings without a sample here
         happened = schema.event_table(mine)
-        yield Chunk(Key(*values), no_samples(), label.geometry, happened, label.rate_hz, label.pupil_unit)
+        yield Chunk(Key(*values), no_samples(), plane, happened, label.rate_hz, label.pupil_unit, label.veiled)
 
 
-def _runs(samples: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[tuple[Key, pl.DataFrame]]:
+def _runs(batches: Iterable[pl.DataFrame], path: Path) -> Iterator[tuple[Key, pl.DataFrame]]:
     """Yield stretches of rows that belong to one recording, none longer than a chunk."""
     ended: set[Key] = set()
     current: Key | None = None
-    for batch in _batches(samples, path, options.chunk_rows):
+    for batch in batches:
         numbered = batch.with_columns(pl.struct(schema.KEYS).rle_id().alias("_run"))
         for run in numbered.partition_by("_run", maintain_order=True, include_key=False):
             key = Key(*run.select(schema.KEYS).row(0))
@@ -125,18 +144,22 @@ def _batches(samples: pl.LazyFrame, path: Path, rows: int) -> Iterator[pl.DataFr
         yield guarded(path, batch.collect)
 
 
-def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions) -> Iterator[Chunk]:
+def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
     """Read somebody else's table: columns by the user's mapping, else by our own names; ``path`` names it in errors."""
     if options.geometry is None:
         raise InputError(
             f"{path} does not say what its x and y are",
-            hint="give the screen, for example --screen 1920x1080, or the unit with --unit deg",
+            hint="--screen 1920x1080 for pixels of such a screen, --unit norm for fractions, --unit deg for degrees",
         )
     found = table.collect_schema().names()
     source = {name: options.columns.get(name, name) for name in (*schema.KEYS, *schema.SAMPLES)}
-    _check_columns(path, table, [*options.columns.values(), source["t"], source["x"], source["y"]])
-    if options.time_unit is None:
-        _check_seconds(table, source["t"], path)
+    is_list = source[schema.DURATION] in found
+    needed = ("x", "y") if is_list else ("t", "x", "y")
+    _check_columns(path, table, [*options.columns.values(), *(source[name] for name in needed)])
+    if options.time_unit is None and source["t"] in found:
+        _check_seconds(table, source["t"], path, _SLOWEST_FIXATIONS if is_list else _SLOWEST_STEP)
+    if options.time_unit is None and is_list:
+        _check_lengths(table, source[schema.DURATION], path)
     key = options.key(path)
     per_second = PER_SECOND[options.time_unit or "s"]
     columns = [
@@ -146,25 +169,47 @@ def table_chunks(table: pl.LazyFrame, path: Path, options: ReadOptions) -> Itera
     for name, dtype in schema.SAMPLES.items():
         if source[name] in found:
             column = pl.col(source[name]).cast(dtype)
-            if name == "t":
+            if name in {"t", schema.DURATION}:
                 # by numpy: polars multiplies by the inverse, which is off in the last digit
                 column = column.map_batches(lambda time: pl.Series(time.to_numpy() / per_second), pl.Float64)
             elif options.y_up and (name == "y" or name.endswith("_y")):
                 column = options.geometry.y_span - column
             columns.append(column.alias(name))
+        elif name == "t":
+            columns.append(pl.lit(None, pl.Float64).alias(name))
         elif name == "valid":
             finite = pl.col(source["x"]).cast(pl.Float64).is_finite() & pl.col(source["y"]).cast(pl.Float64).is_finite()
             columns.append(finite.fill_null(False).alias("valid"))
     label = TableLabel(options.geometry)
     no_events = pl.LazyFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
-    yield from _chunks(table.select(columns), no_events, label, path, options)
+    rules = {rule: f"for rules {name}" for rule, name in _rule_columns(options, path, table).items()}
+    columns += [pl.col(name.removeprefix("for rules ")).alias(name) for name in dict.fromkeys(rules.values())]
+    yield from _chunks(table.select(columns), no_events, label, path, options, report, rules)
 
 
-def _check_seconds(table: pl.LazyFrame, name: str, path: Path) -> None:
+def _rule_columns(options: ReadOptions, path: Path, table: pl.LazyFrame) -> dict[Rule, str]:
+    """Return which column each of the user's rules means."""
+    if not options.valid:
+        return {}
+    names = Columns(path, tuple(guarded(path, lambda: table.collect_schema().names())), None)
+    return {rule: column_of(rule, names) for rule in parse_rules(options.valid)}
+
+
+def _check_lengths(table: pl.LazyFrame, name: str, path: Path) -> None:
+    """Refuse lists whose fixations are hardly in seconds."""
+    length = guarded(path, lambda: table.select(pl.col(name).cast(pl.Float64)).head(1000).median().collect().item())
+    if length is not None and length > _LONGEST_FIXATION:
+        raise InputError(
+            f"{path}: fixations in column {name!r} last {length:g}, which is long for seconds",
+            hint="say what they are, and the starts with them: --time-unit ms, us or ns; in Python time_unit='ms'",
+        )
+
+
+def _check_seconds(table: pl.LazyFrame, name: str, path: Path, slowest: float) -> None:
     times = guarded(path, lambda: table.select(pl.col(name).cast(pl.Float64)).head(1000).collect())
     steps = np.diff(times[name].to_numpy())
     step = float(np.median(steps[steps > 0])) if np.any(steps > 0) else 0.0
-    if step > _SLOWEST_STEP:
+    if step > slowest:
         raise InputError(
             f"{path}: times in column {name!r} step by {step:g}, which is slow for seconds",
             hint="say what they are: --time-unit ms, us or ns (or s, if they are seconds); in Python time_unit='ms'",
@@ -196,7 +241,7 @@ def _write_file(chunks: Iterable[Chunk], path: Path) -> None:
         parts: list[Path] = []
         held: list[Chunk] = []
         for chunk in chunks:
-            mine = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit)
+            mine = TableLabel(chunk.geometry, chunk.rate_hz, chunk.pupil_unit, chunk.veiled)
             if label is not None and mine != label:
                 raise InputError(
                     f"one Parquet file holds one geometry and rate, found {mine} after {label}",

@@ -9,7 +9,7 @@ its top left, beyond 0 and 1 where somebody looked past it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -24,7 +24,9 @@ from gazeveil.gaze.formats._numbers import is_one_of
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._table_files import PupilCloudFile
 from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit, screen
 
@@ -48,6 +50,7 @@ class PupilCloud:
 
     title = "Pupil Cloud download (Neon, Pupil Invisible)"
     suffixes = (".csv",)
+    lost = ("stimulus", "trial", "pupil", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is Pupil Cloud's table of gaze, or a folder with one."""
@@ -86,7 +89,7 @@ class PupilCloud:
             geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         else:
             geometry = scene_plane(path, about, options)
-        wearers = _wearers(folder / "sections.csv", options, report)
+        wearers = wearers_in(folder / "sections.csv", options, report)
         events = _events(folder, options, report)
         pupils = _pupils(folder / "3d_eye_states.csv", options, report)
         runs = KeyRuns(path, trials_counted=False)
@@ -98,7 +101,7 @@ class PupilCloud:
             if "worn" in frame.columns:
                 worn = is_one_of(frame["worn"], ("1", "1.0", "true").__contains__)
                 frame = frame.with_columns(valid=worn)
-            for run in runs.cut(_labels(frame, about, wearers, options, path, report), batch.lines):
+            for run in runs.cut(wearer_labels(frame, about, wearers, options, path, report), batch.lines):
                 mine = frame[run.start : run.stop]
                 recording = str(mine["recording"][0])
                 if pupils is not None:
@@ -109,6 +112,10 @@ class PupilCloud:
                 for piece in slices(combined(mine), options.chunk_rows):
                     yield Chunk(run.key, piece, geometry, said, pupil_unit="mm" if pupils else "")
                     said = schema.no_events()
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a folder for each participant."""
+        return write_files(chunks, path, PupilCloudFile, self.lost)
 
 
 def about_recording(folder: Path) -> dict[str, Any]:
@@ -143,7 +150,7 @@ def scene_plane(path: Path, about: Mapping[str, Any], options: ReadOptions) -> G
     )
 
 
-def _wearers(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, str]:
+def wearers_in(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, str]:
     """Return who wore the device in each recording, as an enrichment's sections tell."""
     if not path.is_file():
         return {}
@@ -151,7 +158,7 @@ def _wearers(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, 
     return dict(rows.drop_nulls().select("recording", "wearer").iter_rows())
 
 
-def _labels(
+def wearer_labels(
     frame: pl.DataFrame,
     about: Mapping[str, Any],
     wearers: Mapping[str, str],
@@ -184,7 +191,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, B
 
 
 def _pupil(path: Path, side: str, options: ReadOptions, report: ReadReport) -> Beside:
-    table = Table(path, options, aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
     numbers = {
         "t": table.columns.need("'timestamp [ns]'", "timestamp"),
         "value": table.columns.need(f"'pupil diameter {side} [mm]'", f"pupildiameter{side}"),

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,9 @@ from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_who
 from gazeveil.gaze.formats._columns import parse_name
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._table_files import PupilCoreFile
 from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
@@ -35,6 +37,7 @@ class PupilCore:
 
     title = "Pupil Core export"
     suffixes = (".csv",)
+    lost = ("stimulus", "session", "trial", "pupil", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a table of gaze positions, or a folder with one."""
@@ -43,6 +46,8 @@ class PupilCore:
             return file.is_file() and self.sniff(file, read_head(file))
         line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
         names = {parse_name(name).words for name in line.split(",")}
+        if {"starttimestamp", "duration"} <= names:  # its list of fixations
+            return False
         return {"normposx", "normposy", "confidence"} <= names and bool(names & {"gazetimestamp", "basedata"})
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
@@ -62,7 +67,7 @@ class PupilCore:
             "y": table.columns.need("'norm_pos_y'", "normposy"),
             "confidence": table.columns.need("'confidence'", "confidence"),
         }
-        key = options.key(path, observer=options.observer or _observer(path, report))
+        key = options.key(path, observer=options.observer or observer_by_folder(path, report))
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         events = _events(path.parent, options, report)
         pupils, pupil_unit = _pupils(path.parent / "pupil_positions.csv", options, report)
@@ -77,8 +82,12 @@ class PupilCore:
                 yield Chunk(key, piece, geometry, events, pupil_unit=pupil_unit)
                 events = schema.no_events()
 
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a folder for each participant."""
+        return write_files(chunks, path, PupilCoreFile, self.lost)
 
-def _observer(path: Path, report: ReadReport) -> str:
+
+def observer_by_folder(path: Path, report: ReadReport) -> str:
     """Name the observer after the recording's folder: ``…/<day>/<recording>/exports/<number>/gaze_positions.csv``."""
     folder = path.resolve().parent
     if folder.parent.name == "exports":
@@ -94,7 +103,7 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Besid
     """Open the pupil sizes beside the gaze: in mm if the 3d eye model gave any, else in pixels of the eye camera."""
     if not path.is_file():
         return None, ""
-    table = Table(path, options, aside(report), delimiter=",", may_be_empty=True)
+    table = Table(path, options.beside(), aside(report), delimiter=",", may_be_empty=True)
     columns = table.columns
     numbers = {
         "t": columns.need("'pupil_timestamp'", "pupiltimestamp", "timestamp"),

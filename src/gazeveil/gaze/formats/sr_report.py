@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,8 @@ from gazeveil.gaze.formats._naming import a_name, rules_of, usual_variable
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import combined, in_seconds
 from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._table_files import SrReportFile
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
@@ -32,6 +34,7 @@ class SrReport:
 
     title = "SR Research Data Viewer sample report"
     suffixes = (".txt", ".tsv", ".csv", ".xls")
+    lost = ("session", "events", "geometry", "rate", "pupil_unit")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -69,6 +72,10 @@ class SrReport:
                 lambda row: geometry,
             )
         yield from recorder.finish(schema.no_events())
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write one report."""
+        return write_files(chunks, path, SrReportFile, self.lost)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,27 +9,43 @@ per quantity, with ``s`` that is 0 where it is good; Glasses 3 one line per samp
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.formats._json_lines import Line, json_lines, number_in, numbers_in, parse_json, point_in
+from gazeveil.gaze.formats._json_lines import (
+    Shaped,
+    by_shape,
+    json_blocks,
+    json_lines,
+    number_in,
+    parse_json,
+    point_in,
+)
+from gazeveil.gaze.formats._line_files import GlassesFile
 from gazeveil.gaze.formats._samples import combined, completed, slices
-from gazeveil.gaze.formats._text import read_head
+from gazeveil.gaze.formats._text import TextBlock, read_head
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
+from gazeveil.types import BoolArray, FloatArray
 
 _FILES = ("livedata.json.gz", "livedata.json", "gazedata.gz", "gazedata")
 _MICROSECONDS = 1e6
 _OTHER_QUANTITIES = frozenset(("gp3", "pc", "gd", "ac", "gy", "pts", "vts", "evts", "sig", "mar3d", "mems", "epts"))
 _ROWS = {"t": pl.Float64, "x": pl.Float64, "y": pl.Float64, "valid": pl.Boolean}
-_PUPILS = {"left_pupil": pl.Float64, "right_pupil": pl.Float64}
+_PUPILS = {"t": pl.Float64, "side": pl.String, "size": pl.Float64}
+_Row = tuple[float, float | None, float | None, bool]
+_Pupil = tuple[float, str, float]
+_SIDES = ("left", "right")
+_MOST_WAITING = 100_000
 _LINES_TO_LOOK_AT = 400
 
 
@@ -39,6 +55,7 @@ class TobiiGlasses:
 
     title = "Tobii Pro Glasses 2 and 3 recording"
     suffixes = (".json", ".gz")
+    lost = ("stimulus", "session", "trial", "eyes", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether its lines are those of the glasses, or it is a folder with such a file."""
@@ -71,7 +88,7 @@ class TobiiGlasses:
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         lines = _Lines(path, report)
         found = 0
-        for block in json_lines(path, options, report):
+        for block in json_blocks(path, options, report):
             lines.take(block)
             for chunk in lines.chunks(key, geometry, options, last=False):
                 found += len(chunk.samples)
@@ -84,6 +101,10 @@ class TobiiGlasses:
                 path, expected="gaze samples", found="none", hint="was it recorded by Tobii Pro Glasses 2 or 3?"
             )
 
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a folder for each participant."""
+        return write_files(chunks, path, GlassesFile, self.lost)
+
 
 @dataclass(slots=True)
 class _Lines:
@@ -91,51 +112,28 @@ class _Lines:
 
     path: Path
     report: ReadReport
-    rows: list[tuple[float, float | None, float | None, bool]] = field(default_factory=list)
-    pupils: dict[float, dict[str, float]] = field(default_factory=dict)
+    rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_ROWS))
+    pupils: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_PUPILS))
     messages: list[tuple[float, str]] = field(default_factory=list)
 
-    def take(self, block: list[Line]) -> None:
+    def take(self, block: TextBlock) -> None:
         """Take the lines of a block."""
-        if self._quick_glasses_2([line for _, line in block]):
-            return
-        for number, line in block:
-            if "ts" in line:
-                self._glasses_2(number, line)
-            elif "timestamp" in line:
-                self._glasses_3(number, line)
-            else:
-                self._bad(number, "a time, 'ts' or 'timestamp'", line)
+        shaped = by_shape(block)
+        found = None if shaped is None else _by_columns(shaped)
+        if found is None:
+            rows: list[_Row] = []
+            pupils: list[_Pupil] = []
+            for number, line in json_lines(self.path, block, self.report):
+                if "ts" in line:
+                    self._glasses_2(number, line, rows, pupils)
+                elif "timestamp" in line:
+                    self._glasses_3(number, line, rows, pupils)
+                else:
+                    self._bad(number, "a time, 'ts' or 'timestamp'", line)
+            found = pl.DataFrame(rows, _ROWS, orient="row"), pl.DataFrame(pupils, _PUPILS, orient="row")
+        self.rows, self.pupils = self.rows.vstack(found[0]), self.pupils.vstack(found[1])
 
-    def _quick_glasses_2(self, lines: list[dict[str, Any]]) -> bool:
-        """Take a block's lines column by column; False, with nothing taken, if a line needs a closer look."""
-        if not all("ts" in line and "s" in line for line in lines):
-            return False
-        gaze = [line for line in lines if "gp" in line]
-        pupils = [line for line in lines if "pd" in line and "gp" not in line]
-        others = [line for line in lines if "gp" not in line and "pd" not in line]
-        points = [line["gp"] for line in gaze]
-        if not all(type(point) is list and len(point) == 2 for point in points):
-            return False
-        x, y = (numbers_in([point[axis] for point in points]) for axis in (0, 1))
-        times = numbers_in([line["ts"] for line in gaze])
-        pupil_times = numbers_in([line["ts"] for line in pupils])
-        sizes = numbers_in([line["pd"] for line in pupils])
-        if x is None or y is None or times is None or pupil_times is None or sizes is None:
-            return False
-        if not all(line.get("eye") in {"left", "right"} for line in pupils):
-            return False
-        if any("tag" in line or _OTHER_QUANTITIES.isdisjoint(line) or number_in(line["ts"]) is None for line in others):
-            return False
-        valid = [line["s"] == 0 for line in gaze]
-        self.rows.extend(zip((times / _MICROSECONDS).tolist(), x.tolist(), y.tolist(), valid, strict=True))
-        seconds = (pupil_times / _MICROSECONDS).tolist()
-        for time, size, line in zip(seconds, sizes.tolist(), pupils, strict=True):
-            if line["s"] == 0 and size > 0:
-                self.pupils.setdefault(time, {})[line["eye"]] = size
-        return True
-
-    def _glasses_2(self, number: int, line: dict[str, Any]) -> None:
+    def _glasses_2(self, number: int, line: dict[str, Any], rows: list[_Row], pupils: list[_Pupil]) -> None:
         time = number_in(line["ts"])
         if time is None or "s" not in line:
             self._bad(number, "a time 'ts' and a status 's'", line)
@@ -144,19 +142,19 @@ class _Lines:
             if point is None:
                 self._bad(number, "a point 'gp'", line)
             else:
-                self.rows.append((time / _MICROSECONDS, *point, line["s"] == 0))
+                rows.append((time / _MICROSECONDS, *point, line["s"] == 0))
         elif "pd" in line:
             size, side = number_in(line["pd"]), line.get("eye")
-            if size is None or side not in {"left", "right"}:
+            if size is None or side not in _SIDES:
                 self._bad(number, "a pupil 'pd' of an eye", line)
             elif line["s"] == 0 and size > 0:
-                self.pupils.setdefault(time / _MICROSECONDS, {})[side] = size
+                pupils.append((time / _MICROSECONDS, side, size))
         elif "tag" in line:
             self.messages.append((time / _MICROSECONDS, f"{line.get('type') or 'event'}: {line['tag']}"))
         elif _OTHER_QUANTITIES.isdisjoint(line):
             self.report.remark("lines of a kind that is not known were left out")
 
-    def _glasses_3(self, number: int, line: dict[str, Any]) -> None:
+    def _glasses_3(self, number: int, line: dict[str, Any], rows: list[_Row], pupils: list[_Pupil]) -> None:
         time, data = number_in(line["timestamp"]), line.get("data")
         if time is None or not isinstance(data, dict):
             self._bad(number, "a 'timestamp' and 'data'", line)
@@ -165,15 +163,15 @@ class _Lines:
             self.report.remark(f"lines of the kind {line.get('type')!r} were left out")
             return
         point = point_in(data["gaze2d"]) if "gaze2d" in data else (None, None)
-        eyes = {side: data.get(f"eye{side}", {}) for side in ("left", "right")}
+        eyes = {side: data.get(f"eye{side}", {}) for side in _SIDES}
         if point is None or not all(isinstance(eye, dict) for eye in eyes.values()):
             self._bad(number, "a point 'gaze2d'", line)
             return
-        self.rows.append((time, *point, point[0] is not None))
+        rows.append((time, *point, point[0] is not None))
         for side, eye in eyes.items():
             size = number_in(eye.get("pupildiameter"))
             if size is not None and size > 0:
-                self.pupils.setdefault(time, {})[side] = size
+                pupils.append((time, side, size))
 
     def _bad(self, number: int, expected: str, line: dict[str, Any]) -> None:
         found = json.dumps(line)[:80]
@@ -182,23 +180,94 @@ class _Lines:
     def chunks(self, key: Key, geometry: Geometry, options: ReadOptions, *, last: bool) -> Iterator[Chunk]:
         """Yield what is complete; at the end, all."""
         # the lines of one sample stand together, so those around the newest alone may be incomplete
-        count = len(self.rows) if last else max(0, len(self.rows) - 8)
-        rows, self.rows = self.rows[:count], self.rows[count:]
-        sizes = [self.pupils.pop(row[0], {}) for row in rows]
-        if last or len(self.pupils) > 100_000:
-            self.pupils.clear()
-        columns = list(zip(*rows, strict=True)) or [() for _ in _ROWS]
-        frame = pl.DataFrame(dict(zip(_ROWS, columns, strict=True)), schema=_ROWS).with_columns(
-            pl.Series(name, [size.get(name.removesuffix("_pupil")) for size in sizes], dtype=kind)
-            for name, kind in _PUPILS.items()
-        )
-        frame = combined(frame.with_columns(pl.mean_horizontal(*_PUPILS).alias("pupil")))
+        count = self.rows.height if last else max(0, self.rows.height - 8)
+        frame, self.rows = self.rows[:count], self.rows[count:]
+        for side in _SIDES:
+            sizes = self.pupils.filter(pl.col("side") == side).select("t", pl.col("size").alias(f"{side}_pupil"))
+            sizes = sizes.unique("t", keep="last", maintain_order=False)
+            frame = frame.join(sizes, on="t", how="left", maintain_order="left")
+        self.pupils = self.pupils.join(frame, on="t", how="anti", maintain_order="left").tail(_MOST_WAITING)
+        frame = combined(frame.with_columns(pl.mean_horizontal("left_pupil", "right_pupil").alias("pupil")))
         said = _events(self.messages)
         self.messages = []
         if frame.height or said.height:
             for piece in slices(frame, options.chunk_rows) if frame.height else [frame]:
                 yield Chunk(key, piece, geometry, said, pupil_unit="mm")
                 said = schema.no_events()
+
+
+def _by_columns(shaped: list[Shaped]) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """Return samples and pupils of lines by their shapes; None if a line needs a closer look."""
+    rows, pupils = [], []
+    for lines in shaped:
+        shape, data = lines.shape, lines.shape.get("data")
+        if "ts" in shape:
+            found = _glasses_2_columns(lines)
+        elif shape.get("type") == "gaze" and isinstance(data, dict):
+            found = _glasses_3_columns(lines, data)
+        else:
+            return None
+        if found is None:
+            return None
+        rows += found[0]
+        pupils += found[1]
+    ordered = [
+        pl.concat([pl.DataFrame(schema={"line": pl.Int64, **kind}), *frames]).sort("line").drop("line")
+        for frames, kind in ((rows, _ROWS), (pupils, _PUPILS))
+    ]
+    return ordered[0], ordered[1]
+
+
+_Columns = tuple[list[pl.DataFrame], list[pl.DataFrame]]
+
+
+def _glasses_2_columns(lines: Shaped) -> _Columns | None:
+    shape = lines.shape
+    if "gp" in shape:
+        point = shape["gp"]
+        if not isinstance(point, list) or len(point) != 2:
+            return None
+        columns = lines.columns(shape["ts"], shape.get("s"), *point)
+        if columns is None:
+            return None
+        time, status, x, y = columns
+        return [_frame(lines, t=time / _MICROSECONDS, x=x, y=y, valid=status == 0)], []
+    if "pd" in shape:
+        columns = lines.columns(shape["ts"], shape.get("s"), shape["pd"])
+        if columns is None or shape.get("eye") not in _SIDES:
+            return None
+        time, status, size = columns
+        return [], [_pupil_frame(lines, time / _MICROSECONDS, shape["eye"], size, status == 0)]
+    plain = lines.columns(shape["ts"]) is not None and "s" in shape and "tag" not in shape
+    return ([], []) if plain and not _OTHER_QUANTITIES.isdisjoint(shape) else None
+
+
+def _glasses_3_columns(lines: Shaped, data: dict[str, Any]) -> _Columns | None:
+    point = data.get("gaze2d", [])
+    if not isinstance(point, list) or len(point) not in {0, 2} or ("gaze2d" in data and not point):
+        return None
+    columns = lines.columns(lines.shape["timestamp"], *point) if "timestamp" in lines.shape else None
+    eyes = {side: data.get(f"eye{side}", {}) for side in _SIDES}
+    if columns is None or not all(isinstance(eye, dict) for eye in eyes.values()):
+        return None
+    time, *place = columns
+    seen = np.full(len(time), bool(place))
+    x, y = place or [np.full(len(time), np.nan)] * 2
+    pupils = []
+    for side, eye in eyes.items():
+        sizes = lines.columns(eye.get("pupildiameter"))
+        if sizes is not None:
+            pupils.append(_pupil_frame(lines, time, side, sizes[0], sizes[0] > 0))
+    return [_frame(lines, t=time, x=x, y=y, valid=seen).with_columns(pl.col("x", "y").fill_nan(None))], pupils
+
+
+def _frame(lines: Shaped, **columns: Any) -> pl.DataFrame:
+    return pl.DataFrame({"line": lines.lines, **columns})
+
+
+def _pupil_frame(lines: Shaped, time: FloatArray, side: str, size: FloatArray, good: BoolArray) -> pl.DataFrame:
+    frame = _frame(lines, t=time, size=size).filter(good & (size > 0))
+    return frame.select("line", "t", pl.lit(side).alias("side"), "size")
 
 
 def _events(messages: list[tuple[float, str]]) -> pl.DataFrame:

@@ -7,31 +7,32 @@ Gaze is in fractions of the screen, from the top left. Here 1 is valid and 0 is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
-from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats._numbers import MISSING, is_one_of
 from gazeveil.gaze.formats._samples import (
     PER_SECOND,
     combined,
     completed,
-    guess_time_unit,
+    expect_unit,
     in_seconds,
     slices,
-    told_step,
 )
 from gazeveil.gaze.formats._table import Batch, Table
+from gazeveil.gaze.formats._table_files import TobiiSdkFile
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
 _TIMES = ("devicetimestamp", "systemtimestamp")
 _POINT = "gazepointondisplayarea"
-_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[nN]a[nN])"
-_PAIR = rf"^\s*[(\[]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[)\]]\s*$"
+_NUMBER = r"(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[nN]a[nN])"
+_PAIR = rf"^[ \t]*[(\[][ \t]*{_NUMBER}[ \t]*,[ \t]*{_NUMBER}[ \t]*[)\]][ \t]*$"
 _VALID, _NOT_VALID = ("1", "1.0", "true"), ("0", "0.0", "false")
 
 
@@ -41,6 +42,7 @@ class TobiiSdk:
 
     title = "Tobii Pro SDK table"
     suffixes = (".csv", ".tsv")
+    lost = ("stimulus", "session", "trial", "events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has the SDK's time and point on the display area."""
@@ -59,12 +61,15 @@ class TobiiSdk:
         geometry = completed(Geometry(Unit.FRACTION), options.geometry)
         unit: str | None = options.time_unit
         for batch in table.batches(text, numbers, required=("t",)):
-            if unit is None:
-                unit = _microseconds(path, batch.frame, numbers["t"])
+            unit = unit or expect_unit(path, batch.frame["t"].to_numpy(), numbers["t"], "us")
             rows = _with_points(table, batch, text)
-            samples = combined(in_seconds(rows.frame, PER_SECOND[unit or "us"], "t"), options.eye)
+            samples = combined(in_seconds(rows.frame, PER_SECOND[unit], "t"), options.eye)
             for piece in slices(samples, options.chunk_rows):
                 yield Chunk(key, piece, geometry, pupil_unit="mm")
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each participant into a folder, or one file of one participant."""
+        return write_files(chunks, path, TobiiSdkFile, self.lost)
 
 
 def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dict[str, str]]:
@@ -83,20 +88,6 @@ def _layout(columns: Columns, options: ReadOptions) -> tuple[dict[str, str], dic
     return numbers, text
 
 
-def _microseconds(path: Path, frame: pl.DataFrame, column: str) -> str:
-    """Return the SDK's unit; a table whose steps do not fit it was changed, and nothing is guessed."""
-    unit, step = guess_time_unit(frame["t"].to_numpy())
-    if unit not in {"us", None} or (unit is None and frame.height > 1):
-        raise FileFormatError(
-            path,
-            column=column,
-            expected="steps of 10 to 2000 Hz in microseconds",
-            found=told_step(step),
-            hint="name the unit with --time-unit",
-        )
-    return "us"
-
-
 def _with_points(table: Table, batch: Batch, text: dict[str, str]) -> Batch:
     for side in ("left", "right"):
         if f"{side}_point" in text:
@@ -109,11 +100,13 @@ def _with_points(table: Table, batch: Batch, text: dict[str, str]) -> Batch:
 def _with_point(table: Table, batch: Batch, text: dict[str, str], side: str) -> Batch:
     """Turn ``(0.51, 0.43)`` into x and y; what is no pair is a bad line."""
     tokens = batch.frame[f"{side}_point"]
-    pair = tokens.str.extract_groups(_PAIR).struct.unnest()
-    x, y = (pair[str(place)].cast(pl.Float64, strict=False).fill_nan(None) for place in (1, 2))
-    bad = (pair["1"].is_null() | x.is_infinite().fill_null(False) | y.is_infinite().fill_null(False)) & ~is_one_of(
-        tokens.fill_null(""), MISSING.__contains__
-    )
+    parts = tokens.str.strip_chars(" \t()[]").str.split_exact(",", 1).struct.unnest()
+    x, y = (parts[name].str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None) for name in parts.columns)
+    bad = ~tokens.str.contains(_PAIR).fill_null(False)
+    bad |= x.is_infinite().fill_null(False) | y.is_infinite().fill_null(False)
+    if bad.any():
+        missing = is_one_of(tokens.filter(bad).fill_null(""), MISSING.__contains__)
+        bad = bad.scatter(np.flatnonzero(bad), ~missing)
     frame = batch.frame.with_columns(x.alias(f"{side}_x"), y.alias(f"{side}_y"))
     batch = table.reject(Batch(frame, batch.lines), bad, text[f"{side}_point"], "a pair (x, y)", tokens)
     return _with_flag(table, batch, text, f"{side}_valid")

@@ -8,7 +8,7 @@ Tobii Studio 2 writes a preamble (system, recording, participant) before the tab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,11 +22,13 @@ from gazeveil.gaze.formats._preamble import lines_before, stated
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
 from gazeveil.gaze.formats._table import Batch, Table
+from gazeveil.gaze.formats._table_files import TobiiTsvFile
 from gazeveil.gaze.formats._tobii_messages import Messages
+from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.geometry import Geometry, Unit
 
-_PIXELS = ("dacspx", "adcspx", "", "mcspx")
+_PIXELS = ("dacspx", "adcspx", "px", "", "mcspx")
 _FRACTIONS = ("dacsnorm", "adcsnorm", "mcsnorm")
 _TIMES = ("recordingtimestamp", "eyetrackertimestamp", "computertimestamp")
 _STUDIO_UNITS = {"RecordingTimestamp": "ms", "EyeTrackerTimestamp": "us"}
@@ -34,12 +36,11 @@ _GOOD_VALIDITY = ("valid", "0", "1")
 _LOST = ("invalid", "4")
 _KNOWN_VALIDITY = (*_GOOD_VALIDITY, *_LOST, "2", "3")
 _PREAMBLES = ("systemproperties", "dataproperties")
+_METRICS = {"participant", "toi", "interval"}
 _STUDIO_2 = {"timestamp", "gazepointxleft", "gazepointx"}
+_FEWEST_TO_TELL = 10
 _STUDIO_2_ONLY = {"camxleft", "distanceleft", "stimuliname", "eventkey"}
-_STUDIO_2_LISTS = (
-    {"fixationindex", "timestamp", "fixationduration"},
-    {"timestamp", "event", "eventkey"},
-)
+_STUDIO_2_EVENTS = {"timestamp", "event", "eventkey"}
 
 
 @file_format("tobii-tsv")
@@ -48,18 +49,20 @@ class TobiiTsv:
 
     title = "Tobii Pro Lab TSV export"
     suffixes = (".tsv", ".txt", ".csv")
+    lost = ("events", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""
         lines = [line.decode(errors="replace") for line in head.splitlines() if line.strip()]
         if lines and parse_name(lines[0]).words in _PREAMBLES:
             return any(_is_header(line) for line in lines)
-        return bool(lines) and _is_table_of_gaze(lines[0])
+        return bool(lines) and (_is_table_of_gaze(lines[0]) or _is_metrics(_names(lines[0])))
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings of the eye tracker; other sensors' rows are left out and counted."""
         preamble = lines_before(path, _is_header, options.encoding)
         table = Table(path, options, report, delimiter=options.delimiter, is_header=_is_header if preamble else None)
+        _refuse_metrics(table.columns)
         layout = _layout(table.columns, options)
         options = _with_preamble(options, preamble)
         time_unit = layout.time_unit
@@ -69,6 +72,7 @@ class TobiiTsv:
             rows = _with_labels(batch, layout, options, path)
             samples = _samples_only(rows, layout, report)
             samples = table.reject(samples, samples.frame["t"].is_null(), layout.time, "a time", samples.frame["t"])
+            _refuse_fixations(path, samples)
             if time_unit is None and len(samples.lines):
                 time_unit = _time_unit(path, samples.frame, layout.time)
             scale = PER_SECOND[time_unit or "us"]
@@ -84,6 +88,10 @@ class TobiiTsv:
                 partial(_geometry, path, layout, options, gaze.frame),
             )
         yield from recorder.finish(messages.rest())
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write one export as Pro Lab makes it."""
+        return write_files(chunks, path, TobiiTsvFile, self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,9 @@ def _names(line: str) -> set[str]:
 
 def _is_table_of_gaze(line: str) -> bool:
     names = _names(line)
-    has_gaze = any(name.startswith("gazepoint") or name == "eyemovementtype" for name in names)
+    has_gaze = any(name.startswith("gazepoint") for name in names)
+    if "eyemovementtype" in names and "gazeeventduration" not in names:
+        has_gaze = True  # gaze was left out of the export, which is said when it is read
     return has_gaze and (not names.isdisjoint(_TIMES) or _is_studio_2(names))
 
 
@@ -117,7 +127,23 @@ def _is_studio_2(names: set[str]) -> bool:
 
 def _is_header(line: str) -> bool:
     """Whether a line is the header of one of the tables that follow a preamble."""
-    return _is_table_of_gaze(line) or any(_names(line) >= names for names in _STUDIO_2_LISTS)
+    return _is_table_of_gaze(line) or _names(line) >= _STUDIO_2_EVENTS
+
+
+def _is_metrics(names: set[str]) -> bool:
+    """Whether it is one of Pro Lab's tables of metrics, of times and areas of interest, without places of fixations."""
+    return names >= _METRICS and "fixationpointx" not in names and not any(name in names for name in _TIMES)
+
+
+def _refuse_metrics(columns: Columns) -> None:
+    if _is_metrics({parse_name(name).words for name in columns.names}):
+        raise FileFormatError(
+            columns.path,
+            line=columns.line,
+            expected="a table of gaze samples",
+            found="Tobii Pro Lab's table of metrics or events",
+            hint="use Data export in Pro Lab, with the gaze point; an event-based TSV needs fixation points",
+        )
 
 
 def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
@@ -139,13 +165,13 @@ def _with_preamble(options: ReadOptions, preamble: list[str]) -> ReadOptions:
 def _layout(columns: Columns, options: ReadOptions) -> _Layout:
     names = {parse_name(name).words for name in columns.names}
     is_studio_2 = _is_studio_2(names)
-    if not is_studio_2 and any(names >= known for known in _STUDIO_2_LISTS):
+    if not is_studio_2 and names >= _STUDIO_2_EVENTS:
         raise FileFormatError(
             columns.path,
             line=columns.line,
             expected="a table of gaze samples",
-            found="Tobii Studio's list of fixations or events",
-            hint="export all data from Studio; it holds the fixations and events too",
+            found="Tobii Studio's list of events",
+            hint="export all data from Studio; it holds the events too",
         )
     time = columns.need("'Recording timestamp [μs]'", *_TIMES, *(["timestamp"] if is_studio_2 else []))
     gaze, tag = _gaze_columns(columns, _STUDIO_2_GAZE if is_studio_2 else _GAZE)
@@ -250,6 +276,21 @@ def _samples_only(batch: Batch, layout: _Layout, report: ReadReport) -> Batch:
     else:
         return batch
     return batch.take(is_gaze.to_numpy())
+
+
+def _refuse_fixations(path: Path, samples: Batch) -> None:
+    """Refuse a table of one row for each fixation: a sample shares its fixation with those around it."""
+    if "fixation_index" not in samples.frame.columns or samples.frame.height < _FEWEST_TO_TELL:
+        return
+    index = samples.frame["fixation_index"]
+    if not index.has_nulls() and index.n_unique() == len(index):
+        raise FileFormatError(
+            path,
+            line=int(samples.lines[0]),
+            expected="a table of gaze samples",
+            found="a row for each fixation",
+            hint="read it as a list of fixations with --format fixations-csv, or export the gaze samples",
+        )
 
 
 def _time_unit(path: Path, samples: pl.DataFrame, column: str) -> str:

@@ -151,13 +151,14 @@ class Watch:
         if loss := self.loss(reader):
             raise self._rolled_back(loss)
         ends = list(_ends(reader))
-        if not file.is_there():
+        is_new = not file.is_there()
+        file.remember(ends)
+        if is_new:
             count = sum(event.number for event in ends)
             self._tell(
                 f"the ledger {self._where} has {count:,} events and no anchor on this machine yet; it is accepted as "
                 f"it is, and remembered in {file.path}"
             )
-        file.remember(ends)
         self.identity, self._file = identity, file
 
     def _rolled_back(self, loss: Loss) -> LedgerRolledBack:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, InternalError, OptionError
 from gazeveil.features.design import Design
+from gazeveil.features.foreign import ForeignFeatures, read_foreign
 from gazeveil.features.panel import MIDDLE, scaled_series
 from gazeveil.features.publish import Named
 from gazeveil.features.ranges import Clipped, Ranges
@@ -25,7 +27,7 @@ from gazeveil.features.table import FeatureTable, Series
 from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.gaze.recording import Key, Recording
 from gazeveil.release.binding import BoundCorpus, BoundTable, bind_table
-from gazeveil.release.feature_facts import is_table, label_of, settings_of, stimuli_of
+from gazeveil.release.feature_facts import declares, is_table, label_of, settings_of, stimuli_of
 from gazeveil.release.plan import Data, Domain, Measurement
 from gazeveil.release.study import Fact, Stimulus, Study, spelt
 from gazeveil.showing import brief
@@ -76,7 +78,7 @@ class DeclaredSeries:
     study: Study
     stimuli: tuple[Stimulus, ...]
     group: str | None
-    settings: Settings
+    settings: Settings | ForeignFeatures
     ranges: Ranges
     steps: int
     public: tuple[float, ...]
@@ -194,6 +196,8 @@ class DeclaredSeries:
         if isinstance(data, BoundTable):
             yield from data.table.only(self.ranges.names).series()
             return
+        if isinstance(self.settings, ForeignFeatures):
+            raise InternalError("a table from elsewhere was taken for recordings")
         corpus = data.on(*(stimulus.name for stimulus in self.stimuli))
         one = SeriesOrReason(self.settings, self.steps, self.ranges.names)
         for found in engine.map_recordings(corpus, one, tell):
@@ -237,13 +241,27 @@ class SeriesProduct(Measurement):
 
     def accepts(self, source: Data) -> None:
         """Refuse a source that does not fit, before anything is spent."""
-        if is_table(source):
+        foreign, wanted = declares(self.study, source), self.series.settings
+        if (foreign is not None) != isinstance(wanted, ForeignFeatures):
+            raise OptionError(
+                "the release was planned for another kind of data", hint="plan with settings_for(study, data)"
+            )
+        if foreign is not None:
+            if isinstance(source, Path | str) and not Path(source).exists():
+                raise InputError(f"there is no table {source}", hint="check the path")
+        elif is_table(source):
             self.series.check_label(source)
         else:
             Measurement.accepts(self, source)
 
     def open(self, source: Data, tell: Tell = silent) -> BoundCorpus | BoundTable:
         """Open recordings or a table of features under the study's rules."""
+        if (foreign := declares(self.study, source)) is not None:
+            remarks: list[str] = []
+            only = "" if foreign.stimulus else self.study.stimuli[0].name
+            data = bind_table(self.study, read_foreign(source, foreign, only, remarks))
+            data.remarks.extend(remarks)
+            return data
         if not is_table(source):
             return Measurement.open(self, source, tell)  # type: ignore[no-any-return]
         return bind_table(self.study, source if isinstance(source, FeatureTable) else FeatureTable.read(str(source)))
@@ -259,7 +277,7 @@ def declared_series(
     *,
     task: str | None,
     group: str | None,
-    settings: Settings | None,
+    settings: Settings | ForeignFeatures | None,
     ranges: Ranges | None,
 ) -> DeclaredSeries:
     """Return the series of a release, checked against what the mechanism was made for.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,16 +22,19 @@ from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import OptionError
 from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose_disjoint
 from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
+from gazeveil.release.fixations import check_stated
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, number_of
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Fact, Study, spelt
 from gazeveil.types import IntArray, Tell
 
@@ -86,7 +90,8 @@ class AoiMeasurement(Aggregate):
         """Return mechanism and parameters as plain values; of groups only how large they are, not who is in them."""
         sizes = {name: len(people) for name, people in self.groups.items()}
         compared = {"mechanism": "aoi-group-comparison", "groups": sizes} if sizes else {}
-        return {**self.mechanism.to_dict(), **compared, **self._plan(next(iter(sizes), "")).to_dict()}
+        found = {**self.mechanism.to_dict(), **compared, **self._plan(next(iter(sizes), "")).to_dict()}
+        return found if self.study.recordings.fixations is None else found | {"detector": None}
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the study's facts, the areas, and how large groups are."""
@@ -132,10 +137,13 @@ class AoiMeasurement(Aggregate):
         """Return how the statistics protect."""
         noise = self._plan(self._names[0]).to_dict()["noise"]
         asked = ", ".join(statistic.name for statistic in self.mechanism.statistics)
+        found = f"with the detector “{self.mechanism.detector.name}”"
+        if self.study.recordings.fixations is not None:
+            found = "from lists of fixations as they were recorded"
         sentence = (
-            f"For each participant, these statistics of areas of interest were computed with the detector "
-            f"“{self.mechanism.detector.name}”: {asked}. Each is bounded for one participant by its definition, in "
-            f"integers. The sums over participants received {' and '.join(noise)} noise, calibrated to these bounds; "
+            f"For each participant, these statistics of areas of interest were computed {found}: {asked}. "
+            "Each is bounded for one participant by its definition, in integers. "
+            f"The sums over participants received {' and '.join(noise)} noise, calibrated to these bounds; "
             f"intervals have a confidence of {self.mechanism.confidence:g} and include the noise."
         )
         calibrated = ("balle2018",) if "gaussian" in noise else ()
@@ -197,7 +205,8 @@ class AoiMeasurement(Aggregate):
     def _plan(self, group: str) -> AoiPlan:
         number = len(self.groups[group]) if self.groups else number_of(self.study)
         screen = self.study.one_screen(self.domain.stimuli)
-        return self.mechanism.plan_for(self.areas, screen, number, self.study.neighbours, self.delta)
+        stated = self.study.recordings.fixations
+        return self.mechanism.plan_for(self.areas, screen, number, self.study.neighbours, self.delta, stated)
 
 
 @PRODUCTS.register(AoiStatistics.product)
@@ -211,8 +220,17 @@ def prepare(
     """
     asked = mechanism.statistics if isinstance(mechanism, GroupComparison) else mechanism
     groups = _groups(study, mechanism) if isinstance(mechanism, GroupComparison) else {}
-    found = AoiMeasurement(study, asked, _areas(study, asked, stimuli), groups)
+    areas = _areas(study, asked, stimuli)
+
+    def check(screen: Geometry) -> None:
+        asked.plan_for(areas, screen, 1, study.neighbours, Fraction(0))
+
+    study = with_usual_sizes(study, [name for name, _ in areas], check)
+    found = AoiMeasurement(study, asked, areas, groups)
     check_delta(found.delta, study)
+    if (stated := study.recordings.fixations) is not None:
+        for statistic in asked.statistics:
+            check_stated(f"the statistic {statistic.name!r}", statistic.needs_stated, stated)
     _ = found.guarantee  # refuses areas that do not fit, and groups that are empty or share participants
     return found
 

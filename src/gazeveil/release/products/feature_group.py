@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.group import GroupEstimate, GroupSeries
 from gazeveil.features.plots import group_picture
 from gazeveil.features.publish import group_table
@@ -107,7 +108,7 @@ def prepare(
     mechanism: GroupSeries,
     task: str | None = None,
     group: str | None = None,
-    settings: Settings | None = None,
+    settings: Settings | ForeignFeatures | None = None,
 ) -> GroupMeasurement:
     """Plan the mean series of a group on one task."""
     series = declared_series(study, mechanism, task=task, group=group, settings=settings, ranges=None)

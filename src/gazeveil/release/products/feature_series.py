@@ -13,6 +13,7 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import InputError, OptionError
+from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.own import OwnSeries
 from gazeveil.features.panel import noisy_lengths
@@ -178,7 +179,7 @@ def prepare(
     mechanism: OwnRelease | OwnSeries | SeriesMechanism,
     task: str | None = None,
     group: str | None = None,
-    settings: Settings | None = None,
+    settings: Settings | ForeignFeatures | None = None,
     ranges: Ranges | None = None,
 ) -> SeriesMeasurement:
     """Plan the release of everybody's own series on one task."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import polars as pl
 
 from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.noise import NoiseSource
@@ -22,12 +24,14 @@ from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
+from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, check_delta, one_stimulus
 from gazeveil.release.products._strategy_method import strategy_method
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
 
@@ -107,7 +111,9 @@ class HeatmapMeasurement(OneStimulus):
         number = self.study.participants.number
         if number is None:
             number = self.mechanism.counted(len(data.corpus.observers), noise)
-        return number, self._strategy(number).measure(data.on(self.stimulus), noise, engine, tell)
+        return number, self._strategy(number).measure(
+            data.on(self.stimulus), noise, engine_for(self.study, engine), tell
+        )
 
     def decode(self, noisy: tuple[int, IntArray]) -> Estimate:
         """Return the heatmap."""
@@ -151,7 +157,9 @@ def heatmap_forecast(task: Task) -> Forecast:
 @PRODUCTS.register(PrivateHeatmap.product)
 def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
     """Plan the heatmap of one stimulus of a study."""
-    found = HeatmapMeasurement(study, mechanism, one_stimulus(study, stimulus, "heatmap"))
+    name = one_stimulus(study, stimulus, "heatmap")
+    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    found = HeatmapMeasurement(study, mechanism, name)
     check_delta(found.delta, study)
     if mechanism.strategy != "auto":
         found.recipe()  # refuses a strategy that cannot be

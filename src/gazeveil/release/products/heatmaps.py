@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.strategy import Estimate, Strategy
 from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
@@ -24,12 +26,14 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAPS
+from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import MOST_DRAWN, picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
 from gazeveil.release.products._strategy_method import joint_method, strategy_method
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
 from gazeveil.types import IntArray, Tell
@@ -118,7 +122,7 @@ class HeatmapsMeasurement(Aggregate):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(*self.stimuli), noise, engine, tell)
+        return self.plan.measure(data.on(*self.stimuli), noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return the heatmaps and their mean."""
@@ -138,10 +142,11 @@ class HeatmapsMeasurement(Aggregate):
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
         write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli")
+        bare = len(value.maps) > MOST_DRAWN
         for done, (name, estimate) in enumerate(value.maps.items()):
             tell(done, len(value.maps))
-            under = picture_of(self.study.stimulus(name))
-            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name)
+            under = None if bare else picture_of(self.study.stimulus(name))
+            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare)
         return {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
 
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
@@ -169,13 +174,15 @@ def _shares(value: StudyEstimate) -> dict[str, float]:
 def prepare(study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | None = None) -> HeatmapsMeasurement:
     """Plan the heatmaps of some stimuli of a study; by default of all."""
     wanted = [stimulus.name for stimulus in study.stimuli] if stimuli is None else list(stimuli)
-    names = tuple(study.stimulus(name).name for name in wanted)
+    declared = {stimulus.name: stimulus for stimulus in study.stimuli}
+    names = tuple((declared.get(spelt(name)) or study.stimulus(name)).name for name in wanted)
     if len(set(names)) < len(names):
         raise OptionError("a stimulus is named twice")
+    study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
     found = HeatmapsMeasurement(study, replace(mechanism, weights=weights), names)
     check_delta(found.delta, study)
     found.recipe()  # refuses a plan that cannot be
     for name in names:
-        picture_of(study.stimulus(name))  # refuses a picture that cannot be drawn over
+        picture_of(declared[name])  # refuses a picture that cannot be drawn over
     return found

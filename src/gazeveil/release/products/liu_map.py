@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap, UnprotectedLiuMap
 from gazeveil.aggregate.liu.noisy import GaussianMap, NoisyMap
@@ -29,6 +31,7 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, number_of, one_stimulus
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study
 from gazeveil.types import FloatArray, Tell
 
@@ -247,6 +250,7 @@ def prepare(study: Study, mechanism: LiuMap | UnprotectedLiuMap, stimulus: str |
             hint="use PrivateHeatmap, which can count participants privately",
         )
     name = one_stimulus(study, stimulus, "gaze map")
+    study = with_usual_sizes(study, [name], partial(Grid, 1, 1))
     if isinstance(mechanism, UnprotectedLiuMap):
         unprotected = UnprotectedLiuMeasurement(study, mechanism, name)
         unprotected.recipe()  # refuses a selection that cannot be

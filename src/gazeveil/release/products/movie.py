@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import polars as pl
 
 from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MovieEstimate, MoviePlan
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
@@ -21,12 +23,14 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import MOVIE
+from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, check_delta, number_of, one_stimulus
 from gazeveil.release.products._strategy_method import joint_method
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study
 from gazeveil.release.video import Frames, write_videos
 from gazeveil.types import IntArray, Tell
@@ -92,7 +96,7 @@ class MovieMeasurement(OneStimulus):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(self.stimulus), noise, engine, tell)
+        return self.plan.measure(data.on(self.stimulus), noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> MovieEstimate:
         """Return the heatmap of each bin."""
@@ -152,7 +156,9 @@ def prepare(
     """Plan the dynamic heatmap of one stimulus of a study."""
     if not (math.isfinite(speed) and speed > 0):
         raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
-    found = MovieMeasurement(study, mechanism, one_stimulus(study, stimulus, "movie"), speed)
+    name = one_stimulus(study, stimulus, "movie")
+    study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
+    found = MovieMeasurement(study, mechanism, name, speed)
     check_delta(found.delta, study)
     found.recipe()  # refuses a plan that cannot be
     picture_of(found.shown)  # refuses a picture that cannot be drawn over

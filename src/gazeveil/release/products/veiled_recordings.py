@@ -19,23 +19,26 @@ from typing import Any, ClassVar
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
-from gazeveil.errors import CannotCompose, InputError, OptionError
+from gazeveil.errors import CannotCompose, OptionError
 from gazeveil.gaze.corpus import MANIFEST, Corpus
 from gazeveil.gaze.corpus_writer import writing_corpus
-from gazeveil.gaze.formats.base import FORMATS, WritableFormat
+from gazeveil.gaze.formats.base import writer_of
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.spool import Spool, SpooledCorpus
+from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose
 from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain, Measurement
 from gazeveil.release.public_gaze import USUAL_HZ, veil_forecast
+from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Fact, Study
 from gazeveil.samples.identification import Identification, table
 from gazeveil.samples.mechanism import SampleMechanism
@@ -48,6 +51,9 @@ PUBLIC = "which recordings there are and whose, their sample times and lengths, 
 
 CORPUS = "parquet"
 """The format that makes the release folder itself a corpus."""
+
+WHOLE = (CORPUS, "csv", "bids")
+"""The formats that hold all recordings of any study: writing must not fail after the charge."""
 
 AUDITED = frozenset(
     {"absorption", "clock", "distribution", "held-ticks", "kaleido", "kaleido-as-published", "sparse-vector"}
@@ -156,14 +162,22 @@ class VeiledMeasurement(Measurement):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> Corpus:
         """Veil recording by recording into a spool."""
-        spool, notes = Spool(), _Notes()
+        spool, notes, note = Spool(), _Notes(), self._note(noise)
         folder = spool.folder / "veiled"
         with writing_corpus(folder) as writer:
             for veiled in engine.map_recordings(data.corpus, VeilOne.with_noise(self.mechanism, noise), tell):
-                writer.add(veiled.shown)
+                # what was assumed about the screen is no fact about the recording
+                plane = self.study.stimulus(veiled.shown.key.stimulus).declared_screen
+                writer.add(replace(veiled.shown, geometry=plane, veiled=note))
                 notes.add(veiled)
         data.remarks.extend(notes.in_words())
         return SpooledCorpus(Corpus.open(folder).parts, str(folder), spool)
+
+    def _note(self, noise: NoiseSource) -> VeilNote:
+        """Return what the files say about themselves: with which noise is told by the guarantee that is left."""
+        guarantee = kept_promise(self.guarantee, noise)
+        words = "; ".join(dict.fromkeys(each.in_words() for each in self.on_screens.values()))
+        return VeilNote(words, str(guarantee), json.dumps(guarantee.to_dict(), sort_keys=True))
 
     def decode(self, noisy: Corpus) -> Corpus:
         """Return the veiled recordings."""
@@ -175,10 +189,7 @@ class VeiledMeasurement(Measurement):
         if self.to == CORPUS:
             shutil.copytree(value.name, folder, dirs_exist_ok=True)
         elif counts["recordings"]:
-            writer = FORMATS[self.to]
-            if not isinstance(writer, WritableFormat):
-                raise InputError(f"{self.to} can be read but not written")
-            writer.write(iter(ChunkStream(Path(value.name))), folder / _NAMES.get(self.to, self.to))
+            writer_of(self.to).write(iter(ChunkStream(Path(value.name))), folder / _NAMES.get(self.to, self.to))
         late = {"delay": _late(self.delay_s)} if self.delay_s else {}
         return {"format": self.to, **counts, "delay_s": self.delay_s, **late}
 
@@ -197,9 +208,13 @@ class VeiledMeasurement(Measurement):
 @PRODUCTS.register(VeiledRecordings.product)
 def prepare(study: Study, mechanism: VeiledRecordings, to: str = CORPUS) -> VeiledMeasurement:
     """Plan the veiled recordings of a study."""
-    if not isinstance(FORMATS[to], WritableFormat):
-        writable = ", ".join(name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat))
-        raise InputError(f"{to} can be read but not written", hint=f"write one of: {writable}")
+    writer_of(to)
+    if to not in WHOLE:
+        raise OptionError(
+            f"{to} files cannot hold every study, and that would show after the charge",
+            hint=f"write --to {CORPUS}, and then `gazeveil convert RELEASE --to {to} --out FOLDER`: that costs nothing",
+        )
+    study = with_usual_sizes(study, [stimulus.name for stimulus in study.stimuli], mechanism.on)
     found = VeiledMeasurement(study, mechanism, to)
     if to == "csv" and len(found.on_screens) > 1:
         raise OptionError("a CSV table holds gaze on one screen", hint="write --to parquet, which holds any")

@@ -15,6 +15,7 @@ from gazeveil.attacks.ekyt.network.preprocess import velocities
 from gazeveil.attacks.ekyt.training.dataset import Velocities, load, packed
 from gazeveil.attacks.trials import trials_at
 from gazeveil.errors import InputError
+from gazeveil.gaze.geometry import Geometry
 
 
 def velocities_of(
@@ -44,7 +45,12 @@ def velocities_of(
     )
 
 
-def gathered(paths: list[Path], rate_hz: float, tell: Callable[[int], None] | None = None) -> Velocities:
+def gathered(
+    paths: list[Path],
+    rate_hz: float,
+    tell: Callable[[int], None] | None = None,
+    plane: Geometry | None = None,
+) -> Velocities:
     """Return what lies at some paths: files of velocities, or gaze as `trials_at` finds it; tell how many trials."""
     if all(path.suffix == ".npz" for path in paths):
         kept = load(paths)
@@ -52,4 +58,4 @@ def gathered(paths: list[Path], rate_hz: float, tell: Callable[[int], None] | No
             raise InputError(f"the velocities are at {kept.rate_hz:g} Hz, not at {rate_hz:g}", hint="give their --rate")
         return kept
     about = {"source": [path.name for path in paths]}
-    return velocities_of((trial for path in paths for trial in trials_at(path)), rate_hz, about, tell)
+    return velocities_of((trial for path in paths for trial in trials_at(path, plane)), rate_hz, about, tell)

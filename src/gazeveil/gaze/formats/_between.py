@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between the rows of a table: events of the recordings around them, names, and where a new one begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from gazeveil.gaze import schema
+from gazeveil.types import IntArray
+
+
+class Message(NamedTuple):
+    """What was said, when, and on which line it stood."""
+
+    line: int
+    time: float
+    text: str
+
+
+class Labels(NamedTuple):
+    """What messages said about the rows that follow: names (empty if none did), and how often anything began."""
+
+    stimulus: str = ""
+    trial: str = ""
+    part: int = 0
+
+
+class Between:
+    """Follows the messages of a file batch by batch."""
+
+    def __init__(
+        self,
+        stimulus: Callable[[str], str] = lambda text: "",
+        trial: Callable[[str], str] = lambda text: "",
+        begins: Callable[[str], bool] = lambda text: False,
+    ) -> None:
+        """Begin.
+
+        Args:
+            stimulus: Finds the stimulus that a message names, or nothing. It is shown until the next one.
+            trial: Finds the trial that a message names, or nothing.
+            begins: Whether a message begins a recording without naming it.
+        """
+        self._stimulus = stimulus
+        self._trial = trial
+        self._begins = begins
+        self._now = Labels()
+        self._waiting: list[Message] = []
+        self._seen_rows = False
+
+    def place(self, said: Sequence[Message], lines: IntArray) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the messages as events with ``at`` (as `Recorder.feed` takes them), and the labels of every row.
+
+        A message that begins something belongs to what follows, others to the recording they stand in.
+        """
+        count = len(lines)
+        placed = [(0, message) for message in self._waiting if count]
+        waiting = [] if count else self._waiting
+        begun_at = 0 if self._waiting or not self._seen_rows else -1
+        labels, starts = [self._now], [0]
+        for message in said:
+            row = int(np.searchsorted(lines, message.line))
+            if self._hear(message.text):
+                labels.append(self._now)
+                starts.append(row)
+                begun_at = row
+            if begun_at == row == count:
+                waiting.append(message)
+            else:
+                placed.append((row if begun_at == row else row - 1, message))
+        self._waiting = waiting
+        self._seen_rows = self._seen_rows or count > 0
+        lengths = np.diff([*starts, count])
+        rows = pl.DataFrame(labels, schema=["stimulus", "trial", "part"], orient="row")
+        return _events(placed), rows[np.repeat(np.arange(len(labels)), lengths)]
+
+    def rest(self, said: Sequence[Message] = ()) -> pl.DataFrame:
+        """Return the messages after the last row."""
+        return _events([(-1, message) for message in [*self._waiting, *said]])
+
+    def _hear(self, text: str) -> bool:
+        """Take what a message says; whether it begins something."""
+        stimulus, trial = self._stimulus(text), self._trial(text)
+        if not (stimulus or trial or self._begins(text)):
+            return False
+        self._now = Labels(stimulus or self._now.stimulus, trial or self._now.trial, self._now.part + 1)
+        return True
+
+
+def _events(placed: Sequence[tuple[int, Message]]) -> pl.DataFrame:
+    rows = pl.DataFrame(
+        [(at, message.time, message.text) for at, message in placed],
+        schema={"at": pl.Int64, "onset": pl.Float64, "text": pl.String},
+        orient="row",
+    )
+    told = rows.with_columns(
+        kind=pl.lit("message"), source=pl.lit("tracker"), eye=pl.lit("both"), offset=pl.col("onset")
+    )
+    return schema.event_table(told).with_columns(rows["at"])

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Events as lines of an EyeLink file. Each line is read again before it is written: what it cannot hold is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from gazeveil.gaze.formats._eyelink_events import Event, read_eye_event, read_timed
+from gazeveil.gaze.formats._eyelink_samples import Unfit
+from gazeveil.gaze.formats._naming import Named
+from gazeveil.gaze.formats._writing import Losses
+from gazeveil.gaze.formats._written_numbers import milliseconds
+
+_EYE_EVENTS = {
+    "fixation": ("EFIX", ("x", "y", "pupil")),
+    "saccade": ("ESACC", ("x", "y", "end_x", "end_y", "amplitude", "peak_velocity")),
+    "blink": ("EBLINK", ()),
+}
+_TIMED = {"message": "MSG", "button": "BUTTON", "input": "INPUT"}
+_LETTERS = {"left": "L", "right": "R"}
+_SAYS_WHERE = re.compile(r"(?:GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b")
+_NUMBERS = ("x", "y", "end_x", "end_y", "amplitude", "peak_velocity", "pupil")
+
+_NO_LINE = "events that an EyeLink file has no line for"
+_DETAILS = "details of events that the lines of an EyeLink file do not hold"
+_DETECTOR = "by which detector events were found: they stand as the tracker's"
+_BOTH = "that events are of both eyes together: they stand as one eye's"
+_OWN = "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"
+
+
+class TimedLine(NamedTuple):
+    """A line, and the time in seconds after which it stands."""
+
+    time: float
+    text: str
+
+
+def event_lines(
+    events: pl.DataFrame, eye: str, said: Collection[str], stimulus: str, losses: Losses
+) -> list[TimedLine]:
+    """Return events as lines, in the order of the table.
+
+    Args:
+        events: In `schema.EVENTS`, positions in pixels.
+        eye: The eye that events of both stand as.
+        said: The messages that the file's own lines hold already.
+        stimulus: What was shown, if anything.
+        losses: Where to note what the lines do not hold.
+    """
+    found = (_line_of(row, eye, said, stimulus, losses) for row in events.iter_rows(named=True))
+    return [line for line in found if line is not None]
+
+
+def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str, losses: Losses) -> TimedLine | None:
+    kind, text = row["kind"], row["text"] or ""
+    if kind == "message" and (text in said or text.startswith("GAZE_COORDS")):
+        return None
+    if kind == "message" and (_SAYS_WHERE.match(text) or (not stimulus and _names_something(text))):
+        losses.add(_OWN)
+        return None
+    wanted = Event(**{name: row[name] for name in Event._fields})
+    if kind in _TIMED:
+        line = _timed(kind, wanted, text)
+        back = None if line is None else read_timed(kind, line.encode())
+    elif kind in _EYE_EVENTS:
+        if wanted.eye not in _LETTERS:
+            wanted = wanted._replace(eye=eye)
+            losses.add(_BOTH)
+        line = _eye_event(kind, wanted)
+        back = None if line is None else read_eye_event(line.encode(), line.encode().split(), True, 0.0, 0.0)
+    else:
+        line = back = None
+    if line is None or back is None or isinstance(back, Unfit) or (back.kind, back.onset) != (kind, wanted.onset):
+        losses.add(_NO_LINE)
+        return None
+    if kind in _TIMED:  # such a line is a moment, of no eye
+        back = back._replace(eye=wanted.eye, offset=back.onset if wanted.offset is not None else None)
+        back = back._replace(text=back.text or wanted.text)
+    losses.add(_DETECTOR, int(wanted.source not in {None, "tracker"}))
+    losses.add(_DETAILS, int(back._replace(source=wanted.source) != wanted))
+    return TimedLine(wanted.onset if kind in _TIMED or wanted.offset is None else wanted.offset, line)
+
+
+def _timed(kind: str, event: Event, text: str) -> str | None:
+    time = _time(event.onset)
+    whole = text.strip() == text and not any(letter in text for letter in "\n\r\0")
+    if kind != "message":
+        whole = whole and " ".join(text.split()) == text
+    return f"{_TIMED[kind]}\t{time} {text}" if time and whole else None
+
+
+def _eye_event(kind: str, event: Event) -> str | None:
+    if event.offset is None or event.offset < event.onset:
+        return None
+    start, end = _time(event.onset), _time(event.offset)
+    if start is None or end is None:
+        return None
+    keyword, names = _EYE_EVENTS[kind]
+    values = [getattr(event, name) for name in names]
+    duration = str(round(1000 * (event.offset - event.onset)))
+    numbers = ["." if value is None else str(np.format_float_positional(value, trim="0")) for value in values]
+    return f"{keyword} {_LETTERS[event.eye or 'left']}   " + "\t".join([start, end, duration, *numbers])
+
+
+def _time(seconds: float | None) -> str | None:
+    """Return a time in milliseconds; None for one that an EyeLink's clock cannot have."""
+    if seconds is None or not 0 <= seconds < np.inf:
+        return None
+    return str(milliseconds(np.array([seconds]))[0])
+
+
+def _names_something(text: str) -> bool:
+    heard = Named(None)
+    heard.hear(text)
+    return bool(heard.name)
+
+
+def known_numbers(events: pl.DataFrame) -> pl.DataFrame:
+    """Return events with numbers that are none left out."""
+    return events.with_columns(
+        pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name) for name in (*_NUMBERS, "offset")
+    )

@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How files that are no tables look when we write them: EyeLink's ASC, and JSON of glasses and browsers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from gazeveil.errors import InputError
+from gazeveil.gaze.formats._eyelink_lines import TimedLine, event_lines, known_numbers
+from gazeveil.gaze.formats._naming import Rule
+from gazeveil.gaze.formats._samples import PER_SECOND
+from gazeveil.gaze.formats._writing import Losses, Piece, TextFile, as_file_name, cannot_hold
+from gazeveil.gaze.formats._written_numbers import milliseconds, plain_numbers, scaled_times
+from gazeveil.gaze.geometry import Unit
+from gazeveil.gaze.recording import Key
+from gazeveil.types import FloatArray
+
+_IMAGE = Rule("TRIAL_VAR", "image")
+_NAMES_A_PICTURE = re.compile(r"\.[A-Za-z0-9]{2,4}\b")
+_PUPIL_WORDS = {"area": "AREA", "diameter": "DIAMETER"}
+
+
+class EyeLinkFile(TextFile):
+    """An ASC file for each participant; each recording is a block, its trial and stimulus are messages."""
+
+    format_name = "eyelink-asc"
+    units = (Unit.PIXEL,)
+    labels = ("observer", "stimulus", "trial")
+    eyes_only = True
+    takes_events = True
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._begun = False
+        self._last = "0"
+        self._said: list[str] = []
+        self._waiting: list[TimedLine] = []
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One file for each participant."""
+        return f"{as_file_name(key.observer)}.asc"
+
+    def begin(self, piece: Piece) -> str:
+        """Return the messages that name the recording, and the head of its block."""
+        names = [f"TRIALID {piece.key.trial}"]
+        if piece.key.stimulus:
+            names.append(f"!V TRIAL_VAR image {piece.key.stimulus}")
+        self._check_names(piece.key, names)
+        if not piece.samples.height:
+            raise InputError(f"the recording {piece.key} has no samples", hint="leave it out")
+        eyes = " ".join(side.upper() for side in self._eyes(piece))
+        if not piece.sides:
+            self.losses.add("that gaze is of both eyes together: it stands as the left eye's")
+        start = self._times(piece)[0]
+        width, height = piece.geometry.width_px or 1.0, piece.geometry.height_px or 1.0
+        rate = "" if piece.rate_hz is None else f"\tRATE\t{piece.rate_hz:.17g}"
+        pupil = _PUPIL_WORDS.get(piece.pupil_unit)
+        self.losses.add(
+            f"the unit of the pupil, {piece.pupil_unit}", int(pupil is None and bool(piece.pupil_unit) and _any(piece))
+        )
+        lines = [] if self._begun else ["** WRITTEN BY gazeveil IN THE FORM OF EYELINK ASC"]
+        lines += [] if piece.veiled is None else [f"** {piece.veiled.sentence}"]
+        lines += [f"MSG\t{start} {name}" for name in names]
+        lines += [] if piece.veiled is None else [f"MSG\t{start} {piece.veiled.sentence}"]
+        lines += [
+            f"MSG\t{start} GAZE_COORDS 0.00 0.00 {width - 1:.17g} {height - 1:.17g}",
+            f"START\t{start} \t{eyes}\tSAMPLES\tEVENTS",
+            "PRESCALER\t1",
+            "VPRESCALER\t1",
+            *([f"PUPIL\t{pupil}"] if pupil else []),
+            f"EVENTS\tGAZE\t{eyes.replace(' ', chr(9))}{rate}",
+            f"SAMPLES\tGAZE\t{eyes.replace(' ', chr(9))}{rate}",
+        ]
+        self._begun = True
+        self._said = [*names, *([] if piece.veiled is None else [piece.veiled.sentence])]
+        return "\n".join(lines) + "\n"
+
+    def rows(self, piece: Piece) -> str:
+        """Return the sample lines with the events among them: dots where gaze is lost, with a pupil of 0."""
+        eye, shown = self._eyes(piece)[0], piece.key.stimulus
+        self._waiting += event_lines(known_numbers(piece.events), eye, self._said, shown, self.losses)
+        if not piece.samples.height:
+            return ""
+        columns = [self._times(piece)]
+        sides = self._eyes(piece)
+        for side in sides:
+            prefix = f"{side}_" if piece.sides else ""
+            x, y = piece.column(f"{prefix}x"), piece.column(f"{prefix}y")
+            pupil = piece.column(f"{prefix}pupil")
+            lost = x.is_null() | y.is_null()
+            self.losses.add("pupils while gaze is lost", int((lost & pupil.is_not_null()).sum()))
+            columns += [plain_numbers(values).fill_null(".") for values in (x, y)]
+            columns.append(
+                pl.Series(["0.0"]).new_from_index(0, len(x)).zip_with(lost, plain_numbers(pupil).fill_null("."))
+            )
+        columns.append(pl.Series(["." * (5 if len(sides) == 2 else 3)]).new_from_index(0, piece.samples.height))
+        self._last = columns[0][-1]
+        frame = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
+        text = frame.write_csv(include_header=False, separator="\t", quote_style="never")
+        return self._with_events(text, np.maximum.accumulate(piece.column("t").to_numpy()))
+
+    def end(self) -> str:
+        """Return the end of the block, after the events that are left."""
+        rest, self._waiting = self._waiting, []
+        return "".join(f"{line.text}\n" for line in rest) + f"END\t{self._last} \tSAMPLES\tEVENTS\n"
+
+    def _with_events(self, text: str, times: FloatArray) -> str:
+        """Return sample lines with the events up to the last of them, each after the samples of its time."""
+        latest = float(times[-1])
+        now = [line for line in self._waiting if line.time <= latest]
+        if not now:
+            return text
+        self._waiting = [line for line in self._waiting if line.time > latest]
+        places = np.searchsorted(times, [line.time for line in now], side="right").tolist()
+        samples = text.splitlines(keepends=True)
+        pieces, done = [], 0
+        for place, line in sorted(zip(places, now, strict=True), key=lambda each: each[0]):
+            pieces += [*samples[done:place], f"{line.text}\n"]
+            done = place
+        return "".join([*pieces, *samples[done:]])
+
+    def _eyes(self, piece: Piece) -> tuple[str, ...]:
+        return piece.sides or ("left",)
+
+    def _times(self, piece: Piece) -> pl.Series:
+        times = piece.column("t").to_numpy()
+        if (times < 0).any():
+            raise InputError(
+                f"the recording {piece.key} has times before 0, and an EyeLink's clock has none",
+                hint="write Parquet, CSV or BIDS, which hold any time",
+            )
+        return milliseconds(times)
+
+    def _check_names(self, key: Key, names: list[str]) -> None:
+        if key.stimulus and _IMAGE.name_in(names[-1]) != key.stimulus:
+            raise cannot_hold(self.format_name, "stimulus", key.stimulus)
+        named_by_trial = not key.stimulus and _NAMES_A_PICTURE.search(key.trial) is not None
+        if not key.trial or key.trial.strip(" \t:=") != key.trial or named_by_trial:
+            raise cannot_hold(self.format_name, "trial", key.trial)
+
+
+def _any(piece: Piece) -> bool:
+    return any(name.endswith("pupil") and piece.samples[name].count() for name in piece.samples.columns)
+
+
+class GlassesFile(TextFile):
+    """The ``gazedata.gz`` of Tobii Pro Glasses 3, in a folder for each participant: a line of JSON for each sample."""
+
+    format_name = "tobii-glasses"
+    units = (Unit.FRACTION,)
+    pupil_units = ("mm",)
+    labels = ("observer",)
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One folder for each participant."""
+        return f"{as_file_name(key.observer, dots=True)}/gazedata.gz"
+
+    def rows(self, piece: Piece) -> str:
+        """Return the lines; a sample without a point where gaze is lost."""
+        pupils = piece.pupils()
+        none = [None] * piece.samples.height
+        left, right = (pupils[side].to_list() if side in pupils else none for side in ("left", "right"))
+        lines = []
+        for t, x, y, *sizes in zip(*(piece.column(name) for name in ("t", "x", "y")), left, right, strict=True):
+            data: dict[str, object] = {} if x is None or y is None else {"gaze2d": [x, y]}
+            for side, size in zip(("left", "right"), sizes, strict=True):
+                if size is not None:
+                    data[f"eye{side}"] = {"pupildiameter": size}
+            lines.append(json.dumps({"type": "gaze", "timestamp": t, "data": data}))
+        return "\n".join([*lines, ""])
+
+    def beside(self, piece: Piece) -> Mapping[str, str]:
+        """Return who wore the glasses, and that gaze is veiled: entries of the recording's meta folder."""
+        about = {"meta/participant": json.dumps({"name": piece.key.observer}, ensure_ascii=False)}
+        note = {} if piece.veiled is None else {"meta/gazeveil": piece.veiled.sentence + "\n"}
+        return about | note
+
+
+class JsPsychFile(TextFile):
+    """jsPsych's data of one participant as JSON; each recording is a trial with gaze in pixels of the window."""
+
+    format_name = "jspsych-webgazer"
+    units = (Unit.PIXEL,)
+    pupil_units = ()
+    labels = ("observer", "stimulus", "trial")
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._trials = 0
+        self._rows = 0
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One file for each participant."""
+        return f"{as_file_name(key.observer)}.json"
+
+    def begin(self, piece: Piece) -> str:
+        """Return the beginning of a trial."""
+        key = piece.key
+        if "<" in key.stimulus or key.stimulus.strip() != key.stimulus:
+            raise cannot_hold(self.format_name, "stimulus", key.stimulus)
+        if not piece.samples.height:
+            raise InputError(f"the recording {key} has no samples", hint="leave it out")
+        is_number = key.trial.isascii() and key.trial.isdigit() and str(int(key.trial)) == key.trial
+        trial = {
+            "trial_type": "gazeveil" if key.stimulus else "",
+            "trial_index": int(key.trial) if is_number else key.trial,
+            "subject_id": key.observer,
+            "stimulus": key.stimulus,
+            "window_width": piece.geometry.width_px,
+            "window_height": piece.geometry.height_px,
+            **({} if piece.veiled is None else {"veiled": piece.veiled.sentence}),
+        }
+        opening = ",\n" if self._trials else "[\n"
+        self._trials, self._rows = self._trials + 1, 0
+        return opening + json.dumps(trial, ensure_ascii=False)[:-1] + ', "webgazer_data": [\n'
+
+    def rows(self, piece: Piece) -> str:
+        """Return the samples."""
+        times, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND["ms"])
+        self.losses.add("the last digit of times, which ms cannot tell", inexact)
+        lines = [
+            f'{{"x": {json.dumps(x)}, "y": {json.dumps(y)}, "t": {t}}}'
+            for t, x, y in zip(times, piece.column("x"), piece.column("y"), strict=True)
+        ]
+        before = ",\n" if self._rows and lines else ""
+        self._rows += len(lines)
+        return before + ",\n".join(lines)
+
+    def end(self) -> str:
+        """Return the end of the trial."""
+        return "\n]}"
+
+    def finish(self) -> str:
+        """Return the end of the list."""
+        return "\n]\n"

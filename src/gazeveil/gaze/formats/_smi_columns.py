@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What SMI calls things: the columns of its two kinds of text, what stands before them, and its lists of events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gazeveil.errors import FileFormatError, GeometryError
+from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
+from gazeveil.gaze.formats._preamble import stated
+from gazeveil.gaze.formats._samples import completed
+from gazeveil.gaze.formats.base import ReadOptions
+from gazeveil.gaze.geometry import Geometry, Unit
+
+_EYES: Final = {
+    "": ("bpor", "pointofregardbinocular"),
+    "left_": ("lpor", "pointofregardleft"),
+    "right_": ("rpor", "pointofregardright"),
+}
+_PUPILS: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
+    "mm": {
+        "left_pupil": ("lpupildiameter", "lmappeddiameter", "pupildiameterleft"),
+        "right_pupil": ("rpupildiameter", "rmappeddiameter", "pupildiameterright"),
+    },
+    "px": {"left_pupil": ("ldiax", "pupilsizeleftx"), "right_pupil": ("rdiax", "pupilsizerightx")},
+}
+_FOUND: Final = {"left_found": "lvalidity", "right_found": "rvalidity"}
+_TEXT: Final = {
+    "type": ("type",),
+    "file_trial": ("trial",),
+    "stimulus": ("stimulus",),
+    "observer": ("participant",),
+    "group": ("categorygroup",),
+    "content": ("content",),
+    "movement": ("beventinfo", "categorybinocular"),
+    "left_movement": ("leventinfo", "categoryleft"),
+    "right_movement": ("reventinfo", "categoryright"),
+    "index": ("indexbinocular",),
+    "left_index": ("indexleft",),
+    "right_index": ("indexright",),
+}
+_GAZE: Final = {f"{stem}x" for stems in _EYES.values() for stem in stems}
+_LISTS: Final = (b"Table Header for Fixations", b"Table Header for Saccades", b"Table Header for User Events")
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where in the export our columns are."""
+
+    text: Mapping[str, str]
+    numbers: Mapping[str, str]
+    time_unit: str
+    pupil_unit: str
+
+
+def _names(line: str) -> set[str]:
+    """Return the words of the columns that a line names, by whichever mark cuts it into most of them."""
+    cuts = ({parse_name(name.strip('" ')).words for name in line.split(mark)} for mark in "\t,;")
+    return max(cuts, key=len)
+
+
+def is_header(line: str) -> bool:
+    """Whether a line is the header of a table of samples."""
+    if line.startswith("#"):
+        return False
+    names = _names(line)
+    return names >= {"time", "type", "trial"} or ("recordingtime" in names and len(names) > 2)
+
+
+def has_gaze(head: bytes) -> bool:
+    """Whether a file begins as a table with SMI's gaze."""
+    lines = head.decode(errors="replace").splitlines()
+    return bool(_names(next((line for line in lines if is_header(line)), "")) & _GAZE)
+
+
+def is_list_of_events(head: bytes) -> bool:
+    """Whether a file begins as the list of fixations, saccades and blinks that BeGaze and the Event Detector write."""
+    return any(mark in head for mark in _LISTS)
+
+
+def layout_of(columns: Columns, options: ReadOptions) -> Layout:
+    """Find the columns.
+
+    Raises:
+        FileFormatError: If there is no time, or no gaze of the eye that is asked for.
+    """
+    time = columns.need("'Time' or 'RecordingTime [ms]'", "recordingtime", "time")
+    numbers = {"t": time}
+    for prefix, stems in _EYES.items():
+        for stem in stems:
+            x, y = (columns.find_with_unit(f"{stem}{axis}", ("px", "")) for axis in "xy")
+            if x and y:
+                numbers |= {f"{prefix}x": x, f"{prefix}y": y}
+    if not any(name.endswith("x") for name in numbers):
+        raise columns.missing(
+            "'L POR X [px]', 'Point of Regard Right X [px]' or another eye's, and its y",
+            tuple(_GAZE),
+            "export the point of regard (POR) in pixels",
+        )
+    if options.eye != "both" and f"{options.eye}_x" not in numbers:
+        raise columns.missing(f"'{options.eye[0].upper()} POR X [px]' and its y, the {options.eye} eye's gaze")
+    pupils, pupil_unit = _pupils(columns)
+    found = {ours: name for ours, spelling in _FOUND.items() if (name := columns.find(spelling))}
+    text = {ours: name for ours, spellings in _TEXT.items() if (name := columns.find(*spellings))}
+    words, unit = parse_name(time)
+    time_unit = TIME_UNITS.get(unit, "ms" if words == "recordingtime" else "us")
+    return Layout(text, {**numbers, **pupils, **found}, time_unit, pupil_unit)
+
+
+def _pupils(columns: Columns) -> tuple[dict[str, str], str]:
+    """Return the columns of pupils, in millimetres where there are any, and their unit."""
+    for unit, sides in _PUPILS.items():
+        found: dict[str, str] = {}
+        for ours, spellings in sides.items():
+            for spelling in spellings:
+                if name := columns.find_with_unit(spelling, (unit,)):
+                    found.setdefault(ours, name)
+        if found:
+            return found, unit
+    return {}, ""
+
+
+def rate_of(preamble: Sequence[str]) -> float | None:
+    """Return the sampling rate that is stated before the table."""
+    numbers = _stated_numbers(preamble, "Sample Rate")
+    return numbers[0] if numbers and numbers[0] > 0 else None
+
+
+def geometry_of(path: Path, preamble: Sequence[str], options: ReadOptions) -> Geometry:
+    """Return the screen that is stated before the table, completed with what the user says.
+
+    Raises:
+        FileFormatError: If neither says how many pixels the screen has.
+    """
+    pixels = _stated_numbers(preamble, "Calibration Area")
+    size = _stated_numbers(preamble, "Stimulus Dimension [mm]")
+    distance = _stated_numbers(preamble, "Head Distance [mm]")
+    known = options.geometry
+    if len(pixels) != 2 and known is not None and known.width_px and known.height_px:
+        pixels = [known.width_px, known.height_px]
+    if len(pixels) != 2:
+        raise FileFormatError(
+            path,
+            expected="the screen's size in pixels",
+            found="a file that does not state it (Calibration Area)",
+            hint="give it, for example --screen 1920x1080",
+        )
+    width_mm, height_mm = size if len(size) == 2 and min(size) > 0 else (None, None)
+    distance_mm = distance[0] if distance and distance[0] > 0 else None
+    try:
+        return completed(Geometry(Unit.PIXEL, pixels[0], pixels[1], width_mm, height_mm, distance_mm), known)
+    except GeometryError as error:
+        raise FileFormatError(path, expected="a screen that can exist", found=error.message, hint=error.hint) from None
+
+
+def _stated_numbers(preamble: Sequence[str], name: str) -> list[float]:
+    return [float(number) for number in _NUMBER.findall(stated(preamble, name) or "")]

@@ -1,0 +1,327 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the tables of each format look when we write them: its columns, in its order and units."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+
+import polars as pl
+
+from gazeveil.errors import InputError
+from gazeveil.gaze.formats._naming import a_name
+from gazeveil.gaze.formats._samples import PER_SECOND
+from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
+from gazeveil.gaze.formats._written_numbers import scaled_times
+from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.gaze.recording import Key
+
+_LETTERS = {"left": "L", "right": "R"}
+
+
+def _times(piece: Piece, unit: str, losses: Losses) -> pl.Series:
+    text, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND[unit])
+    losses.add(f"the last digit of times, which {unit} cannot tell", inexact)
+    return text
+
+
+def _all(piece: Piece, value: object) -> pl.Series:
+    """Return a column that says the same on all rows."""
+    text = None if value in {None, ""} else str(value)
+    return pl.Series([text] * piece.samples.height, dtype=pl.String)
+
+
+def _flags(known: pl.Series) -> pl.Series:
+    return known.fill_null(False).cast(pl.Int64)
+
+
+def _veiled(piece: Piece) -> dict[str, pl.Series]:
+    """Return the column by which tables without messages say that gaze is veiled."""
+    return {} if piece.veiled is None else {"veiled": _all(piece, "true")}
+
+
+class DelimitedFile(TableFile):
+    """Our own CSV or TSV: `schema.KEYS` and `schema.SAMPLES`, time in seconds."""
+
+    format_name = "csv"
+    masks = False
+    takes_lists = True
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._geometry: Geometry | None = None
+
+    def begin(self, piece: Piece) -> str:
+        """Refuse gaze on another plane: the table has no place to say so."""
+        self._geometry = self._geometry or piece.geometry
+        if piece.geometry != self._geometry:
+            raise InputError(
+                f"one table holds gaze on one plane, found {piece.geometry} after {self._geometry}",
+                hint="convert the recordings one by one, or write Parquet",
+            )
+        return ""
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return labels and samples as they are."""
+        labels = {name: _text(piece, value) for name, value in piece.key._asdict().items()}
+        return {**labels, **{name: piece.samples[name] for name in piece.samples.columns}, **_veiled(piece)}
+
+
+class TabFile(DelimitedFile):
+    """The same with tabs."""
+
+    delimiter = "\t"
+
+
+def _text(piece: Piece, value: str) -> pl.Series:
+    return pl.Series([value] * piece.samples.height, dtype=pl.String)
+
+
+class TobiiTsvFile(TableFile):
+    """Tobii Pro Lab's export; gaze in pixels or fractions of the screen."""
+
+    format_name = "tobii-tsv"
+    units = (Unit.PIXEL, Unit.FRACTION)
+    pupil_units = ("mm",)
+    delimiter = "\t"
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._shown: Counter[Key] = Counter()
+        self._last: Key | None = None
+        self._unit: Unit | None = None
+
+    def begin(self, piece: Piece) -> str:
+        """Count presentations, as reading does: a trial is one of them."""
+        person = piece.key._replace(trial="")
+        if person == self._last:
+            raise InputError(
+                f"a Tobii export tells trials apart by what is shown between them, and {piece.key} follows another "
+                "trial of the same stimulus",
+                hint="write Parquet, CSV or BIDS, or give the recordings in the order in which they were made",
+            )
+        self._last = person
+        self._shown[person] += 1
+        self.losses.add("the names of trials: they are counted", int(piece.key.trial != str(self._shown[person])))
+        self._unit = self._unit or piece.geometry.unit
+        if piece.geometry.unit is not self._unit:
+            raise InputError(
+                f"one export holds gaze in one unit, found {piece.geometry} after gaze in {self._unit}",
+                hint="convert the recordings one by one, or write Parquet",
+            )
+        return ""
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return Pro Lab's columns."""
+        tag = "DACS px" if piece.geometry.unit is Unit.PIXEL else "DACS norm"
+        said = piece.said()
+        found = {
+            "Recording timestamp [μs]": _times(piece, "us", self.losses),
+            "Sensor": _all(piece, "Eye Tracker"),
+            "Participant name": _all(piece, piece.key.observer),
+            "Recording name": _all(piece, piece.key.session),
+            "Recording resolution width [px]": _size(piece, piece.geometry.width_px),
+            "Recording resolution height [px]": _size(piece, piece.geometry.height_px),
+            "Presented Stimulus name": _all(piece, piece.key.stimulus),
+            "Event": pl.Series(["Veiled" if text else None for text in said], dtype=pl.String),
+            "Event value": said,
+            f"Gaze point X [{tag}]": piece.column("x"),
+            f"Gaze point Y [{tag}]": piece.column("y"),
+        }
+        if piece.veiled is None:
+            del found["Event"], found["Event value"]
+        for side in piece.sides:
+            found |= {f"Gaze point {side} {axis.upper()} [{tag}]": piece.column(f"{side}_{axis}") for axis in "xy"}
+        found |= {f"Pupil diameter {side} [mm]": values for side, values in piece.pupils().items()}
+        for side in piece.sides:
+            # no code where gaze is known and the eye is not: two lost eyes would take the gaze along
+            valid = piece.column(f"{side}_valid").fill_null(False)
+            unsaid = ~valid & piece.column("x").is_not_null()
+            found[f"Validity {side}"] = (
+                pl.DataFrame({"valid": valid, "unsaid": unsaid})
+                .select(pl.when("valid").then(pl.lit("Valid")).when(~pl.col("unsaid")).then(pl.lit("Invalid")))
+                .to_series()
+            )
+        return found
+
+
+def _size(piece: Piece, value: float | None) -> pl.Series:
+    return _all(piece, None if value is None else f"{value:.17g}")
+
+
+class TobiiSdkFile(TableFile):
+    """What scripts save of Tobii's SDK: pairs in brackets, fractions of the screen."""
+
+    format_name = "tobii-sdk"
+    units = (Unit.FRACTION,)
+    pupil_units = ("mm",)
+    labels = ("observer",)
+    eyes_only = True
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One file for each participant."""
+        return f"{as_file_name(key.observer)}.csv"
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return the SDK's columns; gaze of both eyes together stands in the columns of each."""
+        found = {"device_time_stamp": _times(piece, "us", self.losses)}
+        sides = piece.sides or ("left", "right")
+        if not piece.sides:
+            self.losses.add("that gaze is of both eyes together: it stands in the columns of each", int(piece.begins))
+        pupils = piece.pupils()
+        for side in sides:
+            x, y = (piece.column(f"{side}_{axis}" if piece.sides else axis) for axis in "xy")
+            pairs = [(a, b) if a is not None and b is not None else None for a, b in zip(x, y, strict=True)]
+            found[f"{side}_gaze_point_on_display_area"] = pl.Series(
+                [f"({pair[0]!r}, {pair[1]!r})" if pair else "(nan, nan)" for pair in pairs], dtype=pl.String
+            )
+            found[f"{side}_gaze_point_validity"] = pl.Series([int(pair is not None) for pair in pairs], dtype=pl.Int64)
+            if side in pupils:
+                found[f"{side}_pupil_diameter"] = pupils[side]
+                found[f"{side}_pupil_validity"] = _flags(pupils[side].is_not_null())
+        return found | _veiled(piece)
+
+
+class GazepointFile(TableFile):
+    """Gazepoint Analysis' export of all gaze: one file for each participant, one media for each recording."""
+
+    format_name = "gazepoint-csv"
+    units = (Unit.FRACTION,)
+    pupil_units = ("mm", "px")
+    labels = ("observer", "stimulus", "trial")
+
+    def __init__(self, losses: Losses) -> None:
+        super().__init__(losses)
+        self._shown: Counter[str] = Counter()
+        self._media = -1
+        self._pupil_unit: str | None = None
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One file for each participant."""
+        return f"{as_file_name(key.observer)}_all_gaze.csv"
+
+    def begin(self, piece: Piece) -> str:
+        """Number the media; each is a recording."""
+        self._media += 1
+        self._shown[piece.key.stimulus] += 1
+        if self._media and not all(self._shown):
+            raise InputError(
+                f"a Gazepoint file tells recordings apart by their media, and {piece.key.observer} has several "
+                "recordings, not all with one",
+                hint="name the stimuli (--stimulus), or write Parquet, CSV or BIDS",
+            )
+        count = self._shown[piece.key.stimulus]
+        self.losses.add("the names of trials: they are counted", int(piece.key.trial != str(count)))
+        self._pupil_unit = self._pupil_unit or piece.pupil_unit
+        return ""
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return Gazepoint's columns."""
+        media = {"MEDIA_ID": _all(piece, self._media), "MEDIA_NAME": _all(piece, piece.key.stimulus)}
+        found = {
+            **(media if piece.key.stimulus else {}),
+            "TIME(s)": piece.column("t"),
+            "BPOGX": piece.column("x"),
+            "BPOGY": piece.column("y"),
+            "BPOGV": _flags(piece.column("valid")),
+        }
+        for side in piece.sides:
+            letter = _LETTERS[side]
+            found |= {f"{letter}POG{axis.upper()}": piece.column(f"{side}_{axis}") for axis in "xy"}
+            found[f"{letter}POGV"] = _flags(piece.column(f"{side}_valid"))
+        value, valid = ("PMM", "PMMV") if piece.pupil_unit == "mm" else ("PD", "PV")
+        for side, sizes in piece.pupils().items():
+            found |= {_LETTERS[side] + value: sizes, _LETTERS[side] + valid: _flags(sizes.is_not_null())}
+        return found if piece.veiled is None else {**found, "USER": piece.said()}
+
+
+class SrReportFile(TableFile):
+    """A sample report as SR Research's Data Viewer writes it."""
+
+    format_name = "sr-report"
+    units = (Unit.PIXEL,)
+    labels = ("observer", "stimulus", "trial")
+    delimiter = "\t"
+    missing = "."
+    eyes_only = True
+
+    def begin(self, piece: Piece) -> str:
+        """Refuse labels that stand for none in such reports."""
+        for what in ("observer", "stimulus", "trial"):
+            label = getattr(piece.key, what)
+            if a_name(label) != label or (not label and what != "stimulus"):
+                raise cannot_hold(self.format_name, what, label)
+        return ""
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return Data Viewer's columns; AVERAGE where there are not two eyes."""
+        found = {
+            "RECORDING_SESSION_LABEL": _all(piece, piece.key.observer),
+            "TRIAL_INDEX": _all(piece, piece.key.trial),
+            "image": _all(piece, piece.key.stimulus),
+            "TIMESTAMP": _times(piece, "ms", self.losses),
+        }
+        eyes = {side: f"{side}_" for side in piece.sides}
+        for name, prefix in (eyes if len(eyes) == 2 else {"average": "", **eyes}).items():
+            found |= {f"{name.upper()}_GAZE_{axis.upper()}": piece.column(f"{prefix}{axis}") for axis in "xy"}
+            if f"{prefix}pupil" in piece.samples.columns:
+                found[f"{name.upper()}_PUPIL_SIZE"] = piece.column(f"{prefix}pupil")
+        return found if piece.veiled is None else {**found, "SAMPLE_MESSAGE": piece.said()}
+
+
+class PupilCoreFile(TableFile):
+    """Pupil Player's ``gaze_positions.csv``, in a folder for each participant."""
+
+    format_name = "pupil-core"
+    units = (Unit.FRACTION,)
+    pupil_units = ()
+    labels = ("observer",)
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One folder for each participant."""
+        return f"{as_file_name(key.observer, dots=True)}/gaze_positions.csv"
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return Pupil Player's columns; its y begins at the bottom."""
+        return {
+            "gaze_timestamp": piece.column("t"),
+            "confidence": piece.column("valid").fill_null(False).cast(pl.Float64),
+            "norm_pos_x": piece.column("x"),
+            "norm_pos_y": 1.0 - piece.column("y"),
+            **_veiled(piece),
+        }
+
+
+class PupilCloudFile(TableFile):
+    """Pupil Cloud's ``gaze.csv``, in a folder for each participant; sessions are its recordings."""
+
+    format_name = "pupil-cloud"
+    units = (Unit.PIXEL,)
+    pupil_units = ()
+    labels = ("observer", "session")
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One folder for each participant."""
+        return f"{as_file_name(key.observer, dots=True)}/gaze.csv"
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return Pupil Cloud's columns."""
+        return {
+            "recording id": _all(piece, piece.key.session),
+            "timestamp [ns]": _times(piece, "ns", self.losses),
+            "gaze x [px]": piece.column("x"),
+            "gaze y [px]": piece.column("y"),
+            **_veiled(piece),
+        }
+
+    def beside(self, piece: Piece) -> Mapping[str, str]:
+        """Return the description that names the wearer."""
+        about = {"wearer_id": piece.key.observer}
+        note = {} if piece.veiled is None else {"veiled": piece.veiled.sentence}
+        return {"info.json": json.dumps({**about, **note}, indent=2, ensure_ascii=False) + "\n"}

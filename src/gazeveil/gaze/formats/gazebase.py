@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files of GazeBase (Griffith et al. 2021) and GazeBaseVR (Lohr et al. 2023), named after round, person, session, task.
+
+Time is in milliseconds, gaze in degrees. GazeBase marks lost samples (``val`` is not 0), GazeBaseVR leaves them out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from gazeveil.errors import InputError
+from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expect_unit, in_seconds, slices
+from gazeveil.gaze.formats._table import Table
+from gazeveil.gaze.formats._writing import Piece, TableFile, write_files
+from gazeveil.gaze.formats._written_numbers import scaled_times
+from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
+from gazeveil.gaze.geometry import Unit, headset
+from gazeveil.gaze.recording import Key
+
+_NAME: Final = re.compile(
+    r"S_(?P<round>\d)(?P<person>\d{3})_S(?P<session>\d)(?:_\d+)?_(?P<task>[A-Z][A-Z0-9]*)\.csv(?:\.gz)?"
+)
+_SESSION: Final = re.compile(r"round (\d) session (\d)", re.ASCII)
+_ALWAYS = {"n", "x", "y", "xT", "yT"}
+_EYES = {"lx", "ly", "rx", "ry"}
+
+
+@dataclass(frozen=True, slots=True)
+class GazeBaseName:
+    """What a file's name tells: round of the study, person, session of the round, task (TEX is reading)."""
+
+    round: int
+    person: str
+    session: int
+    task: str
+
+    @property
+    def session_in_words(self) -> str:
+        """The session among all of a person's."""
+        return f"round {self.round} session {self.session}"
+
+
+def parse_file_name(name: str) -> GazeBaseName | None:
+    """Return what ``S_1001_S1_TEX.csv`` or ``S_1002_S1_4_TEX.csv`` tells; None for other names."""
+    found = _NAME.fullmatch(name)
+    return found and GazeBaseName(int(found["round"]), found["person"], int(found["session"]), found["task"])
+
+
+@file_format("gazebase")
+class GazeBase:
+    """One file is one recording; participant, session and task are in its name."""
+
+    title = "GazeBase or GazeBaseVR recording"
+    suffixes = (".csv",)
+    lost = ("trial", "eyes", "events", "geometry", "rate", "pupil_unit")
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the header is that of GazeBase or of GazeBaseVR."""
+        line = next((line for line in head.splitlines() if line.strip()), b"").decode(errors="replace")
+        names = {name.strip('" ') for name in line.removeprefix("\ufeff").split(",")}
+        return names >= _ALWAYS and ("val" in names or names >= _EYES)
+
+    def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+        """Yield the recording."""
+        table = Table(path, options, report, delimiter=",", missing="NaN")
+        numbers = _numbers(table.columns, options)
+        told = parse_file_name(path.name)
+        key = options.key(path)
+        if told:
+            key = options.key(
+                path,
+                observer=options.observer or told.person,
+                stimulus=options.stimulus or told.task,
+                session=options.session or told.session_in_words,
+            )
+        geometry = completed(headset(), options.geometry)
+        if not options.y_up:
+            report.remark("GazeBase's y is taken as it is in the file; --y-up turns it if it grows upwards")
+        unit: str | None = options.time_unit
+        for batch in table.batches({}, numbers, required=("t",)):
+            unit = unit or expect_unit(path, batch.frame["t"].to_numpy(), numbers["t"], "ms")
+            frame = in_seconds(batch.frame, PER_SECOND[unit], "t")
+            if "valid" in numbers:
+                frame = frame.with_columns(pl.col("valid") == 0)
+            if "pupil" in numbers:
+                frame = frame.with_columns(pl.when(pl.col("pupil") > 0).then(pl.col("pupil")))
+            if options.y_up:
+                frame = frame.with_columns(-pl.col(name) for name in ("y", "left_y", "right_y") if name in numbers)
+            for piece in slices(combined(frame, options.eye), options.chunk_rows):
+                yield Chunk(key, piece, geometry)
+
+    def write(self, chunks: Iterable[Chunk], path: Path) -> tuple[str, ...]:
+        """Write a file for each recording into a folder."""
+        return write_files(chunks, path, GazeBaseFile, self.lost)
+
+
+class GazeBaseFile(TableFile):
+    """A recording as in GazeBase: times in ms, gaze in degrees. The targets are not known."""
+
+    format_name = "gazebase"
+    units = (Unit.DEGREE,)
+    labels = ("observer", "stimulus", "session")
+    missing = "NaN"
+    holds = "recording"
+
+    @classmethod
+    def place(cls, key: Key) -> str:
+        """One file for each recording; its labels are its name.
+
+        Raises:
+            InputError: If they are not those of such a name.
+        """
+        found = _SESSION.fullmatch(key.session)
+        name = f"S_{found[1]}{key.observer}_S{found[2]}_{key.stimulus}.csv" if found else ""
+        told = parse_file_name(name)
+        if told is None or (told.person, told.task) != (key.observer, key.stimulus) or not name.isascii():
+            raise InputError(
+                f"GazeBase says by the name of a file whose recording it is, and {key} cannot be one: the participant "
+                "has to be three digits, the stimulus a task in capitals (TEX), the session 'round 1 session 1'",
+                hint="rename them, or write Parquet, CSV or BIDS, which hold any label",
+            )
+        return name
+
+    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
+        """Return GazeBase's columns."""
+        times, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND["ms"])
+        self.losses.add("the last digit of times, which ms cannot tell", inexact)
+        self.losses.add("the screen's pixels", int(piece.begins and piece.geometry.width_px is not None))
+        unknown = pl.Series([None] * piece.samples.height, dtype=pl.String)
+        lost = ~piece.column("valid").fill_null(False)
+        found = {"n": times, "x": piece.column("x"), "y": piece.column("y"), "val": lost.cast(pl.Int64)}
+        found |= {"xT": unknown, "yT": unknown}
+        if "pupil" in piece.samples.columns:
+            sizes = piece.column("pupil")
+            self.losses.add("pupils of 0 or less, which stand for none", int((sizes <= 0).fill_null(False).sum()))
+            found["dP"] = sizes
+        said = pl.Series(["true"] * piece.samples.height, dtype=pl.String)
+        return found if piece.veiled is None else {**found, "veiled": said}
+
+
+def _numbers(columns: Columns, options: ReadOptions) -> dict[str, str]:
+    numbers = {
+        "t": columns.need("'n', milliseconds", "n"),
+        "x": columns.need("'x', degrees", "x"),
+        "y": columns.need("'y', degrees", "y"),
+    }
+    spellings = {"valid": "val", "pupil": "dp", "left_x": "lx", "left_y": "ly", "right_x": "rx", "right_y": "ry"}
+    numbers |= {ours: found for ours, spelling in spellings.items() if (found := columns.find(spelling))}
+    if options.eye != "both" and not {f"{options.eye}_x", f"{options.eye}_y"} <= numbers.keys():
+        raise columns.missing(f"'{options.eye[0]}x' and '{options.eye[0]}y', the {options.eye} eye's gaze")
+    return numbers
