@@ -78,7 +78,7 @@ def experiment_picture_model(
     for place, arrays in ((out, stored(readouts)), (maps, content)):
         if place is not None:
             with replacing(place) as part, part.open("wb") as file:
-                np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  (numpy's stubs)
+                np.savez_compressed(file, **arrays)
     if as_json:
         print_json({"seeds": seeds, "epochs": epochs, "scores": [each.to_dict() for each in scores], "out": out})
         return
