@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gazeveil.aggregate import predicted
 from gazeveil.aggregate.predicted.backbone import PACKAGE, is_installed
 from gazeveil.aggregate.predicted.readout import CELL
 from gazeveil.cli.main import run
 
+SHIPPED = Path(predicted.__file__).with_name("readout.npz")
 pytest.importorskip("torch")
 needs_the_network = pytest.mark.skipif(not is_installed(), reason=f"{PACKAGE} is not installed")
 
@@ -49,7 +51,7 @@ def test_it_trains_a_readout_judges_it_and_keeps_the_maps(
     lab, other = said["scores"]
     assert (lab["set"], lab["pictures"], lab["seen"]) == ("lab", 1, True)
     assert (other["set"], other["pictures"], other["seen"]) == ("other", 2, False)
-    with np.load(out) as trained, np.load("src/gazeveil/aggregate/predicted/readout.npz") as shipped:
+    with np.load(out) as trained, np.load(SHIPPED) as shipped:
         assert {name: trained[name].shape[1:] for name in trained} == {n: shipped[n].shape[1:] for n in shipped}
         assert {trained[name].shape[0] for name in trained} == {2}
     with np.load(maps) as kept:
