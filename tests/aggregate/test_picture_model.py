@@ -8,6 +8,7 @@ import io
 import pickle
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,7 +128,8 @@ def test_weights_that_are_damaged_or_call_something_are_refused(content: bytes, 
 
 def test_a_file_of_tensors_that_lacks_some_is_refused(tmp_path: Path) -> None:
     parts = io.BytesIO()
-    for value in (0x1950A86A20F9469CFC6C, 1001, {}, {}, []):
+    values: tuple[Any, ...] = (0x1950A86A20F9469CFC6C, 1001, {}, {}, [])
+    for value in values:
         pickle.dump(value, parts)
     (tmp_path / "weights.pth").write_bytes(parts.getvalue())
     with pytest.raises(InputError, match="has no tensor"):
