@@ -24,6 +24,12 @@ from gazeveil.noise import NoiseSource
 GRID = Grid(16, 12, screen(800, 600))
 
 
+@pytest.fixture(autouse=True)
+def without_the_picture_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here pictures are judged by the spectral residual, whatever is installed; see test_picture_model.py."""
+    monkeypatch.setattr("gazeveil.aggregate.saliency.is_installed", lambda: False)
+
+
 def a_picture(places: NDArray[np.float64], seed: int = 1) -> NDArray[np.uint8]:
     """A dull slope with a small bright patch at each place, given in pixels of an 800 x 600 screen."""
     rng = np.random.default_rng(seed)
@@ -44,6 +50,10 @@ def test_what_stands_out_is_salient() -> None:
     row, column = divmod(int(values.argmax()), values.shape[1])
     assert (row, column) in {(2, 11), (2, 12), (3, 11), (3, 12)}
     assert values[3, 12] > 5 * np.median(values)
+
+
+def test_without_the_extra_the_spectral_residual_says_it() -> None:
+    assert Saliency.of(a_picture(places_of(1))).said_by == "spectral residual"
 
 
 def test_an_even_picture_says_nothing() -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil import Ledger, Recording, screen, write_corpus
+from gazeveil import Corpus, Ledger, Recording, Study, screen, write_corpus
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
+from gazeveil.release.manifest import write_study
 
 DESK = screen(1600, 1200, 400, 300, 600)
 COARSE = ["--cell-deg", "4", "--blur-deg", "4"]
@@ -192,6 +194,47 @@ def test_the_stimulus_may_help_the_decoder(study: Path, tmp_path: Path, capsys: 
     hierarchical = ["--strategy", "hierarchical", "--saliency", str(tmp_path / "a.png")]
     assert run([*base, "--out", str(tmp_path / "no"), *hierarchical]) == 3
     assert not (tmp_path / "no").exists()
+
+
+def test_a_map_of_ones_own_may_help_the_decoder_and_is_stored(study: Path, tmp_path: Path) -> None:
+    y, x = np.mgrid[0:30, 0:40]
+    values = np.exp(-((x - 12.5) ** 2 + (y - 10) ** 2) / 8)
+    np.save(tmp_path / "map.npy", values)
+    np.save(tmp_path / "tall.npy", values.T)
+    base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--no-ledger", *COARSE]
+    out = tmp_path / "map"
+    assert run([*base, "--out", str(out), "--prior", str(tmp_path / "map.npy")]) == 0
+    sidecar = json.loads((out / "release.json").read_text())
+    stored = Saliency.of_map(np.load(out / "prior_map.npy"))
+    assert stored == Saliency.of_map(values)
+    assert sidecar["recipe"]["picture"] == stored.digest
+    assert sidecar["about_the_value"]["picture_said_by"] == "own map"
+    assert sidecar["about_the_value"]["picture_share"] > 0
+    for name in ("tall.npy", "missing.npy"):
+        assert run([*base, "--out", str(tmp_path / "no"), "--prior", str(tmp_path / name)]) == 3
+    both = ["--prior", str(tmp_path / "map.npy"), "--saliency", str(tmp_path / "a.png")]
+    assert run([*base, "--out", str(tmp_path / "no"), *both]) == 3
+    unused = ["--prior", str(tmp_path / "map.npy"), "--strategy", "hierarchical"]
+    assert run([*base, "--out", str(tmp_path / "no"), *unused]) == 3
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_study_may_declare_the_map(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = np.random.default_rng(1).random((30, 40))
+    np.save(tmp_path / "map.npy", values)
+    declared = Study.observed_in(Corpus.open(study)).with_prior("a.png", tmp_path / "map.npy")
+    write_study(declared, tmp_path / "study.toml")
+    base = ["heatmap", str(study), "--study", str(tmp_path / "study.toml"), "--stimulus", "a.png", "--epsilon", "1"]
+    release = [*base, "--no-ledger", "--anyway", *COARSE, "--out"]
+    assert run([*release, str(tmp_path / "one")]) == 0
+    sidecar = json.loads((tmp_path / "one" / "release.json").read_text())
+    assert sidecar["recipe"]["picture"] == Saliency.of_map(values).digest
+    assert run([*release, str(tmp_path / "two"), "--strategy", "hierarchical"]) == 0
+    assert not (tmp_path / "two" / "prior_map.npy").exists()
+    np.save(tmp_path / "map.npy", values + 1)
+    capsys.readouterr()
+    assert run([*release, str(tmp_path / "three")]) == 3
+    assert "declares" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["study", ".", "study/maps"])

@@ -17,6 +17,9 @@ from gazeveil.files import replacing
 def experiment_picture_model(
     folder: Annotated[Path, typer.Argument(help="A folder a set, each with `images` and `fixations.csv`.")],
     out: Annotated[Path | None, typer.Option("--out", help="Where the readout goes, such as readout.npz.")] = None,
+    maps: Annotated[
+        Path | None, typer.Option("--maps", help="Where the predicted maps of the pictures that were held out go.")
+    ] = None,
     without: Annotated[str, typer.Option("--without", help="Sets that are judged but not trained on.")] = "",
     held_out: Annotated[
         float, typer.Option("--held-out", min=0.0, max=0.9, help="Share of pictures for judging; held_out.txt wins.")
@@ -37,7 +40,7 @@ def experiment_picture_model(
     import numpy as np  # noqa: PLC0415
 
     from gazeveil.aggregate.predicted.backbone import backbone  # noqa: PLC0415
-    from gazeveil.experiments.picture_model.judging import judge  # noqa: PLC0415
+    from gazeveil.experiments.picture_model.judging import judge, judged_pictures, predicted  # noqa: PLC0415
     from gazeveil.experiments.picture_model.network import Frozen, Trained, stored  # noqa: PLC0415
     from gazeveil.experiments.picture_model.pictures import read_set  # noqa: PLC0415
     from gazeveil.experiments.picture_model.training import train  # noqa: PLC0415
@@ -66,9 +69,16 @@ def experiment_picture_model(
                 train(frozen, channels, trained, seed=seed + which, device=device, epochs=epochs, tell=step)
             )
         scores = [judge(frozen, readouts, each, trained, device) for each in sets]
-    if out is not None:
-        with replacing(out) as part, part.open("wb") as file:
-            np.savez_compressed(file, **stored(readouts))  # type: ignore[arg-type]  (numpy's stubs)
+        content = {
+            f"{each.name}/{picture.name}": np.exp(predicted(frozen, readouts, picture, device).cpu().numpy())
+            for each in sets
+            if maps is not None
+            for picture in judged_pictures(each, trained)
+        }
+    for place, arrays in ((out, stored(readouts)), (maps, content)):
+        if place is not None:
+            with replacing(place) as part, part.open("wb") as file:
+                np.savez_compressed(file, **arrays)
     if as_json:
         print_json({"seeds": seeds, "epochs": epochs, "scores": [each.to_dict() for each in scores], "out": out})
         return

@@ -12,6 +12,7 @@ import typer
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
+from gazeveil.errors import OptionError
 
 app = command_app()
 
@@ -32,17 +33,27 @@ def heatmap(
     saliency: Annotated[
         Path | None, typer.Option("--saliency", help="The stimulus as a PNG, whose pixels the decoder may use.")
     ] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            "--prior", help="A public map of where gaze is likely, instead of --saliency: rows x columns, .npy."
+        ),
+    ] = None,
 ) -> None:
     """Release a differentially private heatmap of one stimulus.
 
     The folder holds the map, pictures, error bars, and the guarantee in words.
     """
     from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
-    from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.release.heatmap_files import read_map, read_picture  # noqa: PLC0415  (loads the plotting parts)
 
-    study = door.study().with_picture(stimulus, overlay)
+    if saliency is not None and prior is not None:
+        raise OptionError("--saliency and --prior exclude each other", hint="give the picture, or a map of your own")
+    study = door.study().with_picture(stimulus, overlay).with_prior(stimulus, prior)
     screen = study.stimulus(stimulus).screen
-    picture = None if saliency is None else Saliency.of(read_picture(saliency, screen))
+    picture = read_map(prior, screen) if prior is not None else None
+    if saliency is not None:
+        picture = Saliency.of(read_picture(saliency, screen))
     mechanism = PrivateHeatmap(
         epsilon=epsilon, delta=delta, strategy=strategy, cell_deg=cell_deg, blur_deg=blur_deg, picture=picture
     )

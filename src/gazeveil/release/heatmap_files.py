@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gaze.geometry import Geometry
@@ -22,6 +23,9 @@ from gazeveil.types import FloatArray
 CONFIDENCE_SDS = 2.58
 """Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""
 
+
+MOST_STRETCHED = 1.3
+"""How far the cells of a user's own map may be from squares: beyond it, rows and columns were taken for one another."""
 
 MOST_DRAWN = 200
 """The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
@@ -108,6 +112,44 @@ def picture_of(stimulus: Stimulus) -> NDArray[np.uint8] | None:
         InputError: If it is no picture, or of other proportions than the screen.
     """
     return None if stimulus.picture is None else read_picture(checked_file(stimulus.picture), stimulus.screen)
+
+
+def read_map(path: Path, geometry: Geometry) -> Saliency:
+    """Read a map of the user's own of where gaze is likely on a plane, as numpy stores arrays.
+
+    Raises:
+        InputError: If it is no such map, or of quite other proportions than the plane.
+    """
+    hint = "store it with numpy.save: rows by columns, from the upper left"
+    try:
+        with path.open("rb") as file:
+            values = np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"cannot read the map {path}: {error}", hint=hint) from None
+    try:
+        found = Saliency.of_map(values)
+    except InputError as error:
+        raise InputError(f"{path}: {error.message}", hint=error.hint or hint) from None
+    if geometry.width_px is not None and geometry.height_px is not None:
+        rows, columns = values.shape
+        wanted = geometry.width_px / geometry.height_px
+        if not 1 / MOST_STRETCHED <= columns / rows / wanted <= MOST_STRETCHED:
+            raise InputError(
+                f"{path} has {rows} rows and {columns} columns, but the plane is {geometry.width_px:g} x "
+                f"{geometry.height_px:g}: other proportions",
+                hint="rows first, then columns; the map covers the whole plane",
+            )
+    return found
+
+
+def prior_map_of(stimulus: Stimulus) -> Saliency | None:
+    """Read the map of likely gaze that a study declares for a stimulus; None where it declares none.
+
+    Raises:
+        FileFormatError: If it is not the declared file.
+        InputError: If it is no map.
+    """
+    return None if stimulus.prior is None else read_map(checked_file(stimulus.prior), stimulus.screen)
 
 
 def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:

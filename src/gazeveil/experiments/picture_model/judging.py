@@ -45,41 +45,37 @@ class Score:
         return asdict(self)
 
 
+def judged_pictures(judged: PictureSet, trained: list[PictureSet]) -> tuple[Looked, ...]:
+    """Return the pictures that no readout saw: those held out, or all of a set that was not trained on."""
+    return judged.held_out if judged in trained else (*judged.trained, *judged.held_out)
+
+
 def judge(
     network: Frozen, readouts: list[Trained], judged: PictureSet, trained: list[PictureSet], device: str
 ) -> Score:
-    """Judge readouts by the pictures of a set that were held out, or by all if none was trained on."""
-    seen = judged in trained
-    pictures = judged.held_out if seen else (*judged.trained, *judged.held_out)
+    """Judge readouts by the pictures of a set that they never saw."""
+    pictures = judged_pictures(judged, trained)
     own, common = judged.centre(), np.mean([each.centre() for each in trained], axis=0)
-    weight = float(np.mean([float(each.centre) for each in readouts]))
-    rows = [_scores(network, readouts, each, own, common, weight, device) for each in pictures]
+    weight = float(np.mean([each.centre.item() for each in readouts]))
+    rows = []
+    for picture in pictures:
+        shape = picture.looks.shape
+        content = predicted(network, readouts, picture, device)
+        at_own, at_common = (weight * log_centre(each, shape, device) for each in (own, common))
+        truth = shrunk(picture.looks, *SHAPE)
+        guesses = (at_own / weight, content, content + at_common, content + at_own)
+        rows.append([_correlation(each, truth) for each in guesses])
     means = np.mean(rows, axis=0) if rows else np.full(4, np.nan)
-    return Score(judged.name, len(pictures), seen, *(float(value) for value in means))
+    return Score(judged.name, len(pictures), judged in trained, *(float(value) for value in means))
 
 
 @torch.no_grad()
-def _scores(
-    network: Frozen,
-    readouts: list[Trained],
-    picture: Looked,
-    own: FloatArray,
-    common: FloatArray,
-    weight: float,
-    device: str,
-) -> list[float]:
-    shape = picture.looks.shape
+def predicted(network: Frozen, readouts: list[Trained], picture: Looked, device: str) -> torch.Tensor:
+    """Return the content of a picture, in logarithms of mean 0: the mean of several readouts."""
     pixels = torch.from_numpy(picture.pixels.transpose(2, 0, 1).astype(np.float32))[None].to(device)
     features = network(pixels)
-    content = torch.stack([_centred(each(features, shape)[0]) for each in readouts]).mean(0)
-    logs = {name: log_centre(each, shape, device) for name, each in (("own", own), ("common", common))}
-    guesses = [logs["own"], content, content + weight * logs["common"], content + weight * logs["own"]]
-    truth = shrunk(picture.looks, *SHAPE)
-    return [_correlation(each, truth) for each in guesses]
-
-
-def _centred(values: torch.Tensor) -> torch.Tensor:
-    return values - values.mean()
+    logs = torch.stack([each(features, picture.looks.shape)[0] for each in readouts])
+    return (logs - logs.mean((1, 2), keepdim=True)).mean(0)
 
 
 def _correlation(logs: torch.Tensor, truth: FloatArray) -> float:

@@ -69,7 +69,7 @@ class _Moved:
         )
 
 
-class Trained(torch.nn.Module):  # type: ignore[misc]  (torch is not typed here)
+class Trained(torch.nn.Module):  # type: ignore[misc]
     """One readout; its layers bear the names of ``readout.npz``."""
 
     def __init__(self, channels: list[int]) -> None:

@@ -30,7 +30,7 @@ _STEP = 2 * CELL
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Batch:
-    """Pictures of one shape, where people looked, and the logarithm of their sets' centres."""
+    """Pictures of one shape on the device, where people looked, and the logarithm of their sets' centres."""
 
     pixels: torch.Tensor
     looks: torch.Tensor
@@ -50,18 +50,16 @@ def train(
     """Train one readout on the pictures of all sets that are not held out."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    shown = [(each, centre) for each_set in sets for centre in [each_set.centre()] for each in each_set.trained]
-    groups: dict[tuple[int, ...], list[tuple[Looked, FloatArray]]] = {}
-    for each, centre in shown:
-        groups.setdefault(each.pixels.shape, []).append((each, centre))
-    steps = epochs * sum(math.ceil(len(group) / BATCH) for group in groups.values())
-    readout = Trained(channels).to(device)
+    groups = _by_shape(sets, device)
+    steps = epochs * sum(math.ceil(len(group.pixels) / BATCH) for group in groups)
+    readout = Trained(channels)
+    readout.to(device)
     optimiser = torch.optim.AdamW(readout.parameters(), lr=RATE, weight_decay=DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, RATE, total_steps=steps, pct_start=WARM_UP)
     readout.train()
     done = 0
     for _ in range(epochs):
-        for plain in _batches(list(groups.values()), rng, device):
+        for plain in _batches(groups, rng):
             batch, weights = _varied(plain, rng)
             content = readout(network(batch.pixels), batch.looks.shape[1:])
             logs = functional.log_softmax((content + readout.centre * batch.centres).flatten(1), 1)
@@ -83,17 +81,32 @@ def log_centre(centre: FloatArray, shape: tuple[int, int], device: str) -> torch
     return functional.interpolate(values, size=shape, mode="bilinear", align_corners=False)[0, 0].clamp_min(1e-6).log()
 
 
-def _batches(groups: list[list[tuple[Looked, FloatArray]]], rng: np.random.Generator, device: str) -> Iterator[_Batch]:
+def _by_shape(sets: list[PictureSet], device: str) -> list[_Batch]:
+    """Return all pictures that are trained on, those of one shape together."""
+    groups: dict[tuple[int, ...], list[tuple[Looked, FloatArray]]] = {}
+    for each in sets:
+        centre = each.centre()
+        for picture in each.trained:
+            groups.setdefault(picture.pixels.shape, []).append((picture, centre))
+    return [
+        _Batch(
+            torch.from_numpy(np.stack([each.pixels.transpose(2, 0, 1) for each, _ in group])).to(device),
+            torch.from_numpy(np.stack([each.looks for each, _ in group]).astype(np.float32)).to(device),
+            torch.stack([log_centre(centre, each.looks.shape, device) for each, centre in group]),
+        )
+        for group in groups.values()
+    ]
+
+
+def _batches(groups: list[_Batch], rng: np.random.Generator) -> Iterator[_Batch]:
     parts = []
     for group in groups:
-        order = rng.permutation(len(group))
-        parts += [[group[place] for place in order[start : start + BATCH]] for start in range(0, len(group), BATCH)]
+        order = rng.permutation(len(group.pixels))
+        parts += [(group, order[start : start + BATCH]) for start in range(0, len(order), BATCH)]
     for place in rng.permutation(len(parts)):
-        part = parts[place]
-        pixels = np.stack([each.pixels.transpose(2, 0, 1) for each, _ in part]).astype(np.float32)
-        looks = np.stack([each.looks for each, _ in part]).astype(np.float32)
-        centres = [log_centre(centre, looks.shape[1:], device) for _, centre in part]
-        yield _Batch(torch.from_numpy(pixels).to(device), torch.from_numpy(looks).to(device), torch.stack(centres))
+        group, chosen = parts[place]
+        at = torch.from_numpy(chosen).to(group.pixels.device)
+        yield _Batch(group.pixels[at].float(), group.looks[at], group.centres[at])
 
 
 def _varied(batch: _Batch, rng: np.random.Generator) -> tuple[_Batch, torch.Tensor]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import polars as pl
 from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
+from gazeveil.aggregate.heatmap import COUNT_SHARE, FOLLOW_PICTURES, PrivateHeatmap
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.exact import as_text, exact
@@ -26,7 +26,7 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import picture_of, prior_map_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, check_delta, one_stimulus
@@ -34,6 +34,9 @@ from gazeveil.release.products._strategy_method import strategy_method
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study
 from gazeveil.types import IntArray, Tell
+
+PRIOR_MAP = "prior_map.npy"
+"""The file with what the stimulus's picture, or a map of the user's own, said about gaze."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,12 +124,16 @@ class HeatmapMeasurement(OneStimulus):
         return self._strategy(number).decode(sums)
 
     def write(self, value: Estimate, folder: Path, tell: Tell) -> dict[str, Any]:
-        """Write the map and its pictures."""
+        """Write the map, its pictures, and what the picture said: with it the map can be decoded again."""
         np.savez_compressed(folder / "heatmap.npz", map=value.map, noise_sd=value.noise_sd, prior=value.prior)
         self.frame(value).write_parquet(folder / "heatmap.parquet")
+        about: dict[str, Any] = {"data_share": value.data_share, "picture_share": value.picture_share}
+        if (picture := self.mechanism.picture) is not None:
+            np.save(folder / PRIOR_MAP, picture.values)
+            about |= {"picture_said_by": picture.said_by}
         title = f"private heatmap: {self.stimulus}"
         write_map(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), title)
-        return {"data_share": value.data_share, "picture_share": value.picture_share}
+        return about
 
     def frame(self, value: Estimate) -> pl.DataFrame:
         """Return the map as a table, a row a cell."""
@@ -158,6 +165,8 @@ def heatmap_forecast(task: Task) -> Forecast:
 def prepare(study: Study, mechanism: PrivateHeatmap, stimulus: str | None = None) -> HeatmapMeasurement:
     """Plan the heatmap of one stimulus of a study."""
     name = one_stimulus(study, stimulus, "heatmap")
+    if mechanism.picture is None and mechanism.strategy in {"auto", *FOLLOW_PICTURES}:
+        mechanism = replace(mechanism, picture=prior_map_of(study.stimulus(name)))
     study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     found = HeatmapMeasurement(study, mechanism, name)
     check_delta(found.delta, study)
