@@ -14,8 +14,7 @@ from itertools import pairwise
 from types import FrameType
 
 from gazeveil.cli.main import run
-
-SHARED = {"errors", "files", "registry", "types", "pictures", "showing", "toml_table", "toml_lines", "_compiled"}
+from tests.test_architecture import SHARED
 
 
 def first_calls(arguments: list[str]) -> list[tuple[str, str]]:

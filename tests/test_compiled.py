@@ -134,3 +134,12 @@ def test_everything_compiled_goes_through_the_one_decorator() -> None:
     assert using == {PACKAGE / "_compiled.py"}
     decorated = {path for path in PACKAGE.rglob("*.py") if "import kernel\n" in path.read_text()}
     assert decorated <= set(_compiled.sources())
+
+
+def test_ways_around_different_kernels_are_kept_apart() -> None:
+    from gazeveil.samples.mechanisms import _gaussian_kernels, _hold_kernels, _sparse_kernels, _tested_kernels
+
+    ways = [_gaussian_kernels.run, _hold_kernels.run, _hold_kernels.step, _sparse_kernels.run, _tested_kernels.run]
+    names = {way.py_func.__qualname__ for way in ways}
+    assert len(names) == len(ways)
+    assert "gazeveil.samples.mechanisms._hold_kernels.run" in names

@@ -57,6 +57,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         self._base = f"{self._any_digest}{digest[:32]}"
         self._cache_file = IndexDataCacheFile(self.cache_path, self._base, source_stamp=digest)
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Return what else compiled code depends on: the name says all about the function, outer variables too."""
+        return sig, codegen.magic_tuple()
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code, and drop what was compiled from other sources."""
         if digest_of_sources() != _digest_at_start():
@@ -68,15 +72,21 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
                     path.unlink()
 
 
-def kernel(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def kernel(
+    *signatures: Any, around: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function of a module, for these signatures or for those it is called with.
 
     Args:
         signatures: If given, the function is compiled now, and for these alone.
+        around: The kernel that a function within a function calls, and no other outer variable: its module tells what
+            is kept apart from what.
         options: As `numba.njit` takes them.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
+        if around is not None:
+            function.__qualname__ = f"{around.__module__}.{function.__name__}"
         dispatcher = njit(nogil=True, **options)(function)
         if dispatcher is function:  # numba is told not to compile (NUMBA_DISABLE_JIT)
             return function

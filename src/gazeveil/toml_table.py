@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.privacy.exact import exact
+from gazeveil.exact import exact
 from gazeveil.toml_lines import Where, line_of
 
 LONGEST_NAME = 80

@@ -20,11 +20,11 @@ from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.movie_plan import MoviePlan, _bins, _cosines
 from gazeveil.aggregate.sight import joint_sensitivity
 from gazeveil.errors import InputError, OptionError
+from gazeveil.exact import exact
 from gazeveil.noise import add_gaussian
 from gazeveil.privacy.audit import Subject, audit
 from gazeveil.privacy.audit.result import Verdict
 from gazeveil.privacy.calibrate import gaussian_delta
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.study import Study
 from tests.releasing import planned, released

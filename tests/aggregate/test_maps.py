@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 from gazeveil import screen
 from gazeveil.aggregate import _map_kernels, maps
-from gazeveil.aggregate.engine import Columns, Kernel, ManyKernel, add_exactly, add_up
+from gazeveil.aggregate.engine import Columns, Kernel, ManyKernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import (
     LARGEST_BOUND,
@@ -29,6 +29,7 @@ from gazeveil.aggregate.maps import (
     dwell,
     to_bounded_integers,
 )
+from gazeveil.engines.adding import add_exactly, add_up
 from gazeveil.errors import InternalError, OptionError
 
 DESK = screen(40, 30, 200, 150, 600)

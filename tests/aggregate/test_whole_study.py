@@ -20,9 +20,9 @@ from gazeveil.aggregate.study_plan import BOUND, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
+from gazeveil.exact import exact
 from gazeveil.gaze.mapping import OneByOne
 from gazeveil.privacy.calibrate import gaussian_delta
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
 from tests.releasing import planned, released
 

@@ -145,7 +145,7 @@ def test_a_seed_makes_the_release_unproven(capsys: pytest.CaptureFixture[str]) -
         ({"--dataset": None, "--ledger": None}, 3, "say which ledger to charge"),
         ({"--out": "dwell.csv"}, 3, "a release is a folder"),
         ({"--out": None}, 3, "say where to write"),
-        ({"--out": "study"}, 4, "exists already"),
+        ({"--out": "study"}, 4, "are not apart"),
         ({"corpus": "nowhere"}, 3, "a corpus folder"),
     ],
     ids=str,

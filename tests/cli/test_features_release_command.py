@@ -132,7 +132,7 @@ class TestReleases:
         raw.write_bytes((tables / "private.parquet").read_bytes())
         options = ["--mechanism", "fpa", "--epsilon", "1", "--steps", str(STEPS), "--overwrite"]
         assert release(raw, raw, *options) != 0
-        assert "not replaced" in capsys.readouterr().err
+        assert "are not apart" in capsys.readouterr().err
         assert release(raw, tmp_path / "raw.parquet", *options) == 3
         assert "a release is a folder" in capsys.readouterr().err
         made = ["features", "design", str(raw), "--source", "x", "--out", str(raw), "--overwrite"]

@@ -162,6 +162,25 @@ def test_a_study_that_declares_no_size_gets_one_from_the_options_of_a_plan(
     assert "24-inch" not in capsys.readouterr().out
 
 
+def test_experiments_on_a_corpus_without_a_size_say_what_they_assume_and_take_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_corpus(recordings("pixels"), tmp_path / "c")
+    asked = ["experiment", "heatmap", "--data", str(tmp_path / "c"), "--observers", "4", "--images", "1"]
+    asked += ["--methods", "prior"]
+    assert run(asked) == 0
+    said = capsys.readouterr()
+    assert "assumed is a 24-inch screen" in said.err
+    assert run([*asked, "--json"]) == 0
+    assert "24-inch" in json.loads(capsys.readouterr().out)["assumed"]
+    assert run([*asked, "--json", "--size-mm", "530x300", "--distance-mm", "600"]) == 0
+    assert "assumed" not in json.loads(capsys.readouterr().out)
+    assert run([*asked, "--screen", "800x600"]) != 0
+    assert "width_px is given as 800" in capsys.readouterr().err
+    assert run(["experiment", "forecast", "--data", "simulated", "--distance-mm", "600"]) != 0
+    assert "is known" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("plane", ["pixels", "fractions"])
 def test_events_take_the_size_for_a_corpus_too_and_name_the_options_without_it(
     plane: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -209,6 +228,7 @@ def takes_gaze(command: Any) -> bool:
     """Whether a command takes recordings, or plans what is made of them."""
     names = {parameter.name for parameter in command.params}
     given = {"corpus", "inputs", "replay"} & names
+    given |= {"images", "data"} if {"images", "data"} <= names else set()  # experiments on a corpus of one's own
     return bool(given) or {"study_file", "product"} <= names
 
 
@@ -229,6 +249,7 @@ def commands() -> dict[str, Any]:
 def test_every_command_that_takes_gaze_takes_the_size_of_the_screen() -> None:
     found = {name: command for name, command in commands().items() if takes_gaze(command) and name not in COMPARES}
     assert {"heatmap", "heatmaps", "movie", "aoi", "veil", "events", "convert", "plan", "study init"} <= set(found)
+    assert {"experiment heatmap", "experiment forecast"} <= set(found)
     assert {"features extract", "features release", "attack run", "track", "info"} <= set(found)
     for name, command in found.items():
         options = {option for parameter in command.params for option in parameter.opts}

@@ -86,7 +86,7 @@ def test_stimuli_and_sessions_are_compared_in_one_spelling_too(store: Any) -> No
     corpus = store([gaze("ann", DECOMPOSED, DECOMPOSED), gaze("ann", COMPOSED, "other")])
     data = bind(declared("ann", stimuli=[COMPOSED], recordings=Recordings(sessions=(COMPOSED,))), corpus)
     assert keys(data) == {Key("ann", COMPOSED, COMPOSED)}
-    assert len(data.on(DECOMPOSED).keys()) == 1
+    assert len(data.corpus.keys()) == 1
 
 
 def test_sessions_and_stimuli_that_are_not_declared_are_left_out(store: Any) -> None:
@@ -131,8 +131,10 @@ def test_a_part_whose_labels_cannot_be_read_bothers_only_who_needs_it(tmp_path: 
     corpus = Corpus.open(tmp_path / "gaze")
     (path,) = (part.path for part in corpus.parts if part.stimulus == "b" and part.path)
     path.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
-    data = bind(declared("ann", stimuli=["a", "b"]), corpus)
-    assert data.on("a").scan().collect().height == 10
+    data = bind(declared("ann", stimuli=["a", "b"]), corpus, ["a"])
+    assert data.corpus.scan().collect().height == 10
+    assert not data.remarks
+    assert len(bind(declared("ann", stimuli=["a", "b"]), corpus).remarks) == 1
 
 
 def test_parts_whose_labels_all_pass_are_not_filtered(tmp_path: Path) -> None:

@@ -61,6 +61,31 @@ def test_the_trap_is_one_once_the_charge_is_paid(name: str, trap: Path, tmp_path
         assert ledger.account("lab").totals.charges == 1  # the charge stands
 
 
+def test_a_ledger_is_named_by_its_address_and_closed_before_data_are_read(
+    trap: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plans()["heatmap"]
+    _ledger(tmp_path, plan, enough=True).close()
+    order: list[str] = []
+    close = Ledger.close
+
+    def closing(ledger: Ledger) -> None:
+        order.append("closed")
+        close(ledger)
+
+    def reading(*_: Any) -> Any:
+        order.append("read")
+        raise Touched
+
+    monkeypatch.setattr(Ledger, "close", closing)
+    monkeypatch.setattr(type(plan.measurement), "open", reading)
+    with pytest.raises(ReleaseFailed):
+        plan.release(trap, ledger=tmp_path / "ledger-True.sqlite", account="lab", anyway=True)
+    assert order == ["closed", "read"]
+    with Ledger.open(tmp_path / "ledger-True.sqlite") as ledger:
+        assert ledger.account("lab").totals.charges == 1
+
+
 def test_all_products_are_here() -> None:
     assert {plan.measurement.product for plan in plans().values()} == set(PRODUCTS.names())
     assert any(isinstance(plan.guarantee.unit, WindowOfGaze) for plan in plans().values())

@@ -10,8 +10,6 @@ import math
 import os
 import pickle
 import tomllib
-from dataclasses import fields, replace
-from fractions import Fraction
 from threading import Event, Thread
 from typing import Any
 
@@ -23,63 +21,21 @@ from hypothesis import strategies as st
 from gazeveil import NoiseSource, Recording, Unproven, screen
 from gazeveil.errors import GazeveilError, InputError, OptionError, StateError, VeilShut
 from gazeveil.gaze.recording import Eye
-from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples import MECHANISMS, SampleMechanism, Screen, Sphere, mechanism_from_dict
+from gazeveil.privacy.guarantee import Guarantee
+from gazeveil.samples import MECHANISMS, Screen, mechanism_from_dict
 from gazeveil.samples.space import Room, Space
-from gazeveil.types import FloatArray
-
-SCREEN = Screen(1280, 720, 40.0)
-SPACES: list[Space] = [SCREEN, Sphere(), Sphere(100, 80)]
-NAMES = MECHANISMS.names()
-PROMISE = {"epsilon": 3, "window": "0.5"}
-PROMISING = [name for name in NAMES if "epsilon" in {field.name for field in fields(MECHANISMS[name])}]
-
-
-def example(name: str, space: Space = SCREEN) -> SampleMechanism:
-    """Return a mechanism with parameters under which all of its parts do something within a short stream."""
-    kind = MECHANISMS[name]
-    known = {field.name for field in fields(kind)}
-    given: dict[str, Any] = {key: value for key, value in PROMISE.items() if key in known}
-    if "radius" in known and "epsilon" in known:
-        given["radius"] = 0.05 * space.size[0]
-    if name in ("smoothing", "random-smoothing"):
-        given["window"] = 7
-    if "members" in known:
-        given["members"] = (example("spatial", space), example("smoothing", space), example("temporal", space))
-    if name == "rotate":
-        given |= {"least": 0.1, "most": 0.4}
-    return kind(space, **given)
-
-
-def stream(space: Space, count: int = 600, seed: int = 5) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return a stream with fixations, jumps, gaps, an odd clock, and gaze beyond the edges."""
-    rng = np.random.default_rng(seed)
-    t = 100.0 + np.cumsum(rng.uniform(0.002, 0.01, count))
-    t[count // 3 :] += 3600.0  # a gap of an hour
-    t[50] = t[40]
-    t[100:110] = t[100]
-    places = rng.uniform(-0.1, 1.1, (count // 40 + 1, 2)).repeat(40, axis=0)[:count]
-    gaze = np.array(space.low) + (places + rng.normal(0, 0.002, (count, 2))) * np.array(space.size)
-    gaze[70:80] = np.nan
-    gaze[81, 0] = np.nan
-    gaze[90, 1] = np.inf
-    gaze[91] = 1e308
-    gaze[0 if seed % 2 else 1] = np.nan
-    return t, gaze[:, 0].copy(), gaze[:, 1].copy()
-
-
-def stepped(veil: Any, t: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    points = [veil.step(*sample) for sample in zip(t.tolist(), x.tolist(), y.tolist(), strict=True)]
-    return np.array(points).reshape(-1, 2).T
-
-
-def same(one: Any, two: Any) -> bool:
-    """Whether two outputs are the same bit for bit; a point that is missing equals one that is missing."""
-    return np.array_equal(np.asarray(one), np.asarray(two), equal_nan=True)
-
-
-each = pytest.mark.parametrize("name", NAMES)
-everywhere = pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{space.kind}-{space.period:g}")
+from tests.samples.contract_bench import (
+    NAMES,
+    PROMISING,
+    SCREEN,
+    each,
+    everywhere,
+    example,
+    required,
+    same,
+    stepped,
+    stream,
+)
 
 
 @each
@@ -149,11 +105,6 @@ def test_unknown_parameters_are_refused(name: str) -> None:
         mechanism_from_dict({**example(name).to_dict(), "strength": 3})
     with pytest.raises(OptionError, match="space"):
         MECHANISMS[name](None, **required(name))  # type: ignore[arg-type]
-
-
-def required(name: str) -> dict[str, Any]:
-    mechanism = example(name)
-    return {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.name != "space"}
 
 
 @each
@@ -358,90 +309,6 @@ def test_points_in_a_room_are_veiled_or_refused(name: str) -> None:
     assert same(live, filed)
     state = veil.to_bytes()
     assert mechanism.resume(state, NoiseSource.seeded(7)).to_bytes() == state
-
-
-@pytest.mark.parametrize("name", PROMISING)
-@pytest.mark.parametrize(
-    "nothing", [{"epsilon": 0}, {"radius": 0}, {"window": 0}, {"epsilon": -1}, {"radius": math.nan}]
-)
-def test_a_promise_of_nothing_is_refused(name: str, nothing: dict[str, Any]) -> None:
-    with pytest.raises(OptionError):
-        MECHANISMS[name](SCREEN, **{**required(name), **nothing})
-
-
-@pytest.mark.parametrize("name", PROMISING)
-def test_a_window_shorter_than_a_sample_is_refused_or_kept(name: str) -> None:
-    t, x, y = stream(SCREEN)
-    try:
-        mechanism = MECHANISMS[name](SCREEN, **{**required(name), "window": "0.0001"})
-    except OptionError:
-        return
-    live = stepped(mechanism.start(NoiseSource.seeded(7)), t, x, y)
-    assert same(live, mechanism.start(NoiseSource.seeded(7)).run(t, x, y))
-    assert not np.isnan(live).any()
-
-
-@pytest.mark.parametrize("name", PROMISING)
-def test_a_radius_that_changes_with_every_sample_is_survived(name: str) -> None:
-    mechanism, (t, x, y) = example(name), stream(SCREEN, 300)
-    veil: Any = mechanism.start(NoiseSource.seeded(7))
-    for n, sample in enumerate(zip(t.tolist(), x.tolist(), y.tolist(), strict=True)):
-        if veil.can_change:
-            veil.change(sample[0], radius=60 + n % 5)
-        assert not np.isnan(veil.step(*sample)).any()
-    assert not veil.shut
-
-
-def with_a_knob(name: str) -> SampleMechanism:
-    """Return a mechanism that can change its promise, if any of its kind can."""
-    if name == "chain":
-        return MECHANISMS[name](SCREEN, members=(example("edge"), example("clock"), example("smoothing")))  # type: ignore[call-arg]
-    if name == "rotate":
-        return MECHANISMS[name](SCREEN, members=(example("clock"), example("held-ticks")), least=0.6, most=0.9)  # type: ignore[call-arg]
-    return example(name)
-
-
-@each
-def test_a_veil_says_truthfully_whether_its_promise_can_be_changed(name: str) -> None:
-    mechanism, (t, x, y) = with_a_knob(name), stream(SCREEN, 120)
-    veil = mechanism.start(NoiseSource.secure())
-    veil.run(t[:30], x[:30], y[:30])
-    assert veil.can_change == mechanism.can_change == bool(mechanism.knob) == (not mechanism.fixed)
-    wish: dict[str, Any] = {"epsilon": 2, "window": "0.75", "radius": 70}
-    if veil.can_change:
-        wanted = mechanism.with_promise(**wish)
-        assert mechanism.can_become(wanted)
-        assert wanted.knob == {"epsilon": 2, "window": Fraction("0.75"), "radius": 70}
-        veil.change(float(t[30]), **wish)
-        assert veil.promise == wanted
-        assert veil.guarantee == wanted.guarantee == GazeStreamDP(2, "0.75", 70)
-        moved = mechanism.resume(veil.hand_over(), NoiseSource.secure())
-        assert moved.promise == wanted
-    else:
-        for turned in (lambda: veil.change(float(t[30]), **wish), lambda: mechanism.with_promise(**wish)):
-            with pytest.raises(OptionError) as refused:
-                turned()
-            assert mechanism.fixed in str(refused.value)
-        assert not mechanism.can_become(mechanism)
-        assert veil.promise == mechanism
-        assert not veil.shut
-        veil.run(t[30:], x[30:], y[30:])
-
-
-def test_those_that_can_change_are_these() -> None:
-    able = [name for name in NAMES if with_a_knob(name).can_change]
-    assert able == sorted([*(set(PROMISING) - {"kaleido-as-published"}), "chain"])
-
-
-def test_a_stream_goes_on_only_as_what_differs_in_the_promise_alone() -> None:
-    clock: Any = example("clock")
-    assert clock.can_become(clock.with_promise(radius=99))
-    assert not clock.can_become(replace(clock, filter=False))
-    assert not clock.can_become(example("kaleido"))
-    assert not clock.can_become(example("gaussian"))
-    one, other = (MECHANISMS["chain"](SCREEN, members=(edge, clock)) for edge in (example("edge"), example("spatial")))  # type: ignore[call-arg]
-    assert one.can_become(one.with_promise(epsilon=1))
-    assert not one.can_become(other)
 
 
 @each

@@ -17,8 +17,8 @@ from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.sight import SIGHTS
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, chance_of_failure
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.privacy.exact import Number, above_zero, chance_of_failure
 from gazeveil.privacy.unit import Neighbours
 
 MOST_BINS = 2000

@@ -17,10 +17,10 @@ from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, probability
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
-from gazeveil.privacy.exact import Number, above_zero, as_text, probability
 from gazeveil.privacy.unit import Neighbours
 
 COUNT_SHARE = Fraction(1, 8)

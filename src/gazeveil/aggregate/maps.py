@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +35,12 @@ class OnGrid:
 
     __slots__ = ()
     grid: Grid
+    columns: ClassVar[tuple[str, ...]] = GAZE
 
     @property
     def size(self) -> int:
         """How many cells."""
         return self.grid.size
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of gaze."""
-        return GAZE
 
     @property
     def geometry(self) -> Geometry:

@@ -28,10 +28,10 @@ from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_s
 from gazeveil.aggregate.study_plan import BOUND, carried, within
 from gazeveil.aggregate.together import Kinship, Measured
 from gazeveil.errors import InternalError, OptionError
+from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
-from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.privacy.exact import Number, above_zero, probability
+from gazeveil.exact import Number, above_zero, probability
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.registry import Registry

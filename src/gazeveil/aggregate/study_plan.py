@@ -14,18 +14,19 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
+from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, add_products, dwell, to_bounded_integers
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import drawn
 from gazeveil.aggregate.prior import prior_of
-from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
+from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, bumps_along, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.together import Kinship, Measured, forecast
+from gazeveil.blas import one_thread
 from gazeveil.errors import InternalError, OptionError
+from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
-from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import a_few
@@ -78,10 +79,14 @@ class StudyKernel:
         """Return one observer's integers; a stimulus without gaze gives zeros, gaze on others does not count."""
         found = np.zeros((len(self.bounds), self.sight.size), dtype=np.int64)
         stretches = _stretches(rows)
+        grid, bumps = self.sight.grid, bumps_along(self.sight.grid) if self.sight.name == "bumps" else None
         for own, (name, bound) in zip(found, self.bounds, strict=True):
-            if name in stretches:
-                numbers = self.sight.numbers(dwell(self.sight.grid, stretches[name]))
-                own[:] = to_bounded_integers(numbers, bound)
+            if name not in stretches:
+                continue
+            if bumps is None:
+                own[:] = to_bounded_integers(self.sight.numbers(dwell(grid, stretches[name])), bound)
+            else:  # the same, compiled
+                add_products(grid, *bumps, bound, stretches[name], np.array([0, len(stretches[name]["x"])]), own)
         return within(found.ravel(), self.square)
 
 
@@ -210,6 +215,7 @@ class StudyPlan(NoisySum):
             raise InternalError(f"expected {self.size} integers, found {total.dtype} of shape {total.shape}")
         return add_gaussian(noise, total, self.sigma)
 
+    @one_thread()
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return all heatmaps, from the noisy integers alone."""
         turn, features, length = directions_of(self.sight)
@@ -268,6 +274,7 @@ class StudyPlan(NoisySum):
 
 
 @lru_cache(maxsize=256)
+@one_thread()
 def carried(sight: Sight, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
     """Return the correlation beyond their mean that maps of so many viewers have, if ``noise`` is on each integer.
 

@@ -17,15 +17,16 @@ Maps that follow one another in time are alike. An orthonormal turn of time (`Ki
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 
 from gazeveil.aggregate.prior import Prior
-from gazeveil.aggregate.render import render
-from gazeveil.types import FloatArray
+from gazeveil.aggregate.render import blur_matrix, render
+from gazeveil.blas import one_thread
+from gazeveil.types import FloatArray, IntArray
 
 SHARP_DEG, WIDE_DEG = 1.5, 5.0
 SHARP = (0.0, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -62,19 +63,32 @@ class Kinship:
     """How maps are related: in the turned maps U'ρ they are not, and each has a variance and a gain of its own.
 
     Attributes:
-        turn: U, orthonormal, a column a turned map.
+        turn: U, orthonormal, a column a turned map; None where nothing is turned, since with 10,000 maps even a matrix
+            of ones and zeros would fill the memory.
         variances: The prior variance of each turned map, relative to that of unrelated maps.
         gains: What measuring multiplied each turned map by, besides g.
     """
 
-    turn: FloatArray
+    turn: FloatArray | None
     variances: FloatArray
     gains: FloatArray
 
     @staticmethod
     def none(count: int) -> Kinship:
         """Return that of unrelated maps."""
-        return Kinship(np.eye(count), np.ones(count), np.ones(count))
+        return Kinship(None, np.ones(count), np.ones(count))
+
+    def turned(self, rows: FloatArray) -> FloatArray:
+        """Return U' times what has a row a map."""
+        return rows if self.turn is None else self.turn.T @ rows
+
+    def turned_back(self, rows: FloatArray) -> FloatArray:
+        """Return U times what has a row a turned map."""
+        return rows if self.turn is None else self.turn @ rows
+
+    def mixed(self, rows: FloatArray) -> FloatArray:
+        """Return what variances of turned maps, a row each, are for the maps themselves."""
+        return rows if self.turn is None else self.turn**2 @ rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +139,7 @@ class DecodedTogether:
     amplitudes: tuple[float, float]
 
 
+@one_thread()
 def decode_together(prior: Prior, measured: Measured, blur: Blur) -> DecodedTogether:
     """Return the mean map and the single maps that the measured numbers suggest."""
     center = decode_mean(prior, measured, blur)
@@ -180,9 +195,9 @@ def decode_mean(prior: Prior, measured: Measured, blur: Blur) -> Center:
     variance = float(np.sum((measured.weights * measured.noise_sd) ** 2))
     hot_spots = [(relative / measured.unrelated, length) for relative, length in MEAN_HOT_SPOTS]
     models = [
-        _mean_model(measured, prior, mean, weight, kind, numbers, variance)
+        model
         for mean, weight in zip(prior.means, prior.weights, strict=True)
-        for kind in hot_spots
+        for model in _mean_models(measured, prior, mean, weight, hot_spots, numbers, variance)
     ]
     logs = np.array([model.chance for model in models])
     chances = np.exp(logs - logs.max())
@@ -211,23 +226,26 @@ def decode_mean(prior: Prior, measured: Measured, blur: Blur) -> Center:
     return Center(found / found.sum(), gain, _WEIGHTS_ANSWER * np.sqrt(noise), min(max(share, 0.0), 1.0))
 
 
-def _mean_model(
+def _mean_models(
     measured: Measured,
     prior: Prior,
     mean: FloatArray,
     weight: float,
-    hot_spots: tuple[float, float],
+    hot_spots: Sequence[tuple[float, float]],
     numbers: FloatArray,
     variance: float,
-) -> _MeanModel:
+) -> Iterator[_MeanModel]:
+    """Return a mean map with each kind of hot spots."""
     features, gains = measured.features, np.array(GAINS)[:, None]
+    expected = mean @ features
     draw = _single_look(features, mean) / (_LOOKS * measured.observers * measured.unrelated)
-    hot = features.T @ prior.covariance_times(mean, hot_spots, features)
-    values, vectors = np.linalg.eigh(hot + draw)
-    spread = gains**2 * np.maximum(values, 0.0) + variance
-    miss = numbers @ vectors - gains * (mean @ features @ vectors)
-    chance = math.log(weight) - 0.5 * np.sum(miss**2 / spread + np.log(spread), axis=1)
-    return _MeanModel(mean, hot_spots, vectors, miss, spread, chance)
+    for kind in hot_spots:
+        hot = features.T @ prior.covariance_times(mean, kind, features)
+        values, vectors = np.linalg.eigh(hot + draw)
+        spread = gains**2 * np.maximum(values, 0.0) + variance
+        miss = numbers @ vectors - gains * (expected @ vectors)
+        chance = math.log(weight) - 0.5 * np.sum(miss**2 / spread + np.log(spread), axis=1)
+        yield _MeanModel(mean, kind, vectors, miss, spread, chance)
 
 
 def _open_variance(prior: Prior, mean: FloatArray, hot_spots: Sequence[tuple[float, float]], blur: Blur) -> float:
@@ -248,13 +266,18 @@ class _Around:
     prior: Prior
     measured: Measured
     center: Center
-    _sharp: FloatArray = field(init=False)
-    _wide: FloatArray = field(init=False)
+    _expected: FloatArray = field(init=False)
+    _draw: FloatArray = field(init=False)
+    _reach: tuple[FloatArray, FloatArray] = field(init=False)
+    _signal: tuple[FloatArray, FloatArray] = field(init=False)
 
     def __post_init__(self) -> None:
         mean, features = self.center.map, self.measured.features
-        self._sharp = self.prior.covariance_times(mean, (1.0, SHARP_DEG), features)
-        self._wide = self.prior.covariance_times(mean, (1.0, WIDE_DEG), features)
+        self._expected = mean @ features
+        self._draw = _single_look(features, mean) / (_LOOKS * self.measured.observers)
+        sharp, wide = (self.prior.covariance_times(mean, (1.0, at), features) for at in (SHARP_DEG, WIDE_DEG))
+        self._reach = sharp, wide
+        self._signal = features.T @ sharp, features.T @ wide
 
     def evidence(self) -> tuple[FloatArray, list[tuple[float, float]]]:
         """Return the weight of each kinship (rows) and pair of amplitudes (columns), and the pairs."""
@@ -262,14 +285,15 @@ class _Around:
         logs = np.tile(
             [_log_chance(sharp) + _log_chance(wide) for sharp, wide in scales], (len(self.measured.kinships), 1)
         )
-        for j, scale in enumerate(scales):
-            for variance, which in self._by_noise():
-                values, whiten, _ = self._spectrum(scale, variance)
+        turned = [self._turned(kinship) for kinship in self.measured.kinships]
+        for variance, which in self._by_noise():
+            root = self._root(variance)
+            for j, scale in enumerate(scales):
+                values, whiten = self._spectrum(scale, root)
                 for i, kinship in enumerate(self.measured.kinships):
-                    turned = self._turned(kinship)[which] @ whiten.T
                     signal = self.center.gain**2 * (kinship.variances * kinship.gains**2)[which]
                     spread = 1.0 + signal[:, None] * values
-                    logs[i, j] -= 0.5 * float(np.sum(turned**2 / spread + np.log(spread)))
+                    logs[i, j] -= 0.5 * float(np.sum((turned[i][which] @ whiten.T) ** 2 / spread + np.log(spread)))
         weights = np.exp(logs - logs.max())
         return weights / weights.sum(), scales
 
@@ -278,26 +302,28 @@ class _Around:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the maps, the standard deviation of their noise once blurred, and the share of data."""
         mean = self.center.map
-        shift = np.zeros((len(self.measured.numbers), len(mean)))
-        for j in np.flatnonzero(weights.max(axis=0) >= _NEGLIGIBLE).tolist():
-            shift += self._shift(weights[:, j], scales[j])
-        shift /= weights[:, weights.max(axis=0) >= _NEGLIGIBLE].sum()
-        maps = mean * np.exp(shift / mean - np.max(shift / mean, axis=1, keepdims=True))
+        likely = np.flatnonzero(weights.max(axis=0) >= _NEGLIGIBLE).tolist()
+        shift = self._shift(weights[:, likely], [scales[j] for j in likely])
+        shift /= weights[:, likely].sum() * mean
+        maps = mean * np.exp(shift - np.max(shift, axis=1, keepdims=True))
         maps /= maps.sum(axis=1, keepdims=True)
         kinship, scale = divmod(int(np.argmax(weights)), len(scales))
         noise, share = self._errors(self.measured.kinships[kinship], scales[scale], maps, blur)
         return maps, noise, share
 
-    def _shift(self, weights: FloatArray, scale: tuple[float, float]) -> FloatArray:
-        """Return the expected difference of each map from the mean, weighed over kinships and added up."""
+    def _shift(self, weights: FloatArray, scales: list[tuple[float, float]]) -> FloatArray:
+        """Return the expected difference of each map from the mean, weighed over kinships and scales and added up."""
         shift = np.zeros((len(self.measured.numbers), len(self.center.map)))
+        turned = [self._turned(kinship) for kinship in self.measured.kinships]
         for variance, which in self._by_noise():
-            values, whiten, reach = self._spectrum(scale, variance)
-            pulled = np.zeros((len(shift), len(values)))
-            for weight, kinship in zip(weights, self.measured.kinships, strict=True):
-                turned = self._turned(kinship) @ whiten.T
-                pulled += weight * (kinship.turn @ (turned * self._pull(kinship, values)))
-            shift[which] = pulled[which] @ reach.T
+            root = self._root(variance)
+            for own, scale in zip(weights.T, scales, strict=True):
+                values, whiten = self._spectrum(scale, root)
+                pulled = np.zeros((len(which), len(values)))
+                for weight, kinship, rows in zip(own, self.measured.kinships, turned, strict=True):
+                    pull = self._pull(kinship, values, which)
+                    pulled += weight * kinship.turned_back((rows[which] @ whiten.T) * pull)
+                shift[which] += pulled @ self._reached(scale, whiten).T
         return shift
 
     def _errors(
@@ -305,58 +331,74 @@ class _Around:
     ) -> tuple[FloatArray, FloatArray]:
         mean, shape = self.center.map, self.prior.grid.shape
         noise, share = np.empty((len(maps), *shape)), np.zeros(len(maps))
-        squares = kinship.turn**2
+        open_ = kinship.mixed(kinship.variances)
         before = _open_variance(self.prior, mean, tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True)), blur)
         for variance, which in self._by_noise():
-            values, whiten, reach = self._spectrum(scale, variance)
-            pull = self._pull(kinship, values)
-            answer = squares[which] @ pull**2 * (variance * np.sum(whiten**2, axis=1))
+            values, whiten = self._spectrum(scale, self._root(variance))
+            reach = self._reached(scale, whiten)
+            pull = self._pull(kinship, values, which)
+            answer = kinship.mixed(pull**2) * (variance * np.sum(whiten**2, axis=1))
             seen = np.sum(_blurred(self.prior, reach, blur) ** 2, axis=0)
-            closed = squares[which] @ (pull * (self.center.gain * kinship.variances * kinship.gains)[:, None]) @ seen
+            closed = kinship.mixed(pull * (self.center.gain * kinship.variances * kinship.gains)[which, None]) @ seen
             if before > 0:
-                share[which] = np.clip(closed / (before * (squares[which] @ kinship.variances)), 0.0, 1.0)
-            for place, own in zip(np.flatnonzero(which), answer, strict=True):
-                slope = maps[place] / mean
-                moved = slope[:, None] * (
-                    reach - maps[place] @ (slope[:, None] * reach) / max(slope @ maps[place], 1e-300)
-                )
-                spread = np.sum(_blurred(self.prior, moved, blur) ** 2 * own, axis=1)
-                of_mean = render(slope.reshape(shape), blur).ravel() * self.center.noise_sd
-                noise[place] = np.sqrt(spread + of_mean**2).reshape(shape)
+                share[which] = np.clip(closed / (before * open_[which]), 0.0, 1.0)
+            moves = _Moves(reach, mean, shape, blur)
+            for place, own in zip(which, answer, strict=True):
+                of_mean = render((maps[place] / mean).reshape(shape), blur) * self.center.noise_sd.reshape(shape)
+                noise[place] = np.sqrt(moves.variance(maps[place], own) + of_mean**2)
         return noise, share
 
-    def _spectrum(self, scale: tuple[float, float], variance: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the signal's variances against noise of variance 1, what turns z so, and how cells follow it."""
-        sharp, wide = scale
-        reach = sharp * self._sharp + wide * self._wide
-        root = np.linalg.inv(np.linalg.cholesky(self._noise(variance)))
-        values, vectors = np.linalg.eigh(root @ (self.measured.features.T @ reach) @ root.T)
-        whiten = vectors.T @ root
-        return np.maximum(values, 0.0), whiten, reach @ whiten.T
+    def _spectrum(self, scale: tuple[float, float], root: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the signal's variances against noise of variance 1, and what turns z so."""
+        values, vectors = np.linalg.eigh(root @ (scale[0] * self._signal[0] + scale[1] * self._signal[1]) @ root.T)
+        return np.maximum(values, 0.0), vectors.T @ root
 
-    def _noise(self, variance: float) -> FloatArray:
-        """Return the covariance of what z has besides the map: privacy noise, the draw of people, its own gain."""
-        features, mean, gain = self.measured.features, self.center.map, self.center.gain
-        seen = mean @ features
-        draw = gain**2 * _single_look(features, mean) / (_LOOKS * self.measured.observers)
-        return np.asarray(variance * np.eye(len(seen)) + draw + (_GAIN_SPREAD * gain) ** 2 * np.outer(seen, seen))
+    def _reached(self, scale: tuple[float, float], whiten: FloatArray) -> FloatArray:
+        """Return how cells follow the whitened numbers."""
+        return np.asarray((scale[0] * self._reach[0] + scale[1] * self._reach[1]) @ whiten.T)
 
-    def _pull(self, kinship: Kinship, values: FloatArray) -> FloatArray:
-        """Return how strongly each turned map follows each whitened number."""
-        own = (self.center.gain * kinship.gains)[:, None]
-        open_ = kinship.variances[:, None]
+    def _root(self, variance: float) -> FloatArray:
+        """Return what whitens all that z has besides the map: privacy noise, the draw of people, its own gain."""
+        gain, seen = self.center.gain, self._expected
+        other = gain**2 * self._draw + (_GAIN_SPREAD * gain) ** 2 * np.outer(seen, seen)
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(variance * np.eye(len(seen)) + other)))
+
+    def _pull(self, kinship: Kinship, values: FloatArray, which: IntArray) -> FloatArray:
+        """Return how strongly turned maps follow each whitened number."""
+        own = (self.center.gain * kinship.gains)[which, None]
+        open_ = kinship.variances[which, None]
         return np.asarray(own * open_ / (1.0 + own**2 * open_ * values))
 
     def _turned(self, kinship: Kinship) -> FloatArray:
         """Return what was measured, less what the mean map explains, turned."""
-        mean_gains = kinship.turn.T @ np.ones(len(kinship.turn)) * kinship.gains
-        expected = self.center.gain * np.outer(mean_gains, self.center.map @ self.measured.features)
-        return np.asarray(kinship.turn.T @ self.measured.numbers - expected)
+        mean_gains = kinship.turned(np.ones(len(self.measured.numbers))) * kinship.gains
+        return np.asarray(
+            kinship.turned(self.measured.numbers) - np.outer(self.center.gain * mean_gains, self._expected)
+        )
 
-    def _by_noise(self) -> list[tuple[float, FloatArray]]:
-        """Return the variances of noise that there are, and which maps have each."""
-        variances = self.measured.noise_sd**2
-        return [(float(value), variances == value) for value in np.unique(variances)]
+    def _by_noise(self) -> list[tuple[float, IntArray]]:
+        """Return the variances of noise that there are, and which maps have each: where maps are related, all."""
+        variances, kind = np.unique(self.measured.noise_sd**2, return_inverse=True)
+        which = np.split(np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))[:-1])
+        return list(zip(variances.tolist(), which, strict=True))
+
+
+class _Moves:
+    """How blurred maps answer to noise in the whitened numbers: laid out so that one product blurs all of it."""
+
+    def __init__(self, reach: FloatArray, mean: FloatArray, shape: tuple[int, int], blur: Blur) -> None:
+        self._reach, self._mean, self._shape = reach, mean, shape
+        self._by_row = np.ascontiguousarray(reach.reshape(*shape, -1).transpose(0, 2, 1))  # row, number, column
+        self._down, self._across = (blur_matrix(size, width) for size, width in zip(shape, blur, strict=True))
+
+    def variance(self, map_: FloatArray, own: FloatArray) -> FloatArray:
+        """Return the variance of each cell of a map μ exp(d/μ), if each number has so much noise of its own."""
+        slope, (rows, columns) = map_ / self._mean, self._shape
+        whole = (map_ * slope) @ self._reach / max(float(slope @ map_), 1e-300)
+        moved = slope.reshape(rows, 1, columns) * (self._by_row - whole[:, None])
+        moved = (self._down @ moved.reshape(rows, -1)).reshape(-1, columns) @ self._across.T
+        np.square(moved, out=moved)
+        return np.asarray(own @ moved.reshape(rows, -1, columns))
 
 
 def forecast(

@@ -15,12 +15,12 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import polars as pl
 import typer
 
 from gazeveil.cli._output import print_json, print_line, print_table, progress
@@ -28,11 +28,11 @@ from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.ledger import Ledger
 from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.privacy.unit import Neighbours
-from gazeveil.release.plan import Plan
-from gazeveil.release.release import Release
+from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE
+from gazeveil.release.record import NAME, check_place, private_report_of
+from gazeveil.release.release import Line, Release
 from gazeveil.release.source import Source
 from gazeveil.release.study import Study
 
@@ -109,70 +109,53 @@ class Door:
 
     def release(self, study: Study, mechanism: Any, **which: Any) -> Release | None:
         """Plan, show, charge, release and write; the walk is the same for every product. None for a dry run."""
-        plan = study.plan(mechanism, **which)
-        if not self.as_json:
-            _show(plan)
         if self.dry_run:
-            self._done({**plan.to_dict(), "spent": False}, "Nothing was spent: this was a dry run.")
+            plan = study.plan(mechanism, **which)
+            self._show(plan.in_words(), plan.measurement.preview(), plan.warnings)
+            if self.as_json:
+                print_json({**plan.to_dict(), "spent": False})
+            else:
+                print("Nothing was spent: this was a dry run.")
             return None
+        ledger, account = self._payer(study)
+        out = self._place(ledger)
+        plan = study.plan(mechanism, **which)
+        self._show(plan.in_words(), plan.measurement.preview(), plan.warnings)
         if not self.anyway:
             plan.check_worth()
-        plan.measurement.accepts(self.source or self.corpus)
-        out = self._place()
-        ledger, account = self._payer(study)
-        for path in self.inputs or (self.corpus,):
-            check_apart(out, path, ledger)
-        with opened(ledger) as book, progress("reading gaze", quiet=self.as_json) as tell:
+        with progress("reading gaze", quiet=self.as_json) as tell:
             release = plan.release(
                 self.source or self.corpus,
-                ledger=book,
+                ledger=ledger,
                 account=account,
-                noise=noise_of(self.seed),
+                noise=None if self.seed is None else NoiseSource.seeded(self.seed),
                 engine=self.engine,
                 anyway=True,
                 tell=tell,
             )
         with progress("writing", quiet=self.as_json) as tell:
             release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
-        self._report(release, plan, out)
-        return release
-
-    def _report(self, release: Release, plan: Plan, out: Path) -> None:
-        from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE  # noqa: PLC0415
-        from gazeveil.release.record import NAME, private_report_of  # noqa: PLC0415
-
-        private = private_report_of(out)
         if self.as_json:
             record = json.loads((out / NAME).read_text(encoding="utf-8"))
-            about = {"out": out, "private_report": private, "charged": release.receipt is not None}
+            about = {"out": out, "private_report": private_report_of(out), "charged": release.receipt is not None}
             print_json({**about, "warnings": plan.warnings, **record})
-            return
-        statement = release.statement()
-        print_line("wrote", f"{out}, with its record in {out / NAME}")
-        print_line("guarantee", str(release.guarantee))
-        print_line("meaning", statement.how_much())
-        if statement.identification:
-            print_line("identity", f"Who you are is not protected. {statement.identification}")
-        if condition := statement.condition():
-            print_line("condition", condition)
-        if statement.total is not None:
-            print_line("so far", f"this and all earlier releases from the same budget: {statement.total}")
-        for line in plan.measurement.summary(release.value):
-            print_line("result", line)
-        print_line(
-            "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
-        )
-        print_line("private", f"{private} is for you: keep it with the raw data, and do not publish it")
-
-    def _done(self, values: dict[str, Any], sentence: str) -> None:
-        if self.as_json:
-            print_json(values)
         else:
-            print(sentence)
+            _report(release.in_words(), out)
+        return release
 
-    def _place(self) -> Path:
-        from gazeveil.release.record import check_place  # noqa: PLC0415
+    def _show(self, lines: Iterable[Line], preview: pl.DataFrame | None, warnings: Iterable[str]) -> None:
+        """Show what is known before anything is spent."""
+        if self.as_json:
+            return
+        for line in lines:
+            print_line(*line)
+        if preview is not None:
+            columns = [name.replace("_", " ") for name in preview.columns]
+            print_table("what to expect", columns, [list(row) for row in preview.iter_rows()])
+        for warning in warnings:
+            print(f"warning: {warning}", file=sys.stderr)
 
+    def _place(self, ledger: str | None) -> Path:
         if self.out is None:
             raise OptionError("say where to write with --out, or only look ahead with --dry-run")
         if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".png", ".tsv"}:
@@ -180,6 +163,8 @@ class Door:
                 f"a release is a folder with its record, not a file such as {self.out.name!r}",
                 hint=f"write --out {self.out.with_suffix('')}; the values are files in that folder",
             )
+        for path in self.inputs or (self.corpus,):
+            check_apart(self.out, path, ledger)
         check_place(self.out, overwrite=self.overwrite)
         return self.out
 
@@ -229,21 +214,6 @@ def check_apart(out: Path, corpus: Path, ledger: str | None) -> None:
     for name, path in kept.items():
         if path == place or place in path.parents:
             raise OutputError(f"{out} would take the place of {name}", hint="choose another name")
-
-
-@contextmanager
-def opened(ledger: str | None) -> Iterator[Ledger | None]:
-    """Give the ledger at an address, or None where no account is kept."""
-    if ledger is None:
-        yield None
-        return
-    with Ledger.open(ledger) as book:
-        yield book
-
-
-def noise_of(seed: int | None) -> NoiseSource:
-    """Return secure noise, or that of a seed."""
-    return NoiseSource.secure() if seed is None else NoiseSource.seeded(seed)
 
 
 def releases(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -326,19 +296,12 @@ def _door(
     )
 
 
-def _show(plan: Plan) -> None:
-    """Show what is known before anything is spent."""
-    print_line("plan", f"{plan.measurement.product}, {plan.guarantee}")
-    if (forecast := plan.forecast) is not None:
-        print_line("expected", forecast.in_words())
-    if read := [fact.name for fact in plan.facts if not fact.declared]:
-        named = ", ".join(read)
-        print_line("facts", f"read from the data, not protected: {named} (declare them with `gazeveil study init`)")
-    if (preview := plan.measurement.preview()) is not None:
-        print_table(
-            "what to expect",
-            [name.replace("_", " ") for name in preview.columns],
-            [list(row) for row in preview.iter_rows()],
-        )
-    for warning in plan.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+def _report(lines: Iterable[Line], out: Path) -> None:
+    """Show what was released, and where it is."""
+    print_line("wrote", f"{out}, with its record in {out / NAME}")
+    for line in lines:
+        print_line(*line)
+    print_line(
+        "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
+    )
+    print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gazeveil.cli._output import AsJson, Progress, print_json, print_table, progress
+from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.errors import OptionError
 
 if TYPE_CHECKING:
     from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
     from gazeveil.experiments.usefulness.joint_forecasts import JointOutcome
 
-GalleryOf = Callable[[str, str, int, int, Progress], "Gallery"]
+GalleryOf = Callable[[str, str, int, int, Progress, Mapping[str, float]], "Gallery"]
 
 PRODUCTS = ("heatmap", "heatmaps", "movie", "features")
 _COLUMNS = ("participants", "CC", "forecast", "forecast − CC", "9 of 10", "within")
@@ -45,11 +46,17 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
         images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
         split: Annotated[str, typer.Option("--split", help="`test` or `tune`, as for heatmap.")] = "test",
         seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
+        screen: ScreenPx = None,
+        size_mm: SizeMm = None,
+        distance_mm: DistanceMm = None,
         as_json: AsJson = False,
     ) -> None:
         """How far forecasts are from what comes out."""
         if product not in PRODUCTS:
             raise OptionError(f"no forecast of {product!r} is measured", hint=f"known: {', '.join(PRODUCTS)}")
+        sizes, assumed = sizes_of(screen, size_mm, distance_mm), ""
+        if sizes and (product == "features" or data in {"simulated", "osie"}):
+            raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")
         if product == "features":
             _features(data, seed, as_json)
             return
@@ -59,12 +66,14 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
             title = f"simulated films {split}"
         else:
             with progress("gathering gaze", quiet=as_json) as tell:
-                gallery = gallery_of(data, split, images, seed, tell)
+                gallery = gallery_of(data, split, images, seed, tell, sizes)
+            assumed = gallery.assumed
             title = f"{gallery.name} {split}, {len(gallery.scenes)} scenes"
             rows = _maps(product, gallery, people, epsilon, delta, seed, as_json)
         if as_json:
-            print_json({"product": product, "data": data, "split": split, "rows": rows})
+            print_json({"product": product, "data": data, "split": split, "rows": rows, "assumed": assumed})
             return
+        print_assumed(assumed)
         shown = [
             [_cell(row[name]) for name in ("participants", "mean", "expected", "off", "interval", "covered")]
             for row in rows

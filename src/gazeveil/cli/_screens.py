@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -59,6 +60,13 @@ def geometry_of(sizes: Mapping[str, float], unit: Unit | None = None) -> Geometr
     if unit is None:
         unit = Unit.DEGREE if "fov_x_deg" in sizes else Unit.PIXEL if "width_px" in sizes else Unit.FRACTION
     return Geometry(unit, **sizes)
+
+
+def print_assumed(assumed: str) -> None:
+    """Warn of what is assumed about a screen, if anything is."""
+    if assumed:
+        said = f"the size of the screen is not declared: assumed is {assumed}"
+        print(f"warning: {said}. Say what it was with --size-mm and --distance-mm", file=sys.stderr)
 
 
 def pair(text: str | None, option: str, example: str) -> tuple[float | None, float | None]:

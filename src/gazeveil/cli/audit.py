@@ -15,10 +15,10 @@ import typer
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import OptionError
+from gazeveil.exact import as_text
 from gazeveil.privacy.audit.auditor import audit as run_audit
 from gazeveil.privacy.audit.result import AuditResult, Finding
 from gazeveil.privacy.audit.subject import SUBJECTS, Subject, about, build, options_of
-from gazeveil.privacy.exact import as_text
 from gazeveil.samples.length import Length
 
 app = command_app()

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
+from gazeveil.exact import exact
 from gazeveil.privacy.calibrate import expected_radius, gaussian_sigma, laplace_scale, radial_scale
 from gazeveil.privacy.convert import gaussian_zcdp
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.liu import LiuNoise
 
 app = command_app()

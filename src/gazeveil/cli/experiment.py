@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -18,6 +19,7 @@ from gazeveil.cli import (
     _experiment_veils,
 )
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
+from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ def heatmap(
     methods: Annotated[str, typer.Option("--methods", help="Methods to compare, with commas; all by default.")] = "",
     seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
     as_json: AsJson = False,
 ) -> None:
     """Agreement of private heatmaps with the map of everybody, over the number of people."""
@@ -72,7 +77,7 @@ def heatmap(
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed
     with progress("gathering gaze", quiet=as_json) as tell:
-        gallery = _gallery(data, split, images, seed, tell)
+        gallery = _gallery(data, split, images, seed, tell, sizes_of(screen, size_mm, distance_mm))
     labelled = split if gallery.name in {"simulated", "osie"} else ""
     with progress("making heatmaps", quiet=as_json) as tell:
         found = usefulness.compare(gallery, plan, split=labelled, tell=tell)
@@ -80,6 +85,7 @@ def heatmap(
     if as_json:
         print_json({**found.to_dict(), "files": files})
         return
+    print_assumed(gallery.assumed)
     chosen = plan.chosen()
     print_table(
         report.note(found),
@@ -107,18 +113,23 @@ def heatmap(
         print(f"wrote {', '.join(files)} to {out}")
 
 
-def _gallery(data: str, split: str, images: int, seed: int, tell: Progress) -> Gallery:
+def _gallery(
+    data: str, split: str, images: int, seed: int, tell: Progress, sizes: Mapping[str, float] = MappingProxyType({})
+) -> Gallery:
     from gazeveil.experiments.usefulness import _heatmap_scenes as scenes  # noqa: PLC0415
 
     if split not in tuple(scenes.Split):
         raise OptionError(f"no split is called {split!r}", hint=f"known: {', '.join(scenes.Split)}")
     which = scenes.Split(split)
+    folder = _osie_folder() if data == "osie" else Path(data)
+    is_corpus = data not in {"simulated", "osie"} and not (folder / "fixations.parquet").is_file()
+    if sizes and not is_corpus:
+        raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")
     if data == "simulated":
         return scenes.simulated(which, images, seed, tell=tell)
-    folder = _osie_folder() if data == "osie" else Path(data)
-    if (folder / "fixations.parquet").is_file():
+    if not is_corpus:
         return scenes.osie(folder / "fixations.parquet", which, images)
-    return scenes.of_corpus(folder, images)
+    return scenes.of_corpus(folder, images, sizes)
 
 
 def _osie_folder() -> Path:

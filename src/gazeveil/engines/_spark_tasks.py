@@ -21,7 +21,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import Kernel, add_exactly, add_up
+from gazeveil.aggregate.engine import Kernel
+from gazeveil.engines.adding import add_exactly, add_up
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel

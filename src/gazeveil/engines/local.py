@@ -20,11 +20,8 @@ from queue import Empty, SimpleQueue
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.engine import (
-    ENGINES,
-    Columns,
-    Kernel,
-    Summed,
+from gazeveil.aggregate.engine import ENGINES, Columns, Kernel, Summed
+from gazeveil.engines.adding import (
     add_exactly,
     add_up,
     check_columns,
@@ -91,14 +88,14 @@ class LocalEngine:
         Raises:
             InputError: If the corpus changes while it is read.
         """
-        before, count, done = stamps_of(corpus.parts), len(corpus), 0
+        workers, before, count, done = self._workers, stamps_of(corpus.parts), len(corpus), 0
         tell(done, count)
         at_work: deque[Future[Answer]] = deque()
-        with ThreadPoolExecutor(self._workers) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             try:
                 for recording in corpus.recordings():
                     at_work.append(pool.submit(kernel, recording))
-                    if len(at_work) >= self._workers:
+                    if len(at_work) >= workers:
                         yield at_work.popleft().result()
                         tell(done := done + 1, count)
                 while at_work:

@@ -20,18 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gazeveil.aggregate.engine import (
-    ENGINES,
-    Kernel,
-    Summed,
-    check_columns,
-    check_plane,
-    check_unchanged,
-    stamps_of,
-)
+from gazeveil.aggregate.engine import ENGINES, Kernel, Summed
 from gazeveil.engines import _spark_tasks as tasks
 from gazeveil.engines._spark_session import check_master, context_at
 from gazeveil.engines._spark_watch import watched
+from gazeveil.engines.adding import check_columns, check_plane, check_unchanged, stamps_of
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus, Part
 from gazeveil.gaze.geometry import Geometry

@@ -14,11 +14,11 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import exact, root_up, whole_number
 from gazeveil.features import fourier
 from gazeveil.features.series import STEP, SeriesMechanism, checked, gaussian_scale
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, to_lattice
 from gazeveil.privacy.calibrate import gaussian_epsilon, laplace_scale, pure_epsilon
-from gazeveil.privacy.exact import exact, root_up, whole_number
 from gazeveil.types import FloatArray
 
 

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError, PrivacyError
+from gazeveil.exact import Number, above_zero, as_text, exact, probability
 from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource, to_lattice
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact, probability
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray

@@ -18,13 +18,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, exact, probability, whole_number
 from gazeveil.features.basis import left_by_averaging, seen_energy
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Ball, Design, nine_of_ten
 from gazeveil.features.series import checked
 from gazeveil.features.spherical import Spherical, in_ball
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact, probability, whole_number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit, StretchOfGaze
 from gazeveil.types import FloatArray

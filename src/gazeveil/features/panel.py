@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.errors import InputError, OptionError
+from gazeveil.exact import Number
 from gazeveil.features.ranges import Clipped, Ranges
 from gazeveil.features.table import FeatureTable, Series
 from gazeveil.gaze.recording import Key
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
-from gazeveil.privacy.exact import Number
 from gazeveil.types import FloatArray
 
 MIDDLE = 0.5

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, exact
 from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
 from gazeveil.features.foreign import ForeignFeatures
@@ -27,7 +28,6 @@ from gazeveil.features.settings import Settings
 from gazeveil.features.table import BINS, FIXED, ROWS, FeatureTable, Info
 from gazeveil.gaze.recording import Key
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact
 from gazeveil.privacy.guarantee import Guarantee, PureDP, Unproven
 from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, exact, float_up, probability, whole_number
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_sigma
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact, float_up, probability, whole_number
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import FeatureSeries, Observer, ProtectedUnit
 from gazeveil.registry import Registry

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, exact
 from gazeveil.features.series import gaussian_scale, promise
 from gazeveil.noise import NoiseSource, add_gaussian, add_radial, from_lattice, lattice_step, to_lattice
 from gazeveil.privacy.calibrate import (
@@ -22,7 +23,6 @@ from gazeveil.privacy.calibrate import (
     radial_beats_gaussian,
     radial_scale,
 )
-from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.guarantee import Guarantee, ZeroConcentratedDP
 from gazeveil.privacy.unit import ProtectedUnit
 from gazeveil.types import FloatArray

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from gazeveil.errors import OptionError, PrivacyError
+from gazeveil.exact import Number, above_zero
 from gazeveil.gateway.policy import AppSetting
 from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window_of
-from gazeveil.privacy.exact import Number, above_zero
 from gazeveil.samples.length import as_written
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space

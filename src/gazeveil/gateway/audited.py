@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from gazeveil.errors import InternalError
+from gazeveil.exact import exact
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.policy import AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample
@@ -30,7 +31,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
 from gazeveil.privacy.ledger._anchor_file import STATE

@@ -20,8 +20,8 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import BudgetExceeded, CannotCompose, GazeveilError, InternalError, LedgerBusy, LedgerError
+from gazeveil.exact import as_text
 from gazeveil.gateway.policy import BudgetSetting
-from gazeveil.privacy.exact import as_text
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.privacy.ledger import Account, Ledger, Receipt
 from gazeveil.privacy.ledger.account import when_back

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
+from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
@@ -32,7 +33,6 @@ from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy
 from gazeveil.gateway.sample import RawSample
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number
 from gazeveil.privacy.ledger import Receipt
 
 __all__ = [

@@ -27,6 +27,9 @@ class Key(NamedTuple):
     session: str = "1"
     trial: str = "1"
 
+    def __str__(self) -> str:
+        return " / ".join(part for part in self if part)
+
 
 class TimeFaults(NamedTuple):
     """What is odd about the device's clock; nothing is sorted or mended silently."""

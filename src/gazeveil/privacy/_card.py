@@ -8,7 +8,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from gazeveil.privacy.exact import decimal_up
+from gazeveil.exact import decimal_up
 from gazeveil.privacy.unit import WindowOfGaze
 
 if TYPE_CHECKING:

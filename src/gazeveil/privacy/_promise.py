@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 from gazeveil.errors import CannotCompose, OptionError
-from gazeveil.privacy.exact import as_source, as_text, in_digits, whole_number
+from gazeveil.exact import as_source, as_text, in_digits, whole_number
 from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit
 from gazeveil.showing import html_table
 

@@ -19,8 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy import _gaussian
-from gazeveil.privacy.exact import (
+from gazeveil.exact import (
     Number,
     above_zero,
     at_least_zero,
@@ -28,6 +27,7 @@ from gazeveil.privacy.exact import (
     float_up,
     whole_number,
 )
+from gazeveil.privacy import _gaussian
 
 _LARGEST = 1.7976931348623157e308
 _MOST = 10**9

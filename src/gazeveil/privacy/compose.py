@@ -19,12 +19,12 @@ from fractions import Fraction
 from itertools import combinations
 
 from gazeveil.errors import CannotCompose, OptionError
+from gazeveil.exact import Number, chance_of_failure, in_digits, root_up
 from gazeveil.privacy import convert
 from gazeveil.privacy._accounting import loss_distribution_epsilon
 from gazeveil.privacy._promise import on_common_ground
 from gazeveil.privacy.calibrate import gaussian_epsilon
 from gazeveil.privacy.events import Event, GaussianEvent
-from gazeveil.privacy.exact import Number, chance_of_failure, in_digits, root_up
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit
 

@@ -17,8 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy._interval import Interval
-from gazeveil.privacy.exact import (
+from gazeveil.exact import (
     Number,
     above_zero,
     at_least_zero,
@@ -28,6 +27,7 @@ from gazeveil.privacy.exact import (
     probability,
     whole_number,
 )
+from gazeveil.privacy._interval import Interval
 
 RenyiCurve = Callable[[Interval], Interval]
 """Bounds the Rényi divergence of an order α > 1 between neighbouring releases."""

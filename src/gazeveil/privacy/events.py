@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from gazeveil.exact import Number, above_zero, as_source, at_least_zero, whole_number
 from gazeveil.privacy import convert
-from gazeveil.privacy.exact import Number, above_zero, as_source, at_least_zero, whole_number
 
 
 class Event(ABC):

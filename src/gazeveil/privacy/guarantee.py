@@ -5,7 +5,7 @@
 Smaller is stronger: ``a <= b`` says that whoever keeps ``a`` also keeps ``b``, so ``spent <= budget`` reads as it
 should. The order is partial. ``a + b`` is what remains true of a person whose data went into both releases. Promises
 about different units do not add up by themselves; `Guarantee.restated` weakens one to another unit where that is
-provable. `Unproven` infects whatever it is combined with. Numbers are exact fractions (`gazeveil.privacy.exact`).
+provable. `Unproven` infects whatever it is combined with. Numbers are exact fractions (`gazeveil.exact`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from gazeveil.errors import InternalError, OptionError
+from gazeveil.exact import Number, as_source, at_least_zero, in_digits, probability
 from gazeveil.privacy import convert
 from gazeveil.privacy._promise import Ground, Guarantee
-from gazeveil.privacy.exact import Number, as_source, at_least_zero, in_digits, probability
 from gazeveil.privacy.unit import Neighbours, Observer, ProtectedUnit, WindowOfGaze, unit_from_dict
 
 __all__ = [

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, chance_of_failure, root_up, whole_number
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma
-from gazeveil.privacy.exact import Number, above_zero, chance_of_failure, root_up, whole_number
 
 _LEAST = Fraction(1, 10**100)
 """Noise below this, or above its inverse, would leave the range of floats on the way."""

@@ -21,8 +21,8 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import InternalError
+from gazeveil.exact import Number, as_text, chance_of_failure, decimal_down, decimal_up, in_digits
 from gazeveil.privacy._interval import Interval
-from gazeveil.privacy.exact import Number, as_text, chance_of_failure, decimal_down, decimal_up, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.scale import Strength, strength_of
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording, WindowOfGaze

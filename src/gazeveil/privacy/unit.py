@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import Number, above_zero, as_source, as_text, in_digits, whole_number
+from gazeveil.exact import Number, above_zero, as_source, as_text, in_digits, whole_number
 
 
 class Neighbours(StrEnum):

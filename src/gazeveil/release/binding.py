@@ -19,6 +19,7 @@ reported only to the holder of the data (`gazeveil.release.checking`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -65,10 +66,6 @@ class BoundCorpus:
         """Everybody who is there, sorted."""
         return self.corpus.observers
 
-    def on(self, *stimuli: str) -> Corpus:
-        """Return the recordings of some stimuli."""
-        return self.corpus.select(stimulus=[spelt(name) for name in stimuli])
-
     def without_unreadable(self) -> BoundCorpus:
         """Return the corpus without the parts that cannot be read to their end; it is read in full to find them."""
         corpus, lost = readable(self.corpus)
@@ -108,16 +105,18 @@ class BoundTable:
         return self
 
 
-def bind(study: Study, corpus: Corpus) -> BoundCorpus:
-    """Put a corpus under a study's rules."""
-    screens = {spelt(stimulus.name): stimulus.screen for stimulus in study.stimuli}
+def bind(study: Study, corpus: Corpus, stimuli: Collection[str] | None = None) -> BoundCorpus:
+    """Put a corpus under a study's rules; the recordings of some stimuli, or of all that are declared."""
+    wanted = {stimulus.name for stimulus in study.stimuli} if stimuli is None else set(stimuli)
+    screens = {spelt(stimulus.name): stimulus.screen for stimulus in study.stimuli if stimulus.name in wanted}
+    fixations = study.recordings.fixations is not None
     parts, remarks = [], []
     for part in corpus.parts:
         screen = screens.get(spelt(part.stimulus))
         if screen is None or not lies_on(part.label.geometry, screen):
             continue
         try:
-            if part.holds_fixations is (study.recordings.fixations is not None):
+            if part.holds_fixations is fixations:
                 parts.append(_bound(conforming(part), screen, study))
         except UNREADABLE as error:
             remarks.append(f"{name_of(part)} could not be read and counts as absent: {error}")

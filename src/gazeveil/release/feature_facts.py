@@ -18,13 +18,13 @@ from typing import Any
 import polars as pl
 
 from gazeveil.errors import InputError, OptionError, PrivacyError
+from gazeveil.exact import Number, whole_number
 from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.features.foreign import ForeignFeatures, is_foreign
 from gazeveil.features.learnt_ranges import digest_of
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable, Info, read_info
 from gazeveil.gaze.geometry import Geometry, Unit
-from gazeveil.privacy.exact import Number, whole_number
 from gazeveil.release.plan import Data
 from gazeveil.release.source import source_of
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt
@@ -153,15 +153,12 @@ def settings_for(study: Study, source: Data, **options: Any) -> Settings | Forei
     Raises:
         OptionError: If a table was extracted with facts from the data, and the study is declared.
     """
-    if (foreign := declares(study, source)) is not None:
-        if any(value is not None for value in options.values()):
-            raise OptionError("the table is already made: --window, --step, --bins and --radius are for a corpus")
-        return foreign
-    if not is_table(source):
+    foreign = declares(study, source)
+    if foreign is None and not is_table(source):
         return settings_of(study, **options)
     if any(value is not None for value in options.values()):
         raise OptionError("the table is already made: --window, --step, --bins and --radius are for a corpus")
-    return Settings.of(label_of(study, source))
+    return foreign or Settings.of(label_of(study, source))
 
 
 def label_of(study: Study, source: Data) -> Info:

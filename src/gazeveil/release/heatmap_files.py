@@ -31,6 +31,15 @@ MOST_DRAWN = 200
 """The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
 
 
+Drawing = tuple[plots.MapPictures, plots.MapPictures]
+"""What draws maps, and what draws their error bars: the numbers of their scales are of different lengths."""
+
+
+def drawing_of(geometry: Geometry) -> Drawing:
+    """Return what draws many maps of a screen."""
+    return plots.MapPictures(geometry), plots.MapPictures(geometry)
+
+
 def write_map(
     estimate: Estimate,
     geometry: Geometry,
@@ -40,10 +49,11 @@ def write_map(
     title: str,
     *,
     bare: bool = False,
+    drawing: Drawing | None = None,
 ) -> None:
     """Write the pictures of a map: itself, its noise, and over the stimulus where there is a picture of that.
 
-    Bare pictures have no axes, no scale and no title.
+    Bare pictures have no axes, no scale and no title. Whoever draws many maps of a screen gives what draws them.
 
     Without the extra ``plots`` there are none: a release that was paid for does not fail for want of a picture.
     """
@@ -53,9 +63,10 @@ def write_map(
         (folder / f"{name}.png").write_bytes(plots.bare_picture(estimate.map))
         (folder / f"{name}.errors.png").write_bytes(plots.bare_picture(estimate.noise_sd))
         return
-    (folder / f"{name}.png").write_bytes(plots.map_picture(estimate.map, geometry, title))
-    errors = plots.map_picture(estimate.noise_sd, geometry, f"{title}: standard deviation of the noise")
-    (folder / f"{name}.errors.png").write_bytes(errors)
+    maps, errors = drawing or drawing_of(geometry)
+    (folder / f"{name}.png").write_bytes(maps.draw(estimate.map, title))
+    shown = errors.draw(estimate.noise_sd, f"{title}: standard deviation of the noise")
+    (folder / f"{name}.errors.png").write_bytes(shown)
     if picture is not None:
         large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
         (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(picture, large, title))

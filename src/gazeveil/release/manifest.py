@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError, InternalError, why
+from gazeveil.exact import as_text
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.files import replacing
 from gazeveil.gaze.geometry import Geometry, Unit
-from gazeveil.privacy.exact import as_text
 from gazeveil.release.manifest_features import features_in, features_text
 from gazeveil.release.study import DELTA, Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.toml_lines import lines_of

@@ -60,14 +60,14 @@ def without_citations(text: str) -> str:
 
 def noise(release: Release) -> str:
     """Say where the noise came from."""
+    if release.guarantee.proven:
+        return (
+            "Noise came from the operating system's cryptographic generator; the sum of data and noise was taken "
+            "exactly and rounded to a lattice, so that floating-point errors reveal nothing."
+        )
     if is_seeded(release.guarantee):
         return "The noise came from a seed, for trying out: whoever knows the seed can take it away again."
-    if not release.guarantee.proven:
-        return "Nothing is proven about noise in this release."
-    return (
-        "Noise came from the operating system's cryptographic generator; the sum of data and noise was taken exactly "
-        "and rounded to a lattice, so that floating-point errors reveal nothing."
-    )
+    return "Nothing is proven about noise in this release."
 
 
 def account(release: Release) -> str:

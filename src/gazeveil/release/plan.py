@@ -13,7 +13,7 @@ import uuid
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -22,11 +22,11 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine, engine_at
 from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
+from gazeveil.exact import Number
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.pictures import Picture
-from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.ledger import Ledger
@@ -38,7 +38,7 @@ from gazeveil.release.conforming import UNREADABLE
 from gazeveil.release.fixations import check_takes
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
-from gazeveil.release.release import Release
+from gazeveil.release.release import Line, Release
 from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Study, assumptions
 from gazeveil.samples.identification import Identification
@@ -180,7 +180,7 @@ class Measurement(ABC):
     def open(self, source: Data, tell: Tell = silent) -> Any:
         """Open the data under the study's rules, after the charge; `measure` gets what this returns."""
         remarks: list[str] = []
-        data = bind(self.study, self._source(source).open(remarks, tell))
+        data = bind(self.study, self._source(source).open(remarks, tell), self.domain.stimuli)
         data.remarks.extend(remarks)
         return data
 
@@ -284,6 +284,17 @@ class Plan:
         ]
         return (*assumed, *self.measurement.warnings())
 
+    def in_words(self) -> list[Line]:
+        """Say what is known before anything is spent, for the command line."""
+        lines = [("plan", f"{self.measurement.product}, {self.guarantee}")]
+        if (forecast := self.forecast) is not None:
+            lines.append(("expected", forecast.in_words()))
+        if read := ", ".join(fact.name for fact in self.facts if not fact.declared):
+            lines.append(
+                ("facts", f"read from the data, not protected: {read} (declare them with `gazeveil study init`)")
+            )
+        return lines
+
     def at(self, *, epsilon: Number | None = None, participants: int | None = None) -> Plan:
         """Return the same plan with another ε, or for another number of participants, where that matters."""
         study, which = self.study, dict(self.which)
@@ -309,7 +320,7 @@ class Plan:
         self,
         corpus: Data,
         *,
-        ledger: Ledger | None = None,
+        ledger: Ledger | Path | str | None = None,
         account: str = "",
         noise: NoiseSource | None = None,
         engine: Engine | str = "local",
@@ -322,7 +333,7 @@ class Plan:
         Args:
             corpus: The recordings, or the folder that holds them; for some products, a table of features. It is
                 opened after the charge.
-            ledger: What to charge; without one no account is kept, and the record says so.
+            ledger: What to charge, or its address; without one no account is kept, and the record says so.
             account: The data set's name in the ledger; by default the one that the study declares.
             noise: Where randomness comes from; by default the operating system. Seeded noise is not private, and a
                 release made with it says so.
@@ -338,15 +349,17 @@ class Plan:
         """
         if not anyway:
             self.check_worth()
-        computer = engine_at(engine) if isinstance(engine, str) else engine
-        source = NoiseSource.secure() if noise is None else noise
         measurement, name = self.measurement, new_id()
         measurement.accepts(corpus)
-        guarantee, recipe = kept_promise(self.guarantee, source), measurement.recipe()
+        recipe = measurement.recipe()
+        computer = engine_at(engine) if isinstance(engine, str) else engine
+        source = NoiseSource.secure() if noise is None else noise
+        guarantee = kept_promise(self.guarantee, source)
         receipt = None
         if ledger is not None:
             paid_by = account or self.study.budget.account
-            receipt = ledger.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
+            with nullcontext(ledger) if isinstance(ledger, Ledger) else Ledger.open(ledger) as book:
+                receipt = book.charge(paid_by, guarantee, recipe=recipe, note=note, charge_id=name)
         # Paid. From here on private data may be read, and whatever goes wrong names no participant.
         try:
             with _unheard():

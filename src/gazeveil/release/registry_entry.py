@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil import __version__
-from gazeveil.privacy.exact import decimal_up
+from gazeveil.exact import decimal_up
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
 from gazeveil.privacy.statement import AGAINST, neighbours_in_words
 from gazeveil.release import methods

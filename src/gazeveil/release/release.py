@@ -7,7 +7,7 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -25,6 +25,10 @@ from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:
     from gazeveil.release.plan import Measurement
+
+
+Line: TypeAlias = tuple[str, str]
+"""A line that a command prints: the word it is about, and the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,13 +80,21 @@ class Release:
 
     def statement(self) -> Statement:
         """Return what a participant should read."""
-        found = self.identification
-        return statement(
-            self.guarantee,
-            total=self.total,
-            facts=stated_facts(self.facts),
-            identification="" if found is None else found.in_words(),
-        )
+        found, facts = self.identification, stated_facts(self.facts)
+        words = "" if found is None else found.in_words()
+        return statement(self.guarantee, total=self.total, facts=facts, identification=words)
+
+    def in_words(self) -> list[Line]:
+        """Say what was released, for the command line."""
+        said = self.statement()
+        lines = [("guarantee", str(self.guarantee)), ("meaning", said.how_much())]
+        if said.identification:
+            lines.append(("identity", f"Who you are is not protected. {said.identification}"))
+        if condition := said.condition():
+            lines.append(("condition", condition))
+        if said.total is not None:
+            lines.append(("so far", f"this and all earlier releases from the same budget: {said.total}"))
+        return [*lines, *(("result", line) for line in self.measurement.summary(self.value))]
 
     @property
     def identification(self) -> Identification | None:
@@ -90,7 +102,8 @@ class Release:
 
         What was measured is of noise that nobody knows, so it says nothing about a release with noise from a seed.
         """
-        return None if is_seeded(self.guarantee) else self.measurement.identification()
+        found = self.measurement.identification()
+        return None if found is None or is_seeded(self.guarantee) else found
 
     def post_processed(self, value: Any, how: str) -> Release:
         """Return a release of something computed from the released value alone, which costs nothing more."""

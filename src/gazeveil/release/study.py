@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import GeometryError, InputError, OptionError
+from gazeveil.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.lists import STATED, stated_in
 from gazeveil.gaze.usual import assumption
-from gazeveil.privacy.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import a_few, brief, html_table
 
@@ -368,6 +368,8 @@ class Study:
             OptionError: If a screen says something else.
         """
         given = {name: float(size) for name, size in sizes.items() if size is not None}
+        if not given:
+            return self
         stimuli = []
         for each in self.stimuli:
             for name, size in given.items():
@@ -377,7 +379,7 @@ class Study:
                         hint="leave the option out, or mend what the recordings or study.toml say",
                     )
             stimuli.append(replace(each, screen=each.declared_screen.with_sizes(**given), assumed=()))
-        return replace(self, stimuli=tuple(stimuli)) if given else self
+        return replace(self, stimuli=tuple(stimuli))
 
     def one_screen(self, names: Iterable[str]) -> Geometry:
         """Return the one screen of some stimuli.
@@ -426,7 +428,8 @@ class Study:
 
     def facts(self, stimuli: Collection[str] | None = None) -> tuple[Fact, ...]:
         """Return the public facts that a release rests on, with those about some stimuli."""
-        chosen = [each for each in self.stimuli if stimuli is None or each.name in stimuli]
+        wanted = None if stimuli is None else frozenset(stimuli)  # studies may have many
+        chosen = [each for each in self.stimuli if wanted is None or each.name in wanted]
         people = self.participants
         number = (
             people.number if not people.secret else ("secret" if people.number is None else f"about {people.number}")

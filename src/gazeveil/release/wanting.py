@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import GazeveilError, OptionError
+from gazeveil.exact import decimal_up, exact, in_digits
 from gazeveil.pictures import Picture, canvas, png
-from gazeveil.privacy.exact import decimal_up, exact, in_digits
 from gazeveil.privacy.scale import MOST_ADVISED, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Plan

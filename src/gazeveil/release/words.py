@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from gazeveil.privacy.exact import as_text, in_digits
+from gazeveil.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.statement import StatedFact
 from gazeveil.release.study import ASSUMED, Fact

@@ -121,3 +121,25 @@ def send(fixed: FloatArray, memory: FloatArray) -> None:
     if fixed[PERIOD] > 0.0:
         memory[POINT] = wrapped(memory[POINT], fixed[PERIOD])
         memory[POINT + 1] = min(max(memory[POINT + 1], fixed[EDGE_LOW]), fixed[EDGE_HIGH])
+
+
+def ways(advance: Any) -> tuple[Any, Any]:
+    """Return the two ways through a veil's kernel ``advance``, compiled: one sample, and many."""
+
+    @kernel(STEP, around=advance, **FAST)
+    def step(fixed, clock, memory, t, x, y, z):  # type: ignore[no-untyped-def]
+        memory[0], memory[1], memory[2] = x, y, z
+        advance(fixed, clock, memory, t)
+        return memory[0], memory[1]
+
+    @kernel(RUN, around=advance, **FAST)
+    def run(fixed, clock, memory, t, x, y, z, out_x, out_y, out_z):  # type: ignore[no-untyped-def]
+        three = len(z) > 0
+        for i in range(len(t)):
+            memory[0], memory[1], memory[2] = x[i], y[i], z[i] if three else 0.0
+            advance(fixed, clock, memory, t[i])
+            out_x[i], out_y[i] = memory[0], memory[1]
+            if three:
+                out_z[i] = memory[2]
+
+    return step, run

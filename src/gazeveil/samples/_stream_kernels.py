@@ -12,6 +12,7 @@ gaze before it, which follows from what was released (`taken`). Raw gaze is neve
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -267,3 +268,18 @@ def shown(clock: IntArray, belief: FloatArray, past: FloatArray, plan: FloatArra
         return gaze.inside(x + across, plan, 0), gaze.inside(y + down, plan, 1)
     x, y = estimate(clock, belief, plan, now)
     return x, y
+
+
+def running(step: Any) -> Any:
+    """Return the way of many samples through a mechanism's kernel ``step``, compiled."""
+
+    @kernel(RUN, around=step, error_model="numpy")
+    def run(clock, books, tests, belief, past, plan, words, t, x, y, out_x, out_y, start):  # type: ignore[no-untyped-def]
+        """Take samples one after the other until one needs help; return why, and which."""
+        for i in range(start, len(t)):
+            code, out_x[i], out_y[i] = step(clock, books, tests, belief, past, plan, words, t[i], x[i], y[i])
+            if code != DONE:
+                return code, i
+        return DONE, len(t)
+
+    return run

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import Number, above_zero
+from gazeveil.exact import Number, above_zero
 from gazeveil.types import IntArray
 
 LOSS_UNIT = 1 << 30

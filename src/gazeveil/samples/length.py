@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import Number, as_text, exact
+from gazeveil.exact import Number, as_text, exact
 from gazeveil.samples.space import Room, Screen, Space
 
 _UNIT = re.compile(r"(px|deg|°|%|norm|mm|cm|m)\s*$", re.IGNORECASE)

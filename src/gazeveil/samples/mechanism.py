@@ -20,8 +20,8 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, NoReturn, ParamSpec, Self, TypeVar
 
 from gazeveil.errors import InputError, InternalError, OptionError, VeilShut
+from gazeveil.exact import Number, as_text
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number, as_text
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.registry import Registry

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from gazeveil.errors import InputError, InternalError, OptionError, StateError
+from gazeveil.exact import above_zero, as_text, exact
 from gazeveil.noise import NoiseSource, refining
 from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
-from gazeveil.privacy.exact import above_zero, as_text, exact
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples import kalman, scenes
 from gazeveil.samples.checks import as_samples

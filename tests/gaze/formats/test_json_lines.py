@@ -18,7 +18,7 @@ from gazeveil.gaze.reading import read
 
 
 def block(*lines: str) -> TextBlock:
-    return TextBlock(5, "".join(f"{line}\n" for line in lines).encode())
+    return TextBlock(5, "".join(f"{line}\n" for line in lines).encode(), len(lines))
 
 
 def test_numbers_are_found_at_their_places() -> None:

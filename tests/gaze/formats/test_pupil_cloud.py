@@ -63,6 +63,16 @@ def test_the_device_tells_the_scene_camera(tmp_path: Path, about: dict[str, Any]
     assert read(download(tmp_path, [row(0)], about)).recordings[0].geometry == screen(*size)
 
 
+def test_what_the_description_says_of_the_device_comes_before_what_lies_beside(tmp_path: Path) -> None:
+    states = {"3d_eye_states": f"timestamp [ns],pupil diameter left [mm],pupil diameter right [mm]\n{START},3,3\n"}
+    invisible = {"glasses_serial_number": "1", "scene_camera_serial_number": "2"}
+    stated = {"scene_camera_resolution": [1920, 1080]}
+    for about, size in ((None, (1600, 1200)), (invisible, (1088, 1080)), (stated, (1920, 1080))):
+        assert read(download(tmp_path, [row(0)], about, **states)).recordings[0].geometry == screen(*size)
+    with pytest.raises(FileFormatError, match="two numbers of pixels"):
+        read(download(tmp_path, [row(0)], {"scene_camera_resolution": [1920]}))
+
+
 def test_an_unknown_scene_camera_is_asked_for(tmp_path: Path) -> None:
     folder = download(tmp_path, [row(0)])
     with pytest.raises(FileFormatError, match="to know the scene camera") as caught:
@@ -100,6 +110,21 @@ def test_pupils_beside_come_with_the_gaze_of_their_recording(tmp_path: Path) -> 
     assert recording.pupil is not None
     np.testing.assert_array_equal(recording.pupil, [3.5, np.nan, 5.0])
     assert recording.pupil_unit == "mm"
+
+
+@pytest.mark.parametrize("later_ms", [0, -60_000, 60_000])
+def test_pupils_of_a_recording_do_not_depend_on_when_others_were_made(tmp_path: Path, later_ms: int) -> None:
+    count = 400
+    times = {"rec1": [5 * i for i in range(count)], "rec2": [later_ms + 5 * i for i in range(count)]}
+    rows = [row(time, recording=name) for name in times for time in times[name]]
+    states = "recording id,timestamp [ns],pupil diameter left [mm],pupil diameter right [mm]\n"
+    for name in ("rec1", "rec2"):
+        states += "".join(f"{name},{START + time * 1_000_000},{3 + time % 7},4\n" for time in times[name])
+    folder = download(tmp_path, rows, None, **{"3d_eye_states": states})
+    for chunk_rows in (1, 250_000):  # read in pieces of 4 KB, and all at once
+        for recording in read(folder, chunk_rows=chunk_rows).recordings:
+            expected = [(3 + time % 7 + 4) / 2 for time in times[recording.session]]
+            np.testing.assert_array_equal(recording.pupil, expected)
 
 
 def test_pupils_are_the_same_whatever_the_chunk(tmp_path: Path) -> None:

@@ -66,6 +66,39 @@ def test_pupils_beside_are_those_nearest_in_time(tmp_path: Path) -> None:
     np.testing.assert_array_equal(recording.pupil, [3.5, 3.2, np.nan, np.nan])
 
 
+def test_a_pupil_that_was_lost_at_the_samples_own_time_is_lost(tmp_path: Path) -> None:
+    gaze = "10.0,0,1,0.5,0.5,,\n10.005,0,1,0.5,0.5,,\n10.01,0,1,0.5,0.5,,\n10.012,0,1,0.5,0.5,,\n"
+    pupils = PUPIL + (
+        "10.0,0,0,1,0,0,40,pye3d,3.0\n"
+        "10.005,0,0,0.1,0,0,40,pye3d,9.0\n"  # not confident
+        "10.01,0,0,1,0,0,40,2d c++,\n"  # a second method at the same time gave the size
+        "10.01,0,0,1,0,0,40,pye3d,4.0\n"
+    )
+    [recording] = read(export(tmp_path, gaze, pupil_positions=pupils)).recordings
+    np.testing.assert_array_equal(recording.pupil, [3.0, np.nan, 4.0, 4.0])
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 250_000])
+def test_pupils_of_both_eyes_are_found_however_the_file_is_sorted(tmp_path: Path, chunk_rows: int) -> None:
+    count = 400
+    gaze = "".join(f"{10 + 0.008 * i:.3f},0,1,0.5,0.5,,\n" for i in range(count))
+    pupils = PUPIL + "".join(
+        f"{10 + 0.008 * i:.3f},0,{eye},1,0,0,40,pye3d,{3 + eye}\n" for eye in (0, 1) for i in range(count)
+    )
+    [recording] = read(export(tmp_path, gaze, pupil_positions=pupils), chunk_rows=chunk_rows).recordings
+    np.testing.assert_array_equal(recording.pupil, np.full(count, 3.5))
+
+
+def test_the_unit_of_pupils_does_not_depend_on_where_the_first_is(tmp_path: Path) -> None:
+    gaze = "".join(f"{10 + 0.008 * i:.3f},0,1,0.5,0.5,,\n" for i in range(400))
+    pupils = PUPIL + "".join(
+        f"{10 + 0.008 * i:.3f},0,0,{int(i > 300)},0,0,,,{3 if i > 300 else ''}\n" for i in range(400)
+    )
+    [recording] = read(export(tmp_path, gaze, pupil_positions=pupils), chunk_rows=1).recordings
+    assert recording.pupil_unit == "mm"
+    assert np.isfinite(recording.pupil).sum() == 99  # type: ignore[arg-type]
+
+
 def test_pupils_without_an_eye_model_are_in_pixels(tmp_path: Path) -> None:
     pupils = PUPIL + "10.0,0,0,1,0,0,40,2d c++,\n"
     [recording] = read(export(tmp_path, "10.0,0,1,0.5,0.5,,\n", pupil_positions=pupils)).recordings

@@ -261,7 +261,9 @@ def test_lines_are_rows_exactly_when_the_csv_module_reads_three_fields(
         elif line.strip():
             faults.add(number)
     complaints: list[Fault] = []
-    found = rows_of(TextBlock(5, "".join(f"{line}\n" for line in lines).encode()), delimiter, 3, complaints.append)
+    found = rows_of(
+        TextBlock(5, "".join(f"{line}\n" for line in lines).encode(), len(lines)), delimiter, 3, complaints.append
+    )
     parsed = list(csv.reader(io.StringIO(found.data.decode(), newline=""), delimiter=delimiter, strict=True))
     assert dict(zip(found.lines.tolist(), parsed, strict=True)) == expected
     assert {fault.line for fault in complaints} == faults

@@ -16,6 +16,7 @@ from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.statistics import STATISTICS, Bounds, Statistic
 from gazeveil.aggregate.engine import Columns
+from gazeveil.exact import exact
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
@@ -23,7 +24,6 @@ from gazeveil.privacy.audit.neighbours.observers import extreme_maps
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.privacy.compose import compose_disjoint
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import IntArray
 

@@ -14,10 +14,10 @@ from gazeveil.aggregate.aoi.kernel import Question
 from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.statistics import DwellShare, Statistic
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, exact
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.events import Detector, DispersionThreshold
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.privacy.exact import Number, above_zero, as_text, exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import brief
 

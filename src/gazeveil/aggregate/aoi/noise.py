@@ -20,9 +20,9 @@ from statistics import NormalDist
 import numpy as np
 
 from gazeveil.aggregate.aoi.statistics import Bounds
+from gazeveil.exact import float_up, root_up
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, add_radial
 from gazeveil.privacy.calibrate import gaussian_sigma, laplace_scale, radial_scale
-from gazeveil.privacy.exact import float_up, root_up
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray
 

@@ -18,11 +18,11 @@ from gazeveil.aggregate.aoi.statistics import MOST_CELLS
 from gazeveil.aggregate.aoi.table import prediction_table
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.errors import GeometryError, OptionError
+from gazeveil.exact import as_text
 from gazeveil.gaze.events import Detector
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import IntArray

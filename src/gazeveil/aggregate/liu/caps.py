@@ -33,10 +33,10 @@ from gazeveil.aggregate.liu.counts import MOST_SAMPLES, CountsAndLosses, Observe
 from gazeveil.aggregate.liu.noisy import GaussianMap
 from gazeveil.aggregate.maps import sum_of_squares
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, root_up, whole_number
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
-from gazeveil.privacy.exact import Number, above_zero, as_text, root_up, whole_number
 from gazeveil.privacy.guarantee import PureDP, Unproven
 from gazeveil.types import FloatArray, IntArray, Tell, silent
 

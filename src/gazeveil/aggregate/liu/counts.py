@@ -16,7 +16,7 @@ from gazeveil.aggregate.engine import Columns, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, OnGrid
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.types import IntArray
 
 MOST_SAMPLES = 2**31 - 1

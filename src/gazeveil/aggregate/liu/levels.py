@@ -15,7 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from gazeveil.errors import OptionError, PrivacyError
-from gazeveil.privacy.exact import Number, at_least_zero, in_digits, probability, root_up, whole_number
+from gazeveil.exact import Number, at_least_zero, in_digits, probability, root_up, whole_number
 
 HUGE_EPSILON = 10
 WEAK_DELTA = Fraction(1, 100_000)

@@ -14,8 +14,8 @@ from gazeveil.aggregate.liu.noisy import GaussianAsPublished, GaussianMap, Lapla
 from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, whole_number
 from gazeveil.gaze.geometry import Geometry
-from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, whole_number
 
 NOISES: dict[str, type[NoisyMap]] = {
     "gaussian": GaussianMap,

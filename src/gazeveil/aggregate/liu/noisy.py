@@ -26,11 +26,11 @@ from gazeveil.aggregate.liu import levels
 from gazeveil.aggregate.liu.counts import FirstSamples
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, in_digits, root_up, whole_number
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource, add_gaussian, add_laplace, from_lattice, lattice_step
 from gazeveil.noise.lattice import LARGEST
 from gazeveil.privacy.calibrate import gaussian_delta, gaussian_sigma, laplace_scale
-from gazeveil.privacy.exact import Number, above_zero, as_text, chance_of_failure, in_digits, root_up, whole_number
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP, Unproven
 from gazeveil.privacy.liu import LiuNoise
 from gazeveil.types import FloatArray, IntArray, Tell, silent

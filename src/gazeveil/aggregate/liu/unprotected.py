@@ -15,9 +15,9 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Engine, Kernel
 from gazeveil.errors import OptionError
+from gazeveil.exact import whole_number
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import whole_number
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.types import FloatArray, IntArray
 

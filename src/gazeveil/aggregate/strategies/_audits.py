@@ -20,13 +20,13 @@ from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.liu.audits import NoisySums
 from gazeveil.aggregate.liu.noisy import GaussianMap
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
+from gazeveil.exact import exact
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import PureDP
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray

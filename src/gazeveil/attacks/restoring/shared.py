@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from gazeveil.attacks.contract import Prepared, Trial
+from gazeveil.attacks.contract import Attack, Knowledge, Prepared, Trial
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
@@ -88,6 +88,15 @@ def veiled_by(mechanism: SampleMechanism, trial: Trial, noise: NoiseSource) -> T
     return trial.with_gaze(x, y)
 
 
-def misfit(attack: str, mechanism: SampleMechanism) -> OptionError:
-    """Return the error of an attack that has nothing to do against a veil."""
-    return OptionError(f"{attack} has nothing to do against {mechanism.name}", hint="ask attack.fits(mechanism) before")
+def fitting(attack: Attack, knowledge: Knowledge) -> SampleMechanism:
+    """Return the mechanism that an attack was granted, if the attack has something to do against it.
+
+    Raises:
+        OptionError: If it has nothing to do, or the mechanism veils something else than trials hold.
+    """
+    mechanism = in_degrees(knowledge.mechanism)
+    if not attack.fits(mechanism):
+        raise OptionError(
+            f"{attack.name} has nothing to do against {mechanism.name}", hint="ask attack.fits(mechanism) before"
+        )
+    return mechanism

@@ -26,7 +26,7 @@ from gazeveil.attacks.contract import (
 )
 from gazeveil.attacks.restoring.shared import in_degrees
 from gazeveil.errors import InputError, MissingExtra, OptionError
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared
 from gazeveil.attacks.restoring.shared import Restoration
 from gazeveil.errors import InputError, MissingExtra, OptionError
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 
 
 @ATTACKS.register("exemplars")

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.attacks.restoring.undoing import can_be_undone, parts, undo, undo_tail
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import SampleMechanism
@@ -53,9 +53,7 @@ class InverseSmoothing(Attack):
         return can_be_undone(parts(mechanism)[-1])
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = in_degrees(knowledge.mechanism)
-        if not self.fits(mechanism):
-            raise misfit(self.name, mechanism)
+        mechanism = fitting(self, knowledge)
         return Restoration(lambda veiled: self._guess(mechanism, veiled))
 
     def _guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:

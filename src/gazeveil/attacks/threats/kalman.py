@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.attacks.restoring.releases import gives_releases, releases_of
-from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import SampleMechanism
@@ -62,9 +62,7 @@ class MatchedSmoother(Attack):
         return last is not None and (gives_releases(last) or isinstance(last, StreamMechanism))
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = in_degrees(knowledge.mechanism)
-        if not self.fits(mechanism):
-            raise misfit(self.name, mechanism)
+        mechanism = fitting(self, knowledge)
         return Restoration(lambda veiled: self._guess(mechanism, veiled))
 
     def _guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:

@@ -20,10 +20,10 @@ from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge
 from gazeveil.attacks.recognisers._galleries import ScoredGallery
 from gazeveil.attacks.recognisers.fisher import Fisher
 from gazeveil.attacks.restoring.releases import releases_of
-from gazeveil.attacks.restoring.shared import LEAST_SAMPLES, in_degrees, misfit, unwound, without_gaps
+from gazeveil.attacks.restoring.shared import LEAST_SAMPLES, fitting, unwound, without_gaps
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.types import FloatArray
@@ -57,9 +57,7 @@ class LateReleases(Attack):
         return isinstance(last, Clock) and last.delay == 0
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = in_degrees(knowledge.mechanism)
-        if not self.fits(mechanism):
-            raise misfit(self.name, mechanism)
+        mechanism = fitting(self, knowledge)
         return _Behind(mechanism, self.draws, seed)
 
 

@@ -16,7 +16,7 @@ from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge
 from gazeveil.attacks.restoring.shared import in_degrees
 from gazeveil.attacks.threats.retrained import Retrained
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 
 BEST_FIRST: Final = ("inverse-smoothing", "spatial-dither", "saccade-model", "wiener")

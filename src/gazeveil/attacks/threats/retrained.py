@@ -17,7 +17,7 @@ from gazeveil.attacks.restoring.shared import in_degrees
 from gazeveil.attacks.threats._strangers import veiled_strangers
 from gazeveil.attacks.threats.white_box import VeiledReference
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 
 _USUAL_HZ = 90.0
 

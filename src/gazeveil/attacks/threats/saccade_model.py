@@ -12,7 +12,7 @@ import numpy as np
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.attacks.restoring.releases import Releases, gives_releases, releases_of
 from gazeveil.attacks.restoring.saccades import Sight, expected_path
-from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
@@ -45,9 +45,7 @@ class SaccadeModel(Attack):
         return last is not None and gives_releases(last)
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = in_degrees(knowledge.mechanism)
-        if not self.fits(mechanism):
-            raise misfit(self.name, mechanism)
+        mechanism = fitting(self, knowledge)
         return Restoration(lambda veiled: _guess(mechanism, veiled))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.attacks.restoring.saccades import Sight, expected_path
-from gazeveil.attacks.restoring.shared import Gaze, Restoration, in_degrees, misfit
+from gazeveil.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.errors import OptionError
 from gazeveil.samples.mechanism import SampleMechanism
@@ -48,9 +48,7 @@ class SpatialDither(Attack):
         return isinstance(noisy_part(mechanism), SpatialGrid)
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = in_degrees(knowledge.mechanism)
-        if not self.fits(mechanism):
-            raise misfit(self.name, mechanism)
+        mechanism = fitting(self, knowledge)
         return Restoration(lambda veiled: self._guess(mechanism, veiled))
 
     def _guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:

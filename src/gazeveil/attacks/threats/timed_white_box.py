@@ -15,10 +15,10 @@ import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.recognisers._galleries import ScoredGallery
-from gazeveil.attacks.restoring.shared import in_degrees, misfit
+from gazeveil.attacks.restoring.shared import fitting
 from gazeveil.attacks.threats.late_releases import LateReleases, lost_of
 from gazeveil.attacks.threats.white_box import VeiledReference
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 
 
@@ -45,9 +45,7 @@ class TimedWhiteBox(Attack):
         return LateReleases().fits(mechanism)
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
-        mechanism = in_degrees(knowledge.mechanism)
-        if not self.fits(mechanism):
-            raise misfit(self.name, mechanism)
+        mechanism = fitting(self, knowledge)
         return _Behind(mechanism, self.draws, seed)
 
 

@@ -10,8 +10,8 @@ from zlib import crc32
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.attacks.restoring.shared import in_degrees, veiled_by
+from gazeveil.exact import whole_number
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 
 

@@ -18,7 +18,7 @@ from gazeveil.attacks.contract import ATTACKS, Attack, Exemplar, Grant, Knowledg
 from gazeveil.attacks.restoring.shared import LEAST_SAMPLES, Gaze, Restoration, in_degrees, unwound, without_gaps
 from gazeveil.attacks.threats._strangers import veiled_strangers
 from gazeveil.errors import InputError, OptionError
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.types import FloatArray
 

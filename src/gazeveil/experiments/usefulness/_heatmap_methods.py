@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.engine import Columns, Kernel, add_up
+from gazeveil.aggregate.engine import Columns, Kernel
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import dwell
@@ -20,6 +20,7 @@ from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import BOUND, prior_picture
 from gazeveil.aggregate.strategies.histogram import Histogram
 from gazeveil.aggregate.strategy import STRATEGIES, Task
+from gazeveil.engines.adding import add_up
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe
 from gazeveil.noise import NoiseSource
 from gazeveil.types import FloatArray, IntArray

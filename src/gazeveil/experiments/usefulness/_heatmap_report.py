@@ -23,7 +23,7 @@ def note(found: Found) -> str:
     told = f"{what}: {found.scenes} scenes, {draws} each, {found.viewers} viewers a scene, δ = {found.plan.delta:g}."
     if any(count > found.viewers for count in found.plan.observers):
         told += " * People drawn with replacement, and their looks too: not real people."
-    return told
+    return f"{told} Assumed: {found.assumed}." if found.assumed else told
 
 
 def to_markdown(found: Found, epsilon: float | None = None) -> str:

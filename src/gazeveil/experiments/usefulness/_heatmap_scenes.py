@@ -9,10 +9,11 @@ for tuning, and what was not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.engine import Columns
 from gazeveil.datasets.osie import osie_fixations
-from gazeveil.errors import InputError
+from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.geometry import Geometry, screen
+from gazeveil.gaze.usual import assumed_fields, assumption, usual
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS
@@ -117,11 +119,13 @@ class Gallery:
         name: Where they come from.
         geometry: The plane.
         scenes: The scenes.
+        assumed: What is assumed about the plane, in words; nothing where all of it is known.
     """
 
     name: str
     geometry: Geometry
     scenes: tuple[Scene, ...]
+    assumed: str = ""
 
     @property
     def viewers(self) -> int:
@@ -161,10 +165,28 @@ def osie(path: Path, split: Split, images: int) -> Gallery:
     return Gallery("osie", PLANE, tuple(scenes))
 
 
-def of_corpus(folder: Path, images: int) -> Gallery:
-    """Return the stimuli of a corpus, with everybody who looked at them."""
+def of_corpus(folder: Path, images: int, sizes: Mapping[str, float] = MappingProxyType({})) -> Gallery:
+    """Return the stimuli of a corpus, with everybody who looked at them.
+
+    Args:
+        folder: The corpus.
+        images: How many stimuli at most.
+        sizes: What is known about the screen beside what recordings say, as fields of `Geometry`.
+
+    Raises:
+        OptionError: If recordings say another size.
+    """
     corpus = Corpus.open(folder)
-    geometry = corpus.geometry
+    stated = corpus.geometry
+    for name, size in sizes.items():
+        if (found := getattr(stated, name)) not in (None, size):
+            raise OptionError(
+                f"{name} is given as {size:g}, but the screen of {folder.name} has {found:g}",
+                hint="leave the option out, or mend what the recordings say",
+            )
+    declared = stated.with_sizes(**sizes)
+    geometry = usual(declared)
+    assumed = assumption(geometry, assumed_fields(declared, geometry)) if geometry != declared else ""
     wanted = spread(corpus.stimuli, images)
     seen: dict[str, dict[str, list[tuple[FloatArray, FloatArray, NDArray[Any]]]]] = {name: {} for name in wanted}
     for recording in corpus.select(stimulus=wanted).recordings():
@@ -177,7 +199,7 @@ def of_corpus(folder: Path, images: int) -> Gallery:
     )
     if not scenes:
         raise InputError(f"{folder} has no recordings")
-    return Gallery(folder.name, geometry, scenes)
+    return Gallery(folder.name, geometry, scenes, assumed)
 
 
 def spread(names: Sequence[Any], count: int) -> list[Any]:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gazeveil.exact import exact
 from gazeveil.experiments.feature_people import People
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.design import Design
@@ -27,7 +28,6 @@ from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_epsilon
-from gazeveil.privacy.exact import exact
 from gazeveil.types import FloatArray, Tell, silent
 from gazeveil.utility.series import range_error
 

@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.exact import Number, exact
 from gazeveil.experiments.usefulness._heatmap_methods import by_strategy, prior_alone, truth
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.products.heatmap import heatmap_forecast
 from gazeveil.types import Tell, silent

@@ -25,11 +25,11 @@ import numpy as np
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import OptionError
+from gazeveil.exact import probability
 from gazeveil.experiments.usefulness._heatmap_methods import METHODS, MORE_METHODS, Method, prior_alone, truth
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe_prior
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Scene
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import probability
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, Tell
 from gazeveil.utility.maps import correlation, hot_spot_hits
@@ -134,6 +134,7 @@ class Found:
         viewers: How many people looked at every scene; more are drawn with replacement.
         plan: What was asked.
         rows: The results.
+        assumed: What is assumed about the screen, in words; nothing where its size is known.
     """
 
     gallery: str
@@ -142,6 +143,7 @@ class Found:
     viewers: int
     plan: Plan
     rows: tuple[Row, ...]
+    assumed: str = ""
 
     def row(self, method: str, observers: int, epsilon: float | None = None) -> Row:
         """Return one result."""
@@ -170,6 +172,7 @@ class Found:
             "drawn_with_replacement": [count for count in self.plan.observers if count > self.viewers],
             "plan": {**asdict(self.plan), "methods": list(self.plan.chosen())},
             "rows": [asdict(row) for row in self.rows],
+            **({"assumed": self.assumed} if self.assumed else {}),
         }
 
     @staticmethod
@@ -183,7 +186,8 @@ class Found:
             scores = {name: Score(*map(_known, row[name].values())) for name in MEASURES}
             by_scene = tuple(tuple(map(_known, scene)) for scene in row["by_scene"])
             rows.append(Row(**{**row, **scores, "by_scene": by_scene}))
-        return Found(values["data"], values["split"], values["scenes"], values["viewers"], Plan(**plan), tuple(rows))
+        about = (values["data"], values["split"], values["scenes"], values["viewers"])
+        return Found(*about, Plan(**plan), tuple(rows), values.get("assumed", ""))
 
 
 def refreshed(old: Found, new: Found) -> Found:
@@ -222,7 +226,7 @@ def compare(gallery: Gallery, plan: Plan, *, split: str = "", tell: Tell | None 
                 if tell is not None:
                     tell(done, steps)
             rows += [_row(name, method, task, scores) for name, method in methods.items()]
-    return Found(gallery.name, split, len(gallery.scenes), gallery.viewers, plan, tuple(rows))
+    return Found(gallery.name, split, len(gallery.scenes), gallery.viewers, plan, tuple(rows), gallery.assumed)
 
 
 _Scores = dict[tuple[str, str], tuple[float, ...]]

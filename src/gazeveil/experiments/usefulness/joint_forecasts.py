@@ -21,11 +21,11 @@ from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.study_plan import StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.exact import Number, exact
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
 from gazeveil.experiments.usefulness.whole_study import SHOT_S, SHOTS, TRACKER
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.calibrated import HEATMAPS, MOVIE
 from gazeveil.release.forecast import Forecast

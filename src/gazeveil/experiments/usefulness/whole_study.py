@@ -26,10 +26,10 @@ from gazeveil.aggregate.sight import joint_sensitivity
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import BOUND
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
+from gazeveil.exact import exact
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_epsilon
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import scene

@@ -18,11 +18,11 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.errors import InputError, OptionError
+from gazeveil.exact import exact, root_up
 from gazeveil.features import fourier
 from gazeveil.features.chunked import ChunkedSeries
 from gazeveil.features.series import SERIES_MECHANISMS, STEP, checked
 from gazeveil.noise import NoiseSource, add_laplace, from_lattice, to_lattice
-from gazeveil.privacy.exact import exact, root_up
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.types import FloatArray
 

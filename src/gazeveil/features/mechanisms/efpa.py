@@ -16,11 +16,11 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import exact, root_up
 from gazeveil.features import choose_bins, fourier
 from gazeveil.features.series import SERIES_MECHANISMS, STEP, SeriesMechanism, checked
 from gazeveil.noise import NoiseSource, add_laplace, add_radial, from_lattice, lattice_step, to_lattice
 from gazeveil.privacy.calibrate import laplace_scale, pure_epsilon, radial_scale
-from gazeveil.privacy.exact import exact, root_up
 from gazeveil.types import FloatArray, IntArray
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -19,46 +20,75 @@ from gazeveil.types import FloatArray
 
 
 class Beside:
-    """Looks values up by time in a stream of tables, holding only the stretch around the samples in memory."""
+    """Looks values up by time in a stream of tables.
 
-    def __init__(self, tables: Iterator[pl.DataFrame], tolerance: float) -> None:
+    Of each group, only what is not older than the samples is held in memory. What comes before its turn is held too:
+    tables may be sorted by group, and groups may be recordings of different days.
+    """
+
+    def __init__(self, tables: Iterator[pl.DataFrame], tolerance: float, report: ReadReport) -> None:
         """Begin.
 
         Args:
-            tables: Tables with columns t (seconds), group (text) and value, roughly in the order of time.
+            tables: Tables with columns t (seconds), group (text) and value (null where it was lost), each group
+                roughly in the order of time.
             tolerance: How far in time a value may lie from a sample, in seconds.
+            report: Where it is remarked if values were passed over.
         """
         self._tables = tables
         self._tolerance = tolerance
-        self._held = pl.DataFrame(schema={"t": pl.Float64, "group": pl.String, "value": pl.Float64})
+        self._report = report
+        self._held: dict[str, _Series] = {}
 
     def nearest(self, times: FloatArray, groups: list[str]) -> list[FloatArray]:
-        """Return, for each group, the value nearest in time to each sample; NaN where none is near."""
+        """Return, for each group, the value nearest in time to each sample; NaN where none is near.
+
+        A value that was lost at a sample's own time is NaN, whatever is near.
+        """
         if not len(times):
             return [times for _ in groups]
-        self._hold(float(times.min()) - self._tolerance, float(times.max()) + self._tolerance)
-        return [self._nearest_of(self._held.filter(pl.col("group") == group), times) for group in groups]
-
-    def _hold(self, start: float, stop: float) -> None:
-        held = [self._held.filter(pl.col("t") >= start)]
-        latest = held[0]["t"].max()
-        while latest is None or float(latest) < stop:  # type: ignore[arg-type]
-            more = next(self._tables, None)
-            if more is None:
+        series = [self._held.setdefault(group, _Series()) for group in groups]
+        start, stop = float(times.min()) - self._tolerance, float(times.max()) + self._tolerance
+        if any(start < each.dropped_before for each in series):
+            self._report.remark("the time jumps back: values beside the samples may be missing there")
+        while any(each.latest < stop for each in series):
+            table = next(self._tables, None)
+            if table is None:
                 break
-            latest = more["t"].max() if more.height else latest
-            held.append(more.filter(pl.col("t") >= start))
-        self._held = pl.concat(held).sort("t")
+            for (group,), rows in table.partition_by("group", as_dict=True).items():
+                self._held.setdefault(str(group), _Series()).add(rows)
+        return [each.nearest(times, start, self._tolerance) for each in series]
 
-    def _nearest_of(self, rows: pl.DataFrame, times: FloatArray) -> FloatArray:
-        if not rows.height:
+
+@dataclass(slots=True)
+class _Series:
+    """The rows of one group that are held."""
+
+    tables: list[pl.DataFrame] = field(default_factory=list)
+    latest: float = -np.inf
+    dropped_before: float = -np.inf
+
+    def add(self, rows: pl.DataFrame) -> None:
+        self.tables.append(rows.select("t", "value"))
+        self.latest = max(self.latest, float(rows["t"].max()))  # type: ignore[arg-type]
+
+    def nearest(self, times: FloatArray, start: float, tolerance: float) -> FloatArray:
+        """Return the values nearest to samples, and drop what is older than these."""
+        if not self.tables:
             return np.full(len(times), np.nan)
-        known, values = rows["t"].to_numpy(), rows["value"].fill_null(float("nan")).to_numpy()
-        after = np.searchsorted(known, times).clip(max=len(known) - 1)
+        rows = pl.concat(self.tables).filter(pl.col("t") >= start).sort("t", maintain_order=True)
+        self.tables, self.dropped_before = [rows], max(start, self.dropped_before)
+        known, lost = rows.drop_nulls("value"), rows.filter(pl.col("value").is_null())["t"].to_numpy()
+        if not known.height:
+            return np.full(len(times), np.nan)
+        at, values = known["t"].to_numpy(), known["value"].to_numpy()
+        after = np.searchsorted(at, times).clip(max=len(at) - 1)
         before = (after - 1).clip(min=0)
-        closer = np.where(np.abs(times - known[before]) <= np.abs(known[after] - times), before, after)
-        near = np.abs(known[closer] - times) <= self._tolerance
-        return np.where(near, values[closer], np.nan)
+        closer = np.where(np.abs(times - at[before]) <= np.abs(at[after] - times), before, after)
+        closer = np.where(at[after] == times, after, closer)
+        away = np.abs(at[closer] - times)
+        was_lost = (away > 0) & np.isin(times, lost)
+        return np.where((away <= tolerance) & ~was_lost, values[closer], np.nan)
 
 
 def read_whole(

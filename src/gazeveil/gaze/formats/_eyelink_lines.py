@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from gazeveil.gaze.formats._event_files import DETECTOR, OWN, TimedLine
 from gazeveil.gaze.formats._eyelink_events import Event, read_eye_event, read_timed
 from gazeveil.gaze.formats._eyelink_samples import Unfit
 from gazeveil.gaze.formats._naming import Named
@@ -29,16 +30,7 @@ _NUMBERS = ("x", "y", "end_x", "end_y", "amplitude", "peak_velocity", "pupil")
 
 _NO_LINE = "events that an EyeLink file has no line for"
 _DETAILS = "details of events that the lines of an EyeLink file do not hold"
-_DETECTOR = "by which detector events were found: they stand as the tracker's"
 _BOTH = "that events are of both eyes together: they stand as one eye's"
-_OWN = "messages that would be taken for the screen, the rate, the trial or the stimulus: the file says its own"
-
-
-class TimedLine(NamedTuple):
-    """A line, and the time in seconds after which it stands."""
-
-    time: float
-    text: str
 
 
 def event_lines(
@@ -62,7 +54,7 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
     if kind == "message" and (text in said or text.startswith("GAZE_COORDS")):
         return None
     if kind == "message" and (_SAYS_WHERE.match(text) or (not stimulus and _names_something(text))):
-        losses.add(_OWN)
+        losses.add(OWN)
         return None
     wanted = Event(**{name: row[name] for name in Event._fields})
     if kind in _TIMED:
@@ -82,7 +74,7 @@ def _line_of(row: dict[str, Any], eye: str, said: Collection[str], stimulus: str
     if kind in _TIMED:  # such a line is a moment, of no eye
         back = back._replace(eye=wanted.eye, offset=back.onset if wanted.offset is not None else None)
         back = back._replace(text=back.text or wanted.text)
-    losses.add(_DETECTOR, int(wanted.source not in {None, "tracker"}))
+    losses.add(DETECTOR, int(wanted.source not in {None, "tracker"}))
     losses.add(_DETAILS, int(back._replace(source=wanted.source) != wanted))
     return TimedLine(wanted.onset if kind in _TIMED or wanted.offset is None else wanted.offset, line)
 

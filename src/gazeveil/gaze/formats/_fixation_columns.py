@@ -72,7 +72,6 @@ class Vendor:
         units: The unit of columns of time that do not say theirs.
         plane: The unit of places, where columns do not say it.
         y_up: Whether y grows upwards.
-        missing: How a missing number is spelt.
         counts_trials: Whether, where trials have no column, a stimulus that comes again or a time that begins anew is
             the next trial.
         repeats: Whether a fixation stands on several rows, one for each sample in it.
@@ -86,7 +85,6 @@ class Vendor:
     units: Mapping[str, str] = field(default_factory=dict)
     plane: Unit | None = None
     y_up: bool = False
-    missing: str = "n/a"
     counts_trials: bool = False
     repeats: bool = False
     only: str = ""
@@ -101,7 +99,6 @@ VENDORS: Final = (
         marks=frozenset({"currentfixx", "currentfixy"}),
         units=dict.fromkeys(("currentfixstart", "currentfixend", "currentfixduration"), "ms"),
         plane=Unit.PIXEL,
-        missing=".",
         counts_trials=True,
     ),
     Vendor(
@@ -116,7 +113,6 @@ VENDORS: Final = (
         marks=frozenset({"fixationpointx", "gazeeventduration"}),
         units={"gazeeventduration": "ms"},
         plane=Unit.PIXEL,
-        missing="",
         counts_trials=True,
         repeats=True,
         not_ours=frozenset({"event", "name"}),

@@ -8,18 +8,17 @@ import json
 import re
 from collections.abc import Mapping
 
-import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.formats._eyelink_lines import TimedLine, event_lines, known_numbers
+from gazeveil.gaze.formats._event_files import AmongRows
+from gazeveil.gaze.formats._eyelink_lines import event_lines, known_numbers
 from gazeveil.gaze.formats._naming import Rule
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._writing import Losses, Piece, TextFile, as_file_name, cannot_hold
 from gazeveil.gaze.formats._written_numbers import milliseconds, plain_numbers, scaled_times
 from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.recording import Key
-from gazeveil.types import FloatArray
 
 _IMAGE = Rule("TRIAL_VAR", "image")
 _NAMES_A_PICTURE = re.compile(r"\.[A-Za-z0-9]{2,4}\b")
@@ -40,7 +39,7 @@ class EyeLinkFile(TextFile):
         self._begun = False
         self._last = "0"
         self._said: list[str] = []
-        self._waiting: list[TimedLine] = []
+        self._among = AmongRows()
 
     @classmethod
     def place(cls, key: Key) -> str:
@@ -85,7 +84,7 @@ class EyeLinkFile(TextFile):
     def rows(self, piece: Piece) -> str:
         """Return the sample lines with the events among them: dots where gaze is lost, with a pupil of 0."""
         eye, shown = self._eyes(piece)[0], piece.key.stimulus
-        self._waiting += event_lines(known_numbers(piece.events), eye, self._said, shown, self.losses)
+        self._among.add(event_lines(known_numbers(piece.events), eye, self._said, shown, self.losses))
         if not piece.samples.height:
             return ""
         columns = [self._times(piece)]
@@ -104,27 +103,11 @@ class EyeLinkFile(TextFile):
         self._last = columns[0][-1]
         frame = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
         text = frame.write_csv(include_header=False, separator="\t", quote_style="never")
-        return self._with_events(text, np.maximum.accumulate(piece.column("t").to_numpy()))
+        return self._among.put(text, piece.column("t").to_numpy())
 
     def end(self) -> str:
         """Return the end of the block, after the events that are left."""
-        rest, self._waiting = self._waiting, []
-        return "".join(f"{line.text}\n" for line in rest) + f"END\t{self._last} \tSAMPLES\tEVENTS\n"
-
-    def _with_events(self, text: str, times: FloatArray) -> str:
-        """Return sample lines with the events up to the last of them, each after the samples of its time."""
-        latest = float(times[-1])
-        now = [line for line in self._waiting if line.time <= latest]
-        if not now:
-            return text
-        self._waiting = [line for line in self._waiting if line.time > latest]
-        places = np.searchsorted(times, [line.time for line in now], side="right").tolist()
-        samples = text.splitlines(keepends=True)
-        pieces, done = [], 0
-        for place, line in sorted(zip(places, now, strict=True), key=lambda each: each[0]):
-            pieces += [*samples[done:place], f"{line.text}\n"]
-            done = place
-        return "".join([*pieces, *samples[done:]])
+        return self._among.rest() + f"END\t{self._last} \tSAMPLES\tEVENTS\n"
 
     def _eyes(self, piece: Piece) -> tuple[str, ...]:
         return piece.sides or ("left",)
@@ -177,8 +160,10 @@ class GlassesFile(TextFile):
             lines.append(json.dumps({"type": "gaze", "timestamp": t, "data": data}))
         return "\n".join([*lines, ""])
 
-    def beside(self, piece: Piece) -> Mapping[str, str]:
+    def beside(self, piece: Piece, *, is_first: bool) -> Mapping[str, str]:
         """Return who wore the glasses, and that gaze is veiled: entries of the recording's meta folder."""
+        if not is_first:
+            return {}
         about = {"meta/participant": json.dumps({"name": piece.key.observer}, ensure_ascii=False)}
         note = {} if piece.veiled is None else {"meta/gazeveil": piece.veiled.sentence + "\n"}
         return about | note

@@ -7,6 +7,7 @@ Both mark lost gaze by (0, 0), and both say the screen once, so that one file ho
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,12 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import InputError
+from gazeveil.gaze.formats._event_files import NO_PLACE
+from gazeveil.gaze.formats._event_rows import LabelledFile, SpokenFile
 from gazeveil.gaze.formats._naming import Rule, a_name, media_in
 from gazeveil.gaze.formats._samples import PER_SECOND
-from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
+from gazeveil.gaze.formats._smi_columns import said_in
+from gazeveil.gaze.formats._writing import Losses, Piece, as_file_name, cannot_hold
 from gazeveil.gaze.formats._written_numbers import plain_numbers, scaled_times
 from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
@@ -27,15 +31,16 @@ from gazeveil.gaze.recording import Key
 _NONE = "0.0"
 _IMAGE = Rule("MSG", "image")
 _LETTERS = {"left": "L", "right": "R"}
+_DISPLAY = re.compile(r"display (?:resolution|size in cm):|distance between participant and display:")
 
 
-class LoggedFile(TableFile):
+class LoggedFile(SpokenFile):
     """A table of one participant, with messages before each recording's rows."""
 
     units = (Unit.PIXEL,)
     labels = ("observer", "stimulus", "trial")
     delimiter = "\t"
-    time_unit: ClassVar[str]
+    ends_with: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
@@ -45,10 +50,6 @@ class LoggedFile(TableFile):
     @abstractmethod
     def check(self, key: Key) -> None:
         """Refuse what would be read back as another; the recording is counted in ``shown`` already."""
-
-    @abstractmethod
-    def message(self, time: str, text: str) -> str:
-        """Return a message as a line."""
 
     @abstractmethod
     def messages(self, piece: Piece) -> list[str]:
@@ -85,7 +86,9 @@ class LoggedFile(TableFile):
             field_of_view = (piece.geometry.fov_x_deg, piece.geometry.fov_y_deg) != (None, None)
             self.losses.add("the headset's field of view", int(field_of_view))
         start = self.time_of(piece, 0)
-        lines += [self.message(start, text) for text in self.messages(piece)]
+        said = self.messages(piece)
+        self.said = {*said, *self.ends_with}
+        lines += [self.message(start, text) for text in said]
         return "\n".join([*lines, ""])
 
     def times(self, piece: Piece) -> pl.Series:
@@ -123,13 +126,14 @@ def _digits(value: float) -> str:
     return str(np.format_float_positional(value, trim="-"))
 
 
-class SmiFile(LoggedFile):
+class SmiFile(LoggedFile, LabelledFile):
     """Samples as SMI's IDF Converter writes them; gaze of both eyes together as binocular gaze."""
 
     format_name = "smi-text"
     pupil_units = ("mm", "px")
     time_unit = "us"
     says_who = True
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"fixation": (), "saccade": (), "blink": ()}
 
     @classmethod
     def place(cls, key: Key) -> str:
@@ -180,6 +184,14 @@ class SmiFile(LoggedFile):
         """Return a MSG line."""
         return f"{time}\tMSG\t{self.shown.total()}\t# Message: {text}"
 
+    def is_read_back(self, text: str) -> bool:
+        """SMI's own words before a message are no part of it."""
+        return said_in(text) == text != ""
+
+    def says_what(self, text: str) -> bool:
+        """The name of a picture or film is a stimulus."""
+        return media_in(text) != ""
+
     def messages(self, piece: Piece) -> list[str]:
         """Return what is shown, and that gaze is veiled."""
         note = [] if piece.veiled is None else [piece.veiled.sentence]
@@ -197,7 +209,11 @@ class SmiFile(LoggedFile):
         for letter, prefix in [*((_LETTERS[side], f"{side}_") for side in piece.sides), ("B", "")]:
             x, y = self.gaze(piece, prefix)
             found |= {f"{letter} POR X [px]": x, f"{letter} POR Y [px]": y}
-        return found
+        return {**found, "B Event Info": self._movement(piece)}
+
+    def _movement(self, piece: Piece) -> pl.Series:
+        labels = self.movements["kind"] if piece.samples.height else _same(piece, None)
+        return labels.str.to_titlecase().fill_null("-")
 
 
 class PyGazeFile(LoggedFile):
@@ -205,6 +221,7 @@ class PyGazeFile(LoggedFile):
 
     format_name = "pygaze"
     time_unit = "ms"
+    ends_with = ("stop_recording",)
     tracked: ClassVar[tuple[str, str]] = ("7", "8")
 
     def __init__(self, losses: Losses) -> None:
@@ -239,15 +256,26 @@ class PyGazeFile(LoggedFile):
         lines += [f"image {piece.key.stimulus}"] if piece.key.stimulus else []
         return lines if piece.veiled is None else [*lines, piece.veiled.sentence]
 
+    def is_read_back(self, text: str) -> bool:
+        """A message is a field without blanks around it."""
+        return text.strip() == text != "" and "\t" not in text
+
+    def says_what(self, text: str) -> bool:
+        """The display, the beginning of a recording and its stimulus, if it has one, are told by messages."""
+        names = bool(_IMAGE.name_in(text)) and "" not in self.shown
+        return text == "start_recording" or names or _DISPLAY.search(text) is not None
+
     def rows(self, piece: Piece) -> str:
-        """Return the rows."""
+        """Return the rows; a log has no other events than messages."""
+        others = piece.events.filter(pl.col("kind") != "message").height
+        self.losses.add(NO_PLACE, others)
         if piece.samples.height:
             self._last = self.time_of(piece, -1)
         return super().rows(piece)
 
     def end(self) -> str:
-        """Return the message that ends a recording."""
-        return self.message(self._last, "stop_recording") + "\n"
+        """Return the messages that are left, and the one that ends a recording."""
+        return super().end() + "".join(f"{self.message(self._last, text)}\n" for text in self.ends_with)
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return PyGaze's columns."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -80,13 +80,33 @@ def is_one_of(tokens: pl.Series, accepts: Callable[[str], bool]) -> pl.Series:
 
     For columns with few different texts: each is looked at once.
     """
-    fitting = [token for token in tokens.unique().drop_nulls().to_list() if accepts(token.strip().lower())]
-    return tokens.is_in(fitting).fill_null(False)
+    return which_are(tokens, accepts)[0]
+
+
+def which_are(tokens: pl.Series, *kinds: Callable[[str], bool]) -> list[pl.Series]:
+    """Return as `is_one_of` for several kinds of text at once."""
+    different = _different(tokens)
+    words = [token.strip().lower() for token in different]
+    fitting = [[token for token, word in zip(different, words, strict=True) if kind(word)] for kind in kinds]
+    return [tokens.is_not_null() if len(some) == len(different) else _are(tokens, some) for some in fitting]
+
+
+def _different(tokens: pl.Series) -> list[str]:
+    """Return the texts of a column, each once; equal ones mostly follow one another."""
+    return [token for token in tokens.rle().struct.field("value").unique().to_list() if token is not None]
+
+
+def _are(tokens: pl.Series, texts: Sequence[str]) -> pl.Series:
+    if len(texts) == 1:
+        return (tokens == texts[0]).fill_null(False)
+    if not texts:
+        return pl.Series(tokens.name, np.zeros(len(tokens), dtype=np.bool_))
+    return tokens.is_in(texts).fill_null(False)
 
 
 def as_flags(tokens: pl.Series, good: Collection[str], bad: Collection[str]) -> tuple[pl.Series, pl.Series]:
     """Return which texts are one of ``good``, and which are neither good nor ``bad`` nor missing."""
-    words = {token: token.strip().lower() for token in tokens.unique().drop_nulls().to_list()}
+    words = {token: token.strip().lower() for token in _different(tokens)}
     fine = [token for token, word in words.items() if word in good]
     unclear = [token for token, word in words.items() if word not in good and word not in bad and word not in MISSING]
-    return tokens.is_in(fine).fill_null(False), tokens.is_in(unclear).fill_null(False)
+    return _are(tokens, fine), _are(tokens, unclear)

@@ -67,7 +67,7 @@ def _names(line: str) -> set[str]:
 
 def is_header(line: str) -> bool:
     """Whether a line is the header of a table of samples."""
-    if line.startswith("#"):
+    if line.startswith("#") or "time" not in line.lower():
         return False
     names = _names(line)
     return names >= {"time", "type", "trial"} or ("recordingtime" in names and len(names) > 2)
@@ -124,6 +124,12 @@ def _pupils(columns: Columns) -> tuple[dict[str, str], str]:
         if found:
             return found, unit
     return {}, ""
+
+
+def said_in(text: str) -> str:
+    """Return what a message says, without SMI's own words before it (``# Message: …``); ``-`` is nothing."""
+    words = text.strip().removeprefix("#").lstrip().removeprefix("Message:").strip()
+    return "" if words == "-" else words
 
 
 def rate_of(preamble: Sequence[str]) -> float | None:

@@ -13,6 +13,7 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError, InputError, InternalError
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._numbers import check_decimal, look_for_decimal, parse_numbers
+from gazeveil.gaze.formats._plain_rows import plain_rows
 from gazeveil.gaze.formats._rules import column_of, held, note_lost, verdict
 from gazeveil.gaze.formats._table_lines import Aside, Fault, Rows, rows_of
 from gazeveil.gaze.formats._text import BLOCK_BYTES, TextBlock, text_blocks
@@ -46,6 +48,8 @@ class Batch:
 
     def take(self, keep: BoolArray) -> Batch:
         """Return the rows that a mask chooses."""
+        if keep.all():
+            return self
         return Batch(self.frame.filter(keep), self.lines[keep])
 
 
@@ -73,7 +77,6 @@ class Table:
         comments: bool = False,
         may_be_empty: bool = False,
         is_header: Callable[[str], bool] | None = None,
-        missing: str = "n/a",
         aside: Aside | None = None,
     ) -> None:
         """Open the table and find its columns.
@@ -87,18 +90,15 @@ class Table:
             comments: Whether lines that begin with ``#`` may stand before the header.
             may_be_empty: Whether a file with a header and no rows is all right.
             is_header: Whether a line is the header, for files that say something else before it.
-            missing: The spelling of a missing number that is common in such files; others are read too, but slower.
             aside: Takes out lines that are no rows.
         """
         self.path = path
         self.report = report
         self.rows = 0
         self._may_be_empty = may_be_empty
-        self._missing = missing
         self._aside = aside
         self._rules = parse_rules(options.valid)
         self._decimal = check_decimal(options.decimal, delimiter)
-        self._odd_numbers = False
         self._width: int | None = None
         size = min(BLOCK_BYTES, max(4096, options.chunk_rows * 64))
         self._source = text_blocks(path, report, options.encoding, block_bytes=size)
@@ -133,11 +133,11 @@ class Table:
         more = {theirs: f"for rules {theirs}" for theirs in judged.values() if theirs not in names}
         text = {**text, **{ours: theirs for theirs, ours in more.items()}}
         for block in self._blocks():
-            rows = self._rows(block)
-            if not len(rows.lines):
-                continue
-            batch = self._quick_batch(rows, text, numbers, required)
+            batch = self._plain_batch(block, text, numbers, required)
             if batch is None:
+                rows = rows_of(block, self._separator, self._width_of(block), self._complain)
+                if not len(rows.lines):
+                    continue
                 batch = self._careful_batch(rows, text, numbers, required)
             if judged:
                 batch = self._judge(batch, judged, {**names, **more})
@@ -152,8 +152,9 @@ class Table:
 
     def reject(self, batch: Batch, bad: pl.Series, column: str, expected: str, tokens: pl.Series) -> Batch:
         """Report the rows that ``bad`` marks as bad lines and return the others."""
-        marked = bad.fill_null(True).to_numpy()
-        return self._settle(batch, [_BadField(marked, column, expected, tokens)])
+        if not bad.has_nulls() and not bad.any():
+            return batch
+        return self._settle(batch, [_BadField(bad.fill_null(True).to_numpy(), column, expected, tokens)])
 
     def _judge(self, batch: Batch, columns: Mapping[Rule, str], names: Mapping[str, str]) -> Batch:
         """Add the columns that say where the user's rules hold, and report what cannot be compared."""
@@ -204,12 +205,12 @@ class Table:
         if self.delimiter != WHITESPACE:
             return block
         bare = re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", block.data)
-        return TextBlock(block.first_line, re.sub(rb"[ \t]+", b"\t", bare))
+        return block._replace(data=re.sub(rb"[ \t]+", b"\t", bare))
 
-    def _rows(self, block: TextBlock) -> Rows:
+    def _width_of(self, block: TextBlock) -> int:
         if self._width is None:
             self._width = self._width_of_rows(block)
-        return rows_of(block, self._separator, self._width, self._complain)
+        return self._width
 
     def _width_of_rows(self, block: TextBlock) -> int:
         """Return how many fields rows have: as many as the header, give or take one empty field at the line's end."""
@@ -226,33 +227,28 @@ class Table:
     def _complain(self, fault: Fault) -> None:
         self.report.bad(FileFormatError(self.path, line=fault.line, expected=fault.expected, found=fault.found))
 
-    def _quick_batch(
-        self, rows: Rows, text: Mapping[str, str], numbers: Mapping[str, str], required: Sequence[str]
+    def _plain_batch(
+        self, block: TextBlock, text: Mapping[str, str], numbers: Mapping[str, str], required: Sequence[str]
     ) -> Batch | None:
-        """Parse numbers at once; None if a field needs a closer look, and from then on for the whole file."""
-        if self._odd_numbers or self._decimal == "," or set(text.values()) & set(numbers.values()):
+        """Read a block in one pass; None if a line needs a closer look."""
+        width = self._width_of(block)
+        names = (*self.columns.names, "")[:width]
+        marks = (self._separator, self._decimal or ".")
+        read_text = partial(self._as_text, block.data, b'"' in block.data)
+        found = plain_rows(block, marks, names, text, numbers, read_text)
+        if found is None or any(found.frame[ours].has_nulls() for ours in required):
             return None
-        try:
-            frame = self._parse(rows, text.values(), numbers.values())
-        except pl.exceptions.ComputeError:
-            self._odd_numbers = True
-            return None
-        frame = frame.select(pl.col(theirs).alias(ours) for ours, theirs in (*text.items(), *numbers.items()))
-        if _any(frame, numbers, lambda value: ~value.is_finite()):
-            if _any(frame, numbers, lambda value: value.is_infinite()):
-                return None
-            frame = frame.with_columns(pl.col(ours).fill_nan(None) for ours in numbers)
-        if any(frame[ours].has_nulls() for ours in required):
-            return None
-        if self._decimal is None and _any(frame, numbers, lambda value: value != value.round()):
-            self._decimal = "."
-        return Batch(frame, rows.lines)
+        if found.has_decimals:
+            self._decimal = self._decimal or "."
+        return Batch(found.frame, found.lines)
 
     def _careful_batch(
         self, rows: Rows, text: Mapping[str, str], numbers: Mapping[str, str], required: Sequence[str]
     ) -> Batch:
         """Parse all as text, then turn fields into numbers and report those that are none."""
-        raw = self._parse(rows, [*text.values(), *numbers.values()], ())
+        raw = self._as_text(rows.data, rows.quoted, [*text.values(), *numbers.values()])
+        if raw.height != len(rows.lines):
+            raise InternalError(f"{self.path}: parsed {raw.height:,} rows from {len(rows.lines):,} lines")
         if self._decimal is None:
             self._decimal = look_for_decimal(raw, numbers.values())
         columns = [raw[theirs].alias(ours) for ours, theirs in text.items()]
@@ -267,25 +263,18 @@ class Table:
             columns.append(values.alias(ours))
         return self._settle(Batch(pl.DataFrame(columns), rows.lines), bad)
 
-    def _parse(self, rows: Rows, as_text: Iterable[str], as_numbers: Iterable[str]) -> pl.DataFrame:
-        """Return the columns of these names, nulls where a field is empty."""
+    def _as_text(self, data: bytes, quoted: bool, columns: Iterable[str]) -> pl.DataFrame:
+        """Return the columns of these names as text, nulls where a field is empty."""
         names = self.columns.names
-        types = dict.fromkeys(as_text, pl.String) | dict.fromkeys(as_numbers, pl.Float64)
-        wanted = [place for place, name in enumerate(names) if name in types]
-        width = self._width or len(names)
-        kinds = [types.get(name, pl.String) for name in names] + [pl.String]
+        wanted = [place for place, name in enumerate(names) if name in set(columns)]
         frame = pl.read_csv(
-            rows.data,
+            data,
             has_header=False,
             separator=self._separator,
-            quote_char='"' if rows.quoted else None,
-            schema={str(place): kinds[place] for place in range(width)},
+            quote_char='"' if quoted else None,
+            schema={str(place): pl.String for place in range(self._width or len(names))},
             columns=wanted,
-            # the one spelling that is common; others make the batch be looked at with care
-            null_values={str(place): self._missing for place in wanted if kinds[place] == pl.Float64},
         )
-        if frame.height != len(rows.lines):
-            raise InternalError(f"{self.path}: parsed {frame.height:,} rows from {len(rows.lines):,} lines")
         return frame.rename({str(place): names[place] for place in wanted})
 
     def _settle(self, batch: Batch, bad: list[_BadField]) -> Batch:
@@ -309,11 +298,6 @@ class Table:
             )
         self.report.bad_lines += max(0, len(rows) - _MOST_TOLD)
         return batch.take(~any_bad)
-
-
-def _any(frame: pl.DataFrame, columns: Iterable[str], is_so: Callable[[pl.Expr], pl.Expr]) -> bool:
-    """Whether something is so anywhere in these columns."""
-    return any(frame.select(is_so(pl.col(name)).any() for name in columns).row(0)) if columns else False
 
 
 def _find_delimiter(path: Path, block: TextBlock) -> str:
@@ -347,7 +331,7 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 def _split_first_line(block: TextBlock) -> tuple[bytes, TextBlock]:
     line, _, rest = block.data.partition(b"\n")
-    return line, TextBlock(block.first_line + 1, rest)
+    return line, TextBlock(block.first_line + 1, rest, block.lines - 1)
 
 
 def check_delimiter(delimiter: str | None) -> str | None:

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
 
 import polars as pl
 
 from gazeveil.errors import InputError
+from gazeveil.gaze.formats._event_files import lengths_of
+from gazeveil.gaze.formats._event_rows import AnnotatedFile, LabelledFile
 from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
@@ -19,15 +22,18 @@ from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
 
 _LETTERS = {"left": "L", "right": "R"}
+_TIME, _WHO, _SESSION = "Recording timestamp [μs]", "Participant name", "Recording name"
+_SHOWN, _VEILED = "Presented Stimulus name", "Veiled"
 
 
-def _times(piece: Piece, unit: str, losses: Losses) -> pl.Series:
+def times_in(piece: Piece, unit: str, losses: Losses) -> pl.Series:
+    """Return the times of samples in another unit."""
     text, inexact = scaled_times(piece.column("t").to_numpy(), PER_SECOND[unit])
     losses.add(f"the last digit of times, which {unit} cannot tell", inexact)
     return text
 
 
-def _all(piece: Piece, value: object) -> pl.Series:
+def constant(piece: Piece, value: object) -> pl.Series:
     """Return a column that says the same on all rows."""
     text = None if value in {None, ""} else str(value)
     return pl.Series([text] * piece.samples.height, dtype=pl.String)
@@ -37,9 +43,9 @@ def _flags(known: pl.Series) -> pl.Series:
     return known.fill_null(False).cast(pl.Int64)
 
 
-def _veiled(piece: Piece) -> dict[str, pl.Series]:
+def veiled_column(piece: Piece) -> dict[str, pl.Series]:
     """Return the column by which tables without messages say that gaze is veiled."""
-    return {} if piece.veiled is None else {"veiled": _all(piece, "true")}
+    return {} if piece.veiled is None else {"veiled": constant(piece, "true")}
 
 
 class DelimitedFile(TableFile):
@@ -66,7 +72,7 @@ class DelimitedFile(TableFile):
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return labels and samples as they are."""
         labels = {name: _text(piece, value) for name, value in piece.key._asdict().items()}
-        return {**labels, **{name: piece.samples[name] for name in piece.samples.columns}, **_veiled(piece)}
+        return {**labels, **{name: piece.samples[name] for name in piece.samples.columns}, **veiled_column(piece)}
 
 
 class TabFile(DelimitedFile):
@@ -79,19 +85,34 @@ def _text(piece: Piece, value: str) -> pl.Series:
     return pl.Series([value] * piece.samples.height, dtype=pl.String)
 
 
-class TobiiTsvFile(TableFile):
-    """Tobii Pro Lab's export; gaze in pixels or fractions of the screen."""
+class TobiiTsvFile(LabelledFile):
+    """Tobii Pro Lab's export; gaze in pixels or fractions of the screen. Messages are rows without a sensor."""
 
     format_name = "tobii-tsv"
     units = (Unit.PIXEL, Unit.FRACTION)
     pupil_units = ("mm",)
     delimiter = "\t"
+    time_unit = "us"
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"fixation": ("x", "y"), "saccade": ()}
+    numbered = True
 
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
         self._shown: Counter[Key] = Counter()
         self._last: Key | None = None
         self._unit: Unit | None = None
+        self._key = Key("", "", "", "")
+
+    def is_read_back(self, text: str) -> bool:
+        """Any text is, of which there is some."""
+        return text != ""
+
+    def message(self, time: str, text: str) -> str:
+        """Return a row of the recording that says something."""
+        known = {_TIME: time, _WHO: self._key.observer, _SESSION: self._key.session, _SHOWN: self._key.stimulus}
+        said = {**known, "Event": text}
+        row = pl.DataFrame({name: pl.Series([said.get(name) or None], dtype=pl.String) for name in self._header})
+        return row.write_csv(include_header=False, separator=self.delimiter).removesuffix("\n")
 
     def begin(self, piece: Piece) -> str:
         """Count presentations, as reading does: a trial is one of them."""
@@ -111,27 +132,30 @@ class TobiiTsvFile(TableFile):
                 f"one export holds gaze in one unit, found {piece.geometry} after gaze in {self._unit}",
                 hint="convert the recordings one by one, or write Parquet",
             )
-        return ""
+        self._key = piece.key
+        self.said = set() if piece.veiled is None else {f"{_VEILED}: {piece.veiled.sentence}"}
+        if self._header:
+            return ""
+        self._header = list(self.columns(replace(piece, samples=piece.samples.clear(), begins=False)))
+        return self.delimiter.join(self._header) + "\n"
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Pro Lab's columns."""
         tag = "DACS px" if piece.geometry.unit is Unit.PIXEL else "DACS norm"
         said = piece.said()
         found = {
-            "Recording timestamp [μs]": _times(piece, "us", self.losses),
-            "Sensor": _all(piece, "Eye Tracker"),
-            "Participant name": _all(piece, piece.key.observer),
-            "Recording name": _all(piece, piece.key.session),
+            _TIME: times_in(piece, "us", self.losses),
+            "Sensor": constant(piece, "Eye Tracker"),
+            _WHO: constant(piece, piece.key.observer),
+            _SESSION: constant(piece, piece.key.session),
             "Recording resolution width [px]": _size(piece, piece.geometry.width_px),
             "Recording resolution height [px]": _size(piece, piece.geometry.height_px),
-            "Presented Stimulus name": _all(piece, piece.key.stimulus),
-            "Event": pl.Series(["Veiled" if text else None for text in said], dtype=pl.String),
+            _SHOWN: constant(piece, piece.key.stimulus),
+            "Event": pl.Series([_VEILED if text else None for text in said], dtype=pl.String),
             "Event value": said,
             f"Gaze point X [{tag}]": piece.column("x"),
             f"Gaze point Y [{tag}]": piece.column("y"),
         }
-        if piece.veiled is None:
-            del found["Event"], found["Event value"]
         for side in piece.sides:
             found |= {f"Gaze point {side} {axis.upper()} [{tag}]": piece.column(f"{side}_{axis}") for axis in "xy"}
         found |= {f"Pupil diameter {side} [mm]": values for side, values in piece.pupils().items()}
@@ -144,11 +168,14 @@ class TobiiTsvFile(TableFile):
                 .select(pl.when("valid").then(pl.lit("Valid")).when(~pl.col("unsaid")).then(pl.lit("Invalid")))
                 .to_series()
             )
-        return found
+        movements = self.movements if piece.samples.height else self.movements.clear()
+        found["Eye movement type"] = movements["kind"].str.to_titlecase()
+        found["Eye movement type index"] = movements["number"]
+        return found | {f"Fixation point {axis.upper()} [{tag}]": movements[axis] for axis in "xy"}
 
 
 def _size(piece: Piece, value: float | None) -> pl.Series:
-    return _all(piece, None if value is None else f"{value:.17g}")
+    return constant(piece, None if value is None else f"{value:.17g}")
 
 
 class TobiiSdkFile(TableFile):
@@ -167,7 +194,7 @@ class TobiiSdkFile(TableFile):
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return the SDK's columns; gaze of both eyes together stands in the columns of each."""
-        found = {"device_time_stamp": _times(piece, "us", self.losses)}
+        found = {"device_time_stamp": times_in(piece, "us", self.losses)}
         sides = piece.sides or ("left", "right")
         if not piece.sides:
             self.losses.add("that gaze is of both eyes together: it stands in the columns of each", int(piece.begins))
@@ -182,16 +209,22 @@ class TobiiSdkFile(TableFile):
             if side in pupils:
                 found[f"{side}_pupil_diameter"] = pupils[side]
                 found[f"{side}_pupil_validity"] = _flags(pupils[side].is_not_null())
-        return found | _veiled(piece)
+        return found | veiled_column(piece)
 
 
-class GazepointFile(TableFile):
+class GazepointFile(AnnotatedFile):
     """Gazepoint Analysis' export of all gaze: one file for each participant, one media for each recording."""
 
     format_name = "gazepoint-csv"
     units = (Unit.FRACTION,)
     pupil_units = ("mm", "px")
     labels = ("observer", "stimulus", "trial")
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"fixation": ("x", "y"), "blink": ()}
+    numbered = True
+
+    def is_read_back(self, text: str) -> bool:
+        """User data of 0 is none."""
+        return text not in {"", "0"}
 
     def __init__(self, losses: Losses) -> None:
         super().__init__(losses)
@@ -221,7 +254,7 @@ class GazepointFile(TableFile):
 
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Gazepoint's columns."""
-        media = {"MEDIA_ID": _all(piece, self._media), "MEDIA_NAME": _all(piece, piece.key.stimulus)}
+        media = {"MEDIA_ID": constant(piece, self._media), "MEDIA_NAME": constant(piece, piece.key.stimulus)}
         found = {
             **(media if piece.key.stimulus else {}),
             "TIME(s)": piece.column("t"),
@@ -236,10 +269,27 @@ class GazepointFile(TableFile):
         value, valid = ("PMM", "PMMV") if piece.pupil_unit == "mm" else ("PD", "PV")
         for side, sizes in piece.pupils().items():
             found |= {_LETTERS[side] + value: sizes, _LETTERS[side] + valid: _flags(sizes.is_not_null())}
-        return found if piece.veiled is None else {**found, "USER": piece.said()}
+        return {**found, **self._events(piece.samples.height)}
+
+    def _events(self, rows: int) -> dict[str, pl.Series]:
+        events, spoken = (self.movements, self.spoken) if rows else (self.movements.clear(), self.spoken.clear())
+        is_fixation, is_blink = ((events["kind"] == kind).fill_null(False) for kind in ("fixation", "blink"))
+        only = events.with_columns(
+            pl.when(is_fixation).then(pl.col(name)).alias(name) for name in ("number", "onset", "offset", "x", "y")
+        )
+        lengths = lengths_of(only["onset"].to_numpy(), only["offset"].to_numpy(), 1.0, self.losses)
+        return {
+            **{f"FPOG{axis.upper()}": only[axis] for axis in "xy"},
+            "FPOGS": only["onset"],
+            "FPOGD": pl.Series(lengths, nan_to_null=True),
+            "FPOGID": only["number"],
+            "FPOGV": is_fixation.cast(pl.Int64),
+            "BKID": events["number"].zip_with(is_blink, pl.Series([0]).new_from_index(0, len(is_blink))),
+            "USER": spoken,
+        }
 
 
-class SrReportFile(TableFile):
+class SrReportFile(AnnotatedFile):
     """A sample report as SR Research's Data Viewer writes it."""
 
     format_name = "sr-report"
@@ -248,6 +298,11 @@ class SrReportFile(TableFile):
     delimiter = "\t"
     missing = "."
     eyes_only = True
+    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {"saccade": (), "blink": ()}
+
+    def is_read_back(self, text: str) -> bool:
+        """A dot stands for nothing."""
+        return text.strip() == text and text not in {"", "."}
 
     def begin(self, piece: Piece) -> str:
         """Refuse labels that stand for none in such reports."""
@@ -260,68 +315,20 @@ class SrReportFile(TableFile):
     def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
         """Return Data Viewer's columns; AVERAGE where there are not two eyes."""
         found = {
-            "RECORDING_SESSION_LABEL": _all(piece, piece.key.observer),
-            "TRIAL_INDEX": _all(piece, piece.key.trial),
-            "image": _all(piece, piece.key.stimulus),
-            "TIMESTAMP": _times(piece, "ms", self.losses),
+            "RECORDING_SESSION_LABEL": constant(piece, piece.key.observer),
+            "TRIAL_INDEX": constant(piece, piece.key.trial),
+            "image": constant(piece, piece.key.stimulus),
+            "TIMESTAMP": times_in(piece, "ms", self.losses),
         }
         eyes = {side: f"{side}_" for side in piece.sides}
         for name, prefix in (eyes if len(eyes) == 2 else {"average": "", **eyes}).items():
             found |= {f"{name.upper()}_GAZE_{axis.upper()}": piece.column(f"{prefix}{axis}") for axis in "xy"}
             if f"{prefix}pupil" in piece.samples.columns:
                 found[f"{name.upper()}_PUPIL_SIZE"] = piece.column(f"{prefix}pupil")
-        return found if piece.veiled is None else {**found, "SAMPLE_MESSAGE": piece.said()}
-
-
-class PupilCoreFile(TableFile):
-    """Pupil Player's ``gaze_positions.csv``, in a folder for each participant."""
-
-    format_name = "pupil-core"
-    units = (Unit.FRACTION,)
-    pupil_units = ()
-    labels = ("observer",)
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One folder for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}/gaze_positions.csv"
-
-    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
-        """Return Pupil Player's columns; its y begins at the bottom."""
-        return {
-            "gaze_timestamp": piece.column("t"),
-            "confidence": piece.column("valid").fill_null(False).cast(pl.Float64),
-            "norm_pos_x": piece.column("x"),
-            "norm_pos_y": 1.0 - piece.column("y"),
-            **_veiled(piece),
-        }
-
-
-class PupilCloudFile(TableFile):
-    """Pupil Cloud's ``gaze.csv``, in a folder for each participant; sessions are its recordings."""
-
-    format_name = "pupil-cloud"
-    units = (Unit.PIXEL,)
-    pupil_units = ()
-    labels = ("observer", "session")
-
-    @classmethod
-    def place(cls, key: Key) -> str:
-        """One folder for each participant."""
-        return f"{as_file_name(key.observer, dots=True)}/gaze.csv"
-
-    def columns(self, piece: Piece) -> Mapping[str, pl.Series]:
-        """Return Pupil Cloud's columns."""
-        return {
-            "recording id": _all(piece, piece.key.session),
-            "timestamp [ns]": _times(piece, "ns", self.losses),
-            "gaze x [px]": piece.column("x"),
-            "gaze y [px]": piece.column("y"),
-            **_veiled(piece),
-        }
-
-    def beside(self, piece: Piece) -> Mapping[str, str]:
-        """Return the description that names the wearer."""
-        about = {"wearer_id": piece.key.observer}
-        note = {} if piece.veiled is None else {"veiled": piece.veiled.sentence}
-        return {"info.json": json.dumps({**about, **note}, indent=2, ensure_ascii=False) + "\n"}
+        kinds, spoken = self.movements["kind"], self.spoken
+        if not piece.samples.height:
+            kinds, spoken = kinds.clear(), spoken.clear()
+        eye = piece.sides[0] if len(piece.sides) == 2 else "average"
+        for kind in self.kinds:
+            found[f"{eye.upper()}_IN_{kind.upper()}"] = _flags(kinds == kind)
+        return {**found, "SAMPLE_MESSAGE": spoken}

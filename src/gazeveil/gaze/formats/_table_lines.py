@@ -69,7 +69,7 @@ class Aside:
             self._lines.append(Line(number, block.data[start:end].decode()))
             pieces.append(block.data[kept:start])
             kept = end
-        return TextBlock(block.first_line, b"".join((*pieces, block.data[kept:]))) if pieces else block
+        return block._replace(data=b"".join((*pieces, block.data[kept:]))) if pieces else block
 
     def taken(self) -> list[Line]:
         """Return the lines that were put aside since the last call."""

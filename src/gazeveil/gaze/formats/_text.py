@@ -38,10 +38,11 @@ codecs.register_error(_MARK_ERRORS, lambda error: ("\udcff", error.end))  # type
 
 
 class TextBlock(NamedTuple):
-    """Whole lines of a file, and the number of the first of them (counted from 1)."""
+    """Whole lines of a file, the number of the first of them (counted from 1), and how many there are."""
 
     first_line: int
     data: bytes
+    lines: int
 
 
 def read_head(path: Path) -> bytes:
@@ -132,8 +133,9 @@ def _blocks(
         else:
             whole = b"".join((rest, memoryview(piece)[start:cut]))
             rest = piece[cut:]
-            yield TextBlock(line, _checked(path, whole, line, report, encoding))
-            line += whole.count(b"\n")
+            lines = whole.count(b"\n")
+            yield TextBlock(line, _checked(path, whole, line, report, encoding), lines)
+            line += lines
         if len(rest) > MAX_LINE_BYTES:
             report.bad(
                 FileFormatError(
@@ -143,7 +145,7 @@ def _blocks(
             rest, dropping = b"", True
     if rest and not dropping:
         last = _checked(path, rest, line, report, encoding)
-        yield TextBlock(line, last + b"\n" if mend_last_line or not last else last)
+        yield TextBlock(line, last + b"\n" if mend_last_line or not last else last, 1)
     elif line == 1 and not dropping:
         raise FileFormatError(path, expected="gaze data", found="an empty file", hint="export the recording again")
 

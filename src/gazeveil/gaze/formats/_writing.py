@@ -159,8 +159,8 @@ class TextFile(ABC):
         """Return what stands at the end of the file."""
         return ""
 
-    def beside(self, piece: Piece) -> Mapping[str, str]:
-        """Return the small files that go with the first recording of a file, by their place beside it."""
+    def beside(self, piece: Piece, *, is_first: bool) -> Mapping[str, str]:
+        """Return what is added to other files, by their place beside this one."""
         return {}
 
 
@@ -278,14 +278,16 @@ class _Walk:
             chunk.need_samples(self._kind.format_name)
         self._losses.look_at(chunk)
         piece = _prepared(chunk, self._kind, self._losses, begins)
+        is_first = False
         if begins:
             self._end_recording()
             self._check(chunk.key)
-            self._open(piece)
+            is_first = self._open(piece)
             self._key = chunk.key
             self._write(self._files[self._place or ""].begin(piece))
         if piece.samples.height or piece.events.height or begins:
             self._write(self._files[self._place or ""].rows(piece))
+            self._write_beside(self._files[self._place or ""].beside(piece, is_first=is_first))
 
     def finish(self) -> None:
         """Write what ends the files."""
@@ -322,7 +324,8 @@ class _Walk:
                 hint="convert them one by one (--stimulus, --session, --trial), or write Parquet, CSV or BIDS",
             )
 
-    def _open(self, piece: Piece) -> None:
+    def _open(self, piece: Piece) -> bool:
+        """Turn to the file that a recording goes to; whether it is a new one."""
         place = self._kind.place(piece.key)
         if place and self._path.suffix and "/" not in place and self._path.suffix == Path(place).suffix:
             if self._files and self._single != place:
@@ -337,11 +340,14 @@ class _Walk:
         if is_new:
             self._files[place] = self._kind(self._losses)
         self._turn_to(place)
-        if is_new:
-            for name, text in self._files[place].beside(piece).items():
-                file = (self._target / place).parent / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8")
+        return is_new
+
+    def _write_beside(self, texts: Mapping[str, str]) -> None:
+        for name, text in texts.items():
+            file = (self._target / (self._place or "")).parent / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("a", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
 
     def _turn_to(self, place: str) -> None:
         if place == self._place and self._stream is not None:

@@ -99,7 +99,6 @@ class FixationsCsv:
             header=_numbered(path, options),
             comments=True,
             is_header=_follows_preamble if preamble else None,
-            missing=vendor.missing or "n/a",
             aside=aside,
         )
         options = _with_preamble(options, preamble)

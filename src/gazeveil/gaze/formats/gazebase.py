@@ -70,7 +70,7 @@ class GazeBase:
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""
-        table = Table(path, options, report, delimiter=",", missing="NaN")
+        table = Table(path, options, report, delimiter=",")
         numbers = _numbers(table.columns, options)
         told = parse_file_name(path.name)
         key = options.key(path)

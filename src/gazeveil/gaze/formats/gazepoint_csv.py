@@ -33,7 +33,7 @@ class GazepointCsv:
 
     title = "Gazepoint Analysis CSV export"
     suffixes = (".csv",)
-    lost = ("session", "events", "geometry", "rate")
+    lost = ("session", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Gazepoint's point-of-gaze columns and time, and the name is not that of a list."""

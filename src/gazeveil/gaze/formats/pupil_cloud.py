@@ -16,15 +16,15 @@ from typing import Any, Final
 
 import polars as pl
 
-from gazeveil.errors import FileFormatError
+from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
 from gazeveil.gaze.formats._columns import parse_name
 from gazeveil.gaze.formats._numbers import is_one_of
+from gazeveil.gaze.formats._pupil_files import PupilCloudFile
 from gazeveil.gaze.formats._runs import KeyRuns
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._table_files import PupilCloudFile
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -34,6 +34,9 @@ SCENE_CAMERAS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"Neon": (1600, 1200), "Pupil Invisible": (1088, 1080)}
 )
 """Pixels of the scene cameras that gaze is mapped on."""
+
+RESOLUTION: Final = "scene_camera_resolution"
+"""What we say in ``info.json`` of a plane that is no camera of Pupil Labs."""
 
 PUPIL_TOLERANCE_S: Final = 0.003
 """Pupil sizes carry the times of the gaze they belong to; the tolerance covers rounding."""
@@ -50,7 +53,7 @@ class PupilCloud:
 
     title = "Pupil Cloud download (Neon, Pupil Invisible)"
     suffixes = (".csv",)
-    lost = ("stimulus", "trial", "pupil", "eyes", "events", "geometry", "rate")
+    lost = ("stimulus", "trial", "eyes", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is Pupil Cloud's table of gaze, or a folder with one."""
@@ -132,11 +135,15 @@ def about_recording(folder: Path) -> dict[str, Any]:
 
 def scene_plane(path: Path, about: Mapping[str, Any], options: ReadOptions) -> Geometry:
     """Return the scene camera's plane: by what the download says of the device, else by what the user says."""
+    if RESOLUTION in about:
+        return completed(_stated_plane(path.parent / "info.json", about[RESOLUTION]), options.geometry)
     device = None
-    if "module_serial_number" in about or (path.parent / "3d_eye_states.csv").is_file():
+    if "module_serial_number" in about:
         device = "Neon"
     elif "glasses_serial_number" in about or "scene_camera_serial_number" in about:
         device = "Pupil Invisible"
+    elif (path.parent / "3d_eye_states.csv").is_file():
+        device = "Neon"
     if device is not None:
         return completed(screen(*SCENE_CAMERAS[device]), options.geometry)
     if options.geometry is not None and options.geometry.width_px and options.geometry.height_px:
@@ -148,6 +155,16 @@ def scene_plane(path: Path, about: Mapping[str, Any], options: ReadOptions) -> G
         found="none that names the device",
         hint=f"keep the download's files together, or say {cameras}",
     )
+
+
+def _stated_plane(path: Path, size: Any) -> Geometry:
+    try:
+        width, height = (float(each) for each in size)
+        return screen(width, height)
+    except (TypeError, ValueError, GeometryError):
+        raise FileFormatError(
+            path, column=RESOLUTION, expected="two numbers of pixels", found=repr(size)[:60], hint="mend info.json"
+        ) from None
 
 
 def wearers_in(path: Path, options: ReadOptions, report: ReadReport) -> dict[str, str]:
@@ -206,7 +223,7 @@ def _pupil(path: Path, side: str, options: ReadOptions, report: ReadReport) -> B
         if side == "left":
             add_bad_lines(report, table.report)
 
-    return Beside(tables(), PUPIL_TOLERANCE_S)
+    return Beside(tables(), PUPIL_TOLERANCE_S, report)
 
 
 def _events(folder: Path, options: ReadOptions, report: ReadReport) -> dict[str, pl.DataFrame]:

@@ -14,9 +14,9 @@ from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._beside import Beside, add_bad_lines, aside, read_whole
 from gazeveil.gaze.formats._columns import parse_name
+from gazeveil.gaze.formats._pupil_files import PupilCoreFile
 from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slices
 from gazeveil.gaze.formats._table import Table
-from gazeveil.gaze.formats._table_files import PupilCoreFile
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
@@ -37,7 +37,7 @@ class PupilCore:
 
     title = "Pupil Core export"
     suffixes = (".csv",)
-    lost = ("stimulus", "session", "trial", "pupil", "eyes", "events", "geometry", "rate")
+    lost = ("stimulus", "session", "trial", "eyes", "geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether it is a table of gaze positions, or a folder with one."""
@@ -115,17 +115,19 @@ def _pupils(path: Path, options: ReadOptions, report: ReadReport) -> tuple[Besid
     text = {"group": columns.need("'eye_id'", "eyeid", "id")}
     batches = table.batches(text, numbers, required=("t",))
     first = next(batches, None)
-    unit = "mm" if first is not None and "mm" in numbers and first.frame["mm"].is_not_null().any() else "px"
+    unit = "mm" if "mm" in numbers else "px"
+    if first is not None and unit == "mm" and not first.frame["mm"].count() and first.frame["px"].count():
+        unit = "px"  # the column is there, and the eye model was not used
 
     def tables() -> Iterator[pl.DataFrame]:
         batch = first
         while batch is not None:
             good = (pl.col("confidence") >= CONFIDENT) & (pl.col(unit) > 0)
-            yield batch.frame.filter(good).select("t", "group", value=pl.col(unit))
+            yield batch.frame.select("t", "group", value=pl.when(good).then(unit))
             batch = next(batches, None)
         add_bad_lines(report, table.report)
 
-    return Beside(tables(), PUPIL_TOLERANCE_S), unit
+    return Beside(tables(), PUPIL_TOLERANCE_S, report), unit
 
 
 def _events(folder: Path, options: ReadOptions, report: ReadReport) -> pl.DataFrame:

@@ -69,7 +69,7 @@ class PyGaze:
 
     title = "PyGaze log (Eye Tribe, Tobii)"
     suffixes = (".tsv", ".txt")
-    lost = ("stimulus", "session", "events", "rate", "pupil_unit")
+    lost = ("stimulus", "session", "rate", "pupil_unit")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -149,6 +149,8 @@ def _names(line: str) -> set[str]:
 
 
 def _is_header(line: str) -> bool:
+    if "stamp" not in line.lower():
+        return False
     names = _names(line)
     return names >= {"timestamp", "time", "state"} or names >= {"timestamp", "event", "gazepointx"}
 

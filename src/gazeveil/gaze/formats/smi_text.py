@@ -30,6 +30,7 @@ from gazeveil.gaze.formats._smi_columns import (
     is_list_of_events,
     layout_of,
     rate_of,
+    said_in,
 )
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_lines import Aside, Line
@@ -48,7 +49,7 @@ class SmiText:
 
     title = "SMI text (IDF Converter, BeGaze)"
     suffixes = (".txt", ".csv", ".tsv")
-    lost = ("session", "events")
+    lost = ("session",)
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -72,7 +73,6 @@ class SmiText:
             report,
             delimiter=options.delimiter,
             is_header=is_header if preamble else None,
-            missing="-",
             aside=aside,
         )
         layout = layout_of(table.columns, options)
@@ -133,7 +133,7 @@ def _samples_only(table: Table, rows: Batch, layout: Layout, report: ReadReport)
     told = [
         Message(line, time, text)
         for line, time, words in zip(others.lines.tolist(), others.frame["t"], contents, strict=False)
-        if (text := _without_mark(words))
+        if (text := said_in(words))
     ]
     return rows.take(of_eyes.to_numpy()), told
 
@@ -144,18 +144,12 @@ def _messages(lines: list[Line], table: Table, report: ReadReport, per_second: f
     for line in lines:
         time, _, *rest = line.text.split(table.delimiter, 3)
         try:
-            messages.append(Message(line.number, float(time) / per_second, _without_mark(rest[-1])))
+            messages.append(Message(line.number, float(time) / per_second, said_in(rest[-1])))
         except ValueError:
             report.bad(
                 FileFormatError(table.path, line=line.number, expected="a message's time", found=repr(time[:40]))
             )
     return messages
-
-
-def _without_mark(text: str) -> str:
-    """Return what a message says, without SMI's own words before it (``# Message: …``); ``-`` is nothing."""
-    words = text.strip().removeprefix("#").lstrip().removeprefix("Message:").strip()
-    return "" if words == "-" else words
 
 
 def _labels(path: Path, frame: pl.DataFrame, said: pl.DataFrame, subject: str, options: ReadOptions) -> pl.DataFrame:

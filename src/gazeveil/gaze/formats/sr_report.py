@@ -34,7 +34,7 @@ class SrReport:
 
     title = "SR Research Data Viewer sample report"
     suffixes = (".txt", ".tsv", ".csv", ".xls")
-    lost = ("session", "events", "geometry", "rate", "pupil_unit")
+    lost = ("session", "geometry", "rate", "pupil_unit")
     names_from_messages = True
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -50,7 +50,7 @@ class SrReport:
 
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recordings: one for each trial."""
-        table = Table(path, options, report, delimiter=options.delimiter, missing=_MISSING)
+        table = Table(path, options, report, delimiter=options.delimiter)
         layout = _layout(table.columns, options)
         geometry = _geometry(table.columns, options.geometry)
         recorder = Recorder(path, options.chunk_rows, "", trials_counted=False)

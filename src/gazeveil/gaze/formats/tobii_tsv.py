@@ -17,7 +17,7 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
-from gazeveil.gaze.formats._numbers import MISSING, is_one_of
+from gazeveil.gaze.formats._numbers import MISSING, is_one_of, which_are
 from gazeveil.gaze.formats._preamble import lines_before, stated
 from gazeveil.gaze.formats._runs import Recorder
 from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, guess_time_unit, in_seconds, told_step
@@ -49,7 +49,7 @@ class TobiiTsv:
 
     title = "Tobii Pro Lab TSV export"
     suffixes = (".tsv", ".txt", ".csv")
-    lost = ("events", "geometry", "rate")
+    lost = ("geometry", "rate")
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Whether the header has Tobii's timestamp and gaze columns."""
@@ -312,11 +312,14 @@ def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
     for name in ("left_valid", "right_valid"):
         if name in layout.text:
             tokens = batch.frame[name]
-            lost = is_one_of(tokens, _LOST.__contains__).alias(name.replace("valid", "lost"))
-            batch = Batch(batch.frame.with_columns(lost), batch.lines)
-            unclear = is_one_of(tokens, lambda word: word not in _KNOWN_VALIDITY and word not in MISSING)
-            found = is_one_of(tokens, _GOOD_VALIDITY.__contains__)
-            batch = Batch(batch.frame.with_columns(found.alias(name)), batch.lines)
+            lost, found, unclear = which_are(
+                tokens,
+                _LOST.__contains__,
+                _GOOD_VALIDITY.__contains__,
+                lambda word: word not in _KNOWN_VALIDITY and word not in MISSING,
+            )
+            said = [lost.alias(name.replace("valid", "lost")), found.alias(name)]
+            batch = Batch(batch.frame.with_columns(said), batch.lines)
             batch = table.reject(batch, unclear, layout.text[name], "Valid, Invalid or a code 0 to 4", tokens)
     return batch
 
@@ -344,8 +347,7 @@ def _eye_movements(frame: pl.DataFrame) -> pl.DataFrame:
     if "movement" not in frame.columns:
         return frame.select(kind=pl.lit(None, pl.String), id=pl.lit(""), onset="t", offset="t")
     numbers = [name for name in ("movement_index", "fixation_index", "saccade_index") if name in frame.columns]
-    is_fixation = is_one_of(frame["movement"], "fixation".__eq__)
-    is_saccade = is_one_of(frame["movement"], "saccade".__eq__)
+    is_fixation, is_saccade = which_are(frame["movement"], "fixation".__eq__, "saccade".__eq__)
     place = {
         axis: pl.when(is_fixation).then(pl.col(f"event_{axis}"))
         for axis in ("x", "y")

@@ -59,7 +59,7 @@ class VarjoCsv:
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""
         # Varjo Base writes numbers that are none as Windows spells them
-        table = Table(path, options, report, delimiter=options.delimiter, missing="-nan(ind)")
+        table = Table(path, options, report, delimiter=options.delimiter)
         vectors, text, numbers, pupil_unit = _layout(table.columns, options)
         key = options.key(path)
         geometry = completed(headset(), options.geometry)

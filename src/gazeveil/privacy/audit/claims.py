@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import float_up
 from gazeveil.privacy._promise import Guarantee
 from gazeveil.privacy.audit.choosing import Goal
 from gazeveil.privacy.audit.result import Verdict
-from gazeveil.privacy.exact import float_up
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven, ZeroConcentratedDP
 
 _ZCDP_DELTAS = ("0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001")

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import BudgetExceeded, LedgerError
-from gazeveil.privacy.exact import as_text, in_digits
+from gazeveil.exact import as_text, in_digits
 from gazeveil.privacy.guarantee import Guarantee, Unproven, guarantee_from_dict
 from gazeveil.privacy.ledger.events import Charged, Leased, digest_of_text, from_text
 from gazeveil.privacy.ledger.spending import NoPrice, Totals

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from gazeveil.errors import CannotCompose, LedgerError
-from gazeveil.privacy.exact import as_text
+from gazeveil.exact import as_text
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger.events import from_text
 from gazeveil.privacy.ledger.rolling import counts_at

@@ -37,9 +37,9 @@ from functools import lru_cache
 from typing import Any
 
 from gazeveil.errors import CannotCompose, LedgerError, OptionError
+from gazeveil.exact import decimal_up
 from gazeveil.privacy._interval import Interval
 from gazeveil.privacy.convert import pure_zcdp
-from gazeveil.privacy.exact import decimal_up
 from gazeveil.privacy.guarantee import (
     ApproxDP,
     GazeStreamDP,

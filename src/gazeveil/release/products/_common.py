@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import Number, exact, in_digits
+from gazeveil.exact import Number, exact, in_digits
 from gazeveil.privacy.scale import IN_SHORT, strength_of
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Domain, Measurement

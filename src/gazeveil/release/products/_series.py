@@ -198,9 +198,8 @@ class DeclaredSeries:
             return
         if isinstance(self.settings, ForeignFeatures):
             raise InternalError("a table from elsewhere was taken for recordings")
-        corpus = data.on(*(stimulus.name for stimulus in self.stimuli))
         one = SeriesOrReason(self.settings, self.steps, self.ranges.names)
-        for found in engine.map_recordings(corpus, one, tell):
+        for found in engine.map_recordings(data.corpus, one, tell):
             if isinstance(found, str):
                 data.remarks.append(found)
             else:

@@ -20,12 +20,12 @@ from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.table import means_table
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import OptionError
+from gazeveil.exact import Number, exact
 from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose_disjoint
-from gazeveil.privacy.exact import Number, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.fixations import check_stated
@@ -163,10 +163,9 @@ class AoiMeasurement(Aggregate):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> NoisySums:
         """Return the noisy sums of each group; whoever is in no group is left out, whoever is absent adds nothing."""
-        there = data.on(*self.domain.stimuli)
         found = {}
         for name in self._names:
-            chosen = there.select(observer=self.groups[name]) if self.groups else there
+            chosen = data.corpus.select(observer=self.groups[name]) if self.groups else data.corpus
             found[name] = self._plan(name).measure(chosen, noise, engine, tell)
         return found
 

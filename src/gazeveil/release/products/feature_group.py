@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 
 from gazeveil.aggregate.engine import Engine
+from gazeveil.exact import exact
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.group import GroupEstimate, GroupSeries
 from gazeveil.features.plots import group_picture
 from gazeveil.features.publish import group_table
 from gazeveil.features.settings import Settings
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus, BoundTable
 from gazeveil.release.forecast import Forecast

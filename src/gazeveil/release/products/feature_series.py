@@ -13,6 +13,7 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import InputError, OptionError
+from gazeveil.exact import Number
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.own import OwnSeries
@@ -23,7 +24,6 @@ from gazeveil.features.series import SeriesMechanism
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.privacy.unit import Observer
 from gazeveil.release.binding import BoundCorpus, BoundTable

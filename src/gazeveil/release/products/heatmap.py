@@ -18,8 +18,8 @@ from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, FOLLOW_PICTURES, PrivateHeatmap
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
+from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
@@ -114,9 +114,7 @@ class HeatmapMeasurement(OneStimulus):
         number = self.study.participants.number
         if number is None:
             number = self.mechanism.counted(len(data.corpus.observers), noise)
-        return number, self._strategy(number).measure(
-            data.on(self.stimulus), noise, engine_for(self.study, engine), tell
-        )
+        return number, self._strategy(number).measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: tuple[int, IntArray]) -> Estimate:
         """Return the heatmap."""

@@ -20,15 +20,15 @@ from gazeveil.aggregate.strategy import Estimate, Strategy
 from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.errors import OptionError
+from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import MOST_DRAWN, picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import MOST_DRAWN, drawing_of, picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
@@ -36,6 +36,7 @@ from gazeveil.release.products._strategy_method import joint_method, strategy_me
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
+from gazeveil.showing import MOST_ROWS
 from gazeveil.types import IntArray, Tell
 
 
@@ -122,7 +123,7 @@ class HeatmapsMeasurement(Aggregate):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(*self.stimuli), noise, engine_for(self.study, engine), tell)
+        return self.plan.measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return the heatmaps and their mean."""
@@ -138,15 +139,16 @@ class HeatmapsMeasurement(Aggregate):
             arrays["stimuli"] = np.array(list(value.maps))
             arrays["maps"] = np.stack([estimate.map for estimate in value.maps.values()])
             arrays["noise_sd"] = np.stack([estimate.noise_sd for estimate in value.maps.values()])
-        np.savez_compressed(folder / "heatmaps.npz", **arrays)
+        np.savez(folder / "heatmaps.npz", **arrays)  # compressed, noise would be a twentieth smaller, and cost seconds
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
-        write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli")
+        drawing = drawing_of(screen) if plots.available() else None
+        write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli", drawing=drawing)
         bare = len(value.maps) > MOST_DRAWN
         for done, (name, estimate) in enumerate(value.maps.items()):
             tell(done, len(value.maps))
             under = None if bare else picture_of(self.study.stimulus(name))
-            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare)
+            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare, drawing=drawing)
         return {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
 
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
@@ -162,8 +164,11 @@ class HeatmapsMeasurement(Aggregate):
     def summary(self, value: StudyEstimate) -> tuple[str, ...]:
         """Say how much of the maps is data."""
         mean = f"{value.mean.data_share:.0%} of the mean over stimuli comes from your data, the rest from the prior"
-        apart = (f"{name}: {share:.0%} of what sets it apart is data" for name, share in _shares(value).items())
-        return (mean, *apart)
+        shares = _shares(value)
+        apart = [f"{name}: {share:.0%} of what sets it apart is data" for name, share in shares.items()]
+        more = len(apart) - MOST_ROWS
+        rest = (f"and {more:,} more: data_share in release.json",) if more > 0 else ()
+        return (mean, *apart[:MOST_ROWS], *rest)
 
 
 def _shares(value: StudyEstimate) -> dict[str, float]:

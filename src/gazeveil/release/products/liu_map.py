@@ -23,8 +23,8 @@ from gazeveil.aggregate.liu.mechanism import CAP_SHARE, LiuMap, UnprotectedLiuMa
 from gazeveil.aggregate.liu.noisy import GaussianMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.errors import OptionError
+from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import as_text, exact
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
@@ -168,7 +168,7 @@ class LiuMapMeasurement(_LiuMeasurement):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> tuple[int, FloatArray]:
         """Return the cap and the noisy sum."""
-        made, corpus = self.made, data.on(self.stimulus)
+        made, corpus = self.made, data.corpus
         if isinstance(made, PrivateCap):
             return made.measure(self.mechanism.grid_on(self.shown.screen), corpus, noise, engine, tell)
         return made.cap, made.measure(corpus, noise, engine, tell)
@@ -230,7 +230,7 @@ class UnprotectedLiuMeasurement(_LiuMeasurement):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> FloatArray:
         """Return the mean map as it is."""
-        return self.made.measure(data.on(self.stimulus), self.mechanism.kernel_on(self.shown.screen), noise, engine)
+        return self.made.measure(data.corpus, self.mechanism.kernel_on(self.shown.screen), noise, engine)
 
     def decode(self, noisy: FloatArray) -> GazeMap:
         """Return the mean map."""

@@ -25,7 +25,7 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import MOVIE
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import drawing_of, picture_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, check_delta, number_of, one_stimulus
@@ -96,7 +96,7 @@ class MovieMeasurement(OneStimulus):
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
-        return self.plan.measure(data.on(self.stimulus), noise, engine_for(self.study, engine), tell)
+        return self.plan.measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
     def decode(self, noisy: IntArray) -> MovieEstimate:
         """Return the heatmap of each bin."""
@@ -115,13 +115,14 @@ class MovieMeasurement(OneStimulus):
         )
         self.frame(value).write_parquet(folder / "movie.parquet")
         if plots.available():
-            picture = picture_of(shown)
+            picture, drawing = picture_of(shown), drawing_of(shown.screen)
             write_map(drawn.mean, shown.screen, folder, "mean", picture, "private heatmap, mean over time")
             (folder / "frames").mkdir()
             for number, (start, stop) in enumerate(_bins(value)):
                 tell(number, len(drawn.maps))
                 title = f"{start:g} to {stop:g} s"
-                write_map(drawn.estimate(number), shown.screen, folder / "frames", f"{number:04d}", picture, title)
+                place, name = folder / "frames", f"{number:04d}"
+                write_map(drawn.estimate(number), shown.screen, place, name, picture, title, drawing=drawing)
             write_videos(Frames.of(drawn.maps, value.edges, shown.screen, picture), folder, speed=self.speed)
         return {"data_share": {"mean": drawn.mean.data_share, "bins": drawn.data_share.tolist()}}
 

@@ -20,6 +20,7 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import CannotCompose, OptionError
+from gazeveil.exact import Number
 from gazeveil.gaze.corpus import MANIFEST, Corpus
 from gazeveil.gaze.corpus_writer import writing_corpus
 from gazeveil.gaze.formats.base import writer_of
@@ -29,7 +30,6 @@ from gazeveil.gaze.spool import Spool, SpooledCorpus
 from gazeveil.gaze.veil_note import VeilNote
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose
-from gazeveil.privacy.exact import Number
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.unit import WindowOfGaze

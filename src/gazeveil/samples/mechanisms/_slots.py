@@ -12,7 +12,7 @@ from fractions import Fraction
 from types import ModuleType
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import exact
+from gazeveil.exact import exact
 from gazeveil.samples.mechanisms.kaleido import check_tests
 from gazeveil.samples.stream import StreamMechanism
 

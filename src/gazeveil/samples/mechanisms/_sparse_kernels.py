@@ -18,7 +18,6 @@ from gazeveil.samples._stream_kernels import (
     OWN,
     PERIOD,
     PLAN_OWN,
-    RUN,
     STEP,
     TEST,
     TICKS,
@@ -29,6 +28,7 @@ from gazeveil.samples._stream_kernels import (
     noisy_point,
     paced,
     released,
+    running,
     shown,
     spent,
     taken,
@@ -103,25 +103,4 @@ def step(
     return DONE, shown_x, shown_y
 
 
-@kernel(RUN, error_model="numpy")
-def run(
-    clock: IntArray,
-    books: IntArray,
-    tests: IntArray,
-    belief: FloatArray,
-    past: FloatArray,
-    plan: FloatArray,
-    words: WordArray,
-    t: FloatArray,
-    x: FloatArray,
-    y: FloatArray,
-    out_x: FloatArray,
-    out_y: FloatArray,
-    start: int,
-) -> tuple[int, int]:
-    """Take samples one after the other until one needs help; return why, and which."""
-    for i in range(start, len(t)):
-        code, out_x[i], out_y[i] = step(clock, books, tests, belief, past, plan, words, t[i], x[i], y[i])
-        if code != DONE:
-            return code, i
-    return DONE, len(t)
+run = running(step)

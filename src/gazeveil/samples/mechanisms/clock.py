@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import whole_number
+from gazeveil.exact import whole_number
 from gazeveil.samples import kalman
 from gazeveil.samples.content import Prior, Region, prior_of, regions_of
 from gazeveil.samples.mechanism import MECHANISMS

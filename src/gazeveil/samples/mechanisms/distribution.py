@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import exact
+from gazeveil.exact import exact
 from gazeveil.samples.ledger import Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms._slots import Slotted

@@ -16,10 +16,10 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.errors import OptionError, StateError
+from gazeveil.exact import above_zero, as_text, whole_number
 from gazeveil.noise import NoiseSource, lattice_step
 from gazeveil.noise._parameters import in_steps
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
-from gazeveil.privacy.exact import above_zero, as_text, whole_number
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.degrees import NOISE_PER_DEGREE

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import at_least_zero, exact
+from gazeveil.exact import at_least_zero, exact
 from gazeveil.samples.ledger import Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.stream import Plan, StreamMechanism, grain_of

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import above_zero
+from gazeveil.exact import above_zero
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.ledger import LONGEST_WINDOW, LOSS_UNIT, Rule
 from gazeveil.samples.mechanism import MECHANISMS

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.privacy.exact import exact, whole_number
+from gazeveil.exact import exact, whole_number
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests
 from gazeveil.samples.stream import Plan, StreamMechanism

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import whole_number
 from gazeveil.noise import NoiseSource
-from gazeveil.privacy.exact import whole_number
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.compiled import CompiledVeil, Kernels
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, Veil

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gazeveil.errors import OptionError
+from gazeveil.exact import whole_number
 from gazeveil.privacy.audit.neighbours.pair import Pair
-from gazeveil.privacy.exact import whole_number
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import IntArray
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gazeveil import exact as e
 from gazeveil.errors import OptionError
-from gazeveil.privacy import exact as e
 
 FRACTIONS = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**30)
 

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Maps decoded together: the quick way gives what the formulas, written out one by one, give."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gazeveil import screen
+from gazeveil.aggregate import together
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.prior import Prior, prior_of
+from gazeveil.aggregate.render import render
+from gazeveil.aggregate.together import Kinship, Measured, decode_mean, decode_together
+from gazeveil.types import FloatArray
+
+PRIOR = prior_of(Grid(8, 6, screen(800, 600, 80, 60, 573)))
+BLUR = (1.1, 1.3)
+
+
+def measured(noise_sd: FloatArray, kinship: Kinship | None = None, features: int = 12) -> Measured:
+    """Return made-up numbers of maps that have a hot spot each."""
+    rng = np.random.default_rng(7)
+    count, cells = len(noise_sd), PRIOR.grid.size
+    seen = np.abs(rng.normal(size=(cells, features)))
+    maps = PRIOR.mean * (1 + 3 * rng.random((count, cells)) ** 4)
+    maps /= maps.sum(axis=1, keepdims=True)
+    return Measured(
+        numbers=0.6 * maps @ seen + noise_sd[:, None] * rng.normal(size=(count, features)),
+        noise_sd=noise_sd,
+        features=seen,
+        observers=20.0,
+        weights=np.full(count, 1 / count),
+        unrelated=float(count),
+        kinships=(Kinship.none(count) if kinship is None else kinship,),
+    )
+
+
+def mean_the_slow_way(prior: Prior, found: Measured) -> tuple[FloatArray, float]:
+    """Weigh every mean map, kind of hot spots and gain by the density of what was measured."""
+    numbers, features = found.weights @ found.numbers, found.features
+    noise = float(np.sum((found.weights * found.noise_sd) ** 2)) * np.eye(len(numbers))
+    kinds = [(relative / found.unrelated, length) for relative, length in together.MEAN_HOT_SPOTS]
+    logs, maps = [], []
+    for mean, weight in zip(prior.means, prior.weights, strict=True):
+        for kind in kinds:
+            around = prior.covariance_times(mean, kind, np.eye(prior.grid.size))
+            one_look = np.diag(mean) - np.outer(mean, mean)
+            looks = together._LOOKS * found.observers * found.unrelated
+            for gain in together.GAINS:
+                spread = gain**2 * features.T @ (around + one_look / looks) @ features + noise
+                miss = numbers - gain * mean @ features
+                logs.append(
+                    math.log(weight) - 0.5 * (miss @ np.linalg.solve(spread, miss) + np.linalg.slogdet(spread)[1])
+                )
+                maps.append(mean + gain * around @ features @ np.linalg.solve(spread, miss))
+    chances = np.exp(np.array(logs) - max(logs)).reshape(-1, len(together.GAINS))
+    chances[chances.sum(axis=1) < together._RARE * chances.sum()] = 0
+    chances /= chances.sum()
+    map_ = np.maximum(chances.ravel() @ np.array(maps), together._FLOOR / prior.grid.size)
+    return map_ / map_.sum(), float(chances.sum(axis=0) @ together.GAINS)
+
+
+@pytest.mark.parametrize("noise", [0.001, 0.1])
+def test_the_mean_is_what_every_model_weighed_by_its_density_gives(noise: float) -> None:
+    found = measured(np.full(4, noise))
+    center = decode_mean(PRIOR, found, BLUR)
+    map_, gain = mean_the_slow_way(PRIOR, found)
+    np.testing.assert_allclose(center.map, map_, rtol=1e-8)
+    assert center.gain == pytest.approx(gain, rel=1e-8)
+
+
+def test_maps_that_are_not_turned_are_maps_turned_by_nothing() -> None:
+    ones, noise = np.ones(5), np.full(5, 0.01)
+    plain = decode_together(PRIOR, measured(noise), BLUR)
+    turned = decode_together(PRIOR, measured(noise, Kinship(np.eye(5), ones, ones)), BLUR)
+    for one, other in ((plain.maps, turned.maps), (plain.noise_sd, turned.noise_sd)):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+    np.testing.assert_allclose(plain.data_share, turned.data_share, rtol=1e-9)
+
+
+def test_maps_whose_noise_hardly_differs_hardly_differ() -> None:
+    even = decode_together(PRIOR, measured(np.full(5, 0.01)), BLUR)
+    apart = decode_together(PRIOR, replace(measured(np.full(5, 0.01)), noise_sd=0.01 + 1e-9 * np.arange(5.0)), BLUR)
+    np.testing.assert_allclose(even.maps, apart.maps, rtol=1e-4)
+    np.testing.assert_allclose(even.noise_sd, apart.noise_sd, rtol=1e-4)
+
+
+def test_each_map_moves_with_noise_as_written_out() -> None:
+    rng = np.random.default_rng(3)
+    cells, shape = PRIOR.grid.size, PRIOR.grid.shape
+    reach, own, map_ = rng.normal(size=(cells, 5)), rng.random(5), rng.random(cells)
+    map_ /= map_.sum()
+    slope = map_ / PRIOR.mean
+    expected = np.zeros(shape)
+    for column, variance in zip(reach.T, own, strict=True):
+        moved = slope * (column - map_ @ (slope * column) / (slope @ map_))
+        expected += variance * render(moved.reshape(shape), BLUR) ** 2
+    moves = together._Moves(reach, PRIOR.mean, shape, BLUR)
+    np.testing.assert_allclose(moves.variance(map_, own), expected, rtol=1e-9)
+
+
+def test_many_maps_need_no_room_for_maps_times_maps() -> None:
+    assert Kinship.none(100_000).turn is None
