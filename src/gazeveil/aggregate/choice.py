@@ -10,7 +10,7 @@ from gazeveil.aggregate.strategy import Task
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.unit import Neighbours
 
-_MORE = 1.1
+_MORE = 1.15
 """By so much more many numbers explain than a linear estimate from them would: the decoder is not linear."""
 
 _REFERENCE = 3.73064

@@ -10,24 +10,24 @@ linear estimate: the optimum over T'T for a given number of rows is found by rep
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from gazeveil.aggregate.models import Plane, Projected, directions, picture_weight, pictured_models, plain_projection
-from gazeveil.aggregate.models import plain_models as _plain
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.types import FloatArray
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 26, 34, 44, 56)
-CLIP = math.sqrt(0.5)
+CLIP = 0.45
 """Where a participant's coordinates are clipped; a typical participant's have a mean square of 1."""
-GAIN = 0.53
+GAIN = 0.38
 """What clipping leaves of a typical participant's coordinates."""
-_ANSWERS = 0.6
-"""What a design takes clipping to leave; it also counts that clipped noise is smaller."""
+_ANSWERS = 0.5
+"""What a design takes clipping to leave: more than it does, because a decoder makes more of many numbers than a linear
+estimate would."""
 _MOST_WAYS, _STEPS = 60, 15
 
 
@@ -63,22 +63,17 @@ class Expected:
         return share
 
 
+@lru_cache(maxsize=4)
 def expected(plane: Plane, saliency: Saliency | None) -> Expected:
     """Return what is expected of a map, of a known picture if there is one."""
     plain, weight = plain_projection(plane), picture_weight(saliency)
-    even = np.full(len(_plain(plane)), 1 / len(_plain(plane)))
+    shares = [(1 - weight, plain.moments(_even(plain, 1.0)))]
     if saliency is None:
-        mean, between, within = plain.moments(even)
-        return Expected(mean, between, within, ((1.0, between, within),))
-    models = pictured_models(plane, saliency)
-    follows: Projected = plane.project(models, directions(plane.grid))
-    weights = np.concatenate((even * (1 - weight), np.full(len(models), weight / len(models))))
-    mean, between, within = plain.with_more(follows).moments(weights)
-    groups = tuple(
-        (share, *group.moments(np.ones(len(group.expected)))[1:])
-        for share, group in ((1 - weight, plain), (weight, follows))
-    )
-    return Expected(mean, between, within, groups)
+        return Expected(*shares[0][1], ((1.0, *shares[0][1][1:]),))
+    follows = plane.project(pictured_models(plane, saliency), directions(plane.grid))
+    shares.append((weight, follows.moments(_even(follows, 1.0))))
+    all_ = plain.with_more(follows).moments(np.concatenate((_even(plain, 1 - weight), _even(follows, weight))))
+    return Expected(*all_, tuple((share, *moments[1:]) for share, moments in shares))
 
 
 def ball(about: Expected, observers: int, noise_of: Callable[[int], float]) -> FloatArray:
@@ -108,6 +103,11 @@ def ball(about: Expected, observers: int, noise_of: Callable[[int], float]) -> F
         if worse == 3 or most >= count:
             break
     return np.asarray(best @ whitener @ ways.T)
+
+
+def _even(models: Projected, weight: float) -> FloatArray:
+    """Return equal weights of models that add up to a weight."""
+    return np.full(len(models.expected), weight / len(models.expected))
 
 
 def _chosen(seen: FloatArray, wanted: FloatArray, noise: float, most: int) -> FloatArray:

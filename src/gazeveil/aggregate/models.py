@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import SIZES, bell, broad, cell_degrees, floored
+from gazeveil.aggregate.prior import SIZES, broad, cell_degrees, floored, prior_of
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.types import FloatArray
@@ -37,7 +37,7 @@ Kind = tuple[float, float]
 """Relative variance ρ of a map around its mean, and the size l of what stands out, in degrees at `_USUAL_BLUR_DEG`."""
 
 _USUAL_BLUR_DEG = 1.1
-PLAIN_KINDS: tuple[Kind, ...] = ((0.2, 3.2), (0.7, 2.9), (2.2, 2.3), (6.0, 2.0))
+PLAIN_KINDS: tuple[Kind, ...] = ((0.2, 3.0), (0.7, 2.4), (2.2, 2.0), (6.0, 1.7))
 PICTURE_KINDS: tuple[Kind, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6)))
 _PLAIN_FLOOR, _PICTURE_FLOOR = 0.2, 0.03
 _PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
@@ -117,18 +117,6 @@ class Plane:
         """Width and height of a cell in degrees."""
         return cell_degrees(self.grid)
 
-    def kernels(self, length: float) -> tuple[FloatArray, FloatArray]:
-        """Return exp(-d²/2l²) of the distances between rows and between columns."""
-        width, height = self.cell_deg
-        down, across = ((np.arange(count) + 0.5) for count in self.grid.shape)
-        return bell(down * height, down * height, length), bell(across * width, across * width, length)
-
-    def correlated(self, values: FloatArray, length: float) -> FloatArray:
-        """Multiply columns of values, one row a cell, by the matrix exp(-d²/2l²) of the distances between cells."""
-        down, across = self.kernels(length)
-        cube = values.reshape(*self.grid.shape, -1)
-        return np.tensordot(down, np.matmul(across, cube), axes=1).reshape(values.shape)
-
     def blurred(self, values: FloatArray) -> FloatArray:
         """Blur columns of values, one row a cell."""
         maps = np.ascontiguousarray(values.reshape(self.grid.size, -1).T).reshape(-1, *self.grid.shape)
@@ -153,7 +141,7 @@ class Plane:
         """Return D of a model, and what makes D exp(-d²/2l²) D as large as it should be, with mass kept and without."""
         variance, length = kind
         root = mean**_ROOT
-        sums = root * self.correlated(root, length)
+        sums = root * prior_of(self.grid).correlated(root, length)
         square, plain = variance * float(mean @ mean), float(root @ root)
         kept = plain - 2 * float(mean @ sums) + float(sums.sum()) * float(mean @ mean)
         return root, square / max(kept, 1e-12 * plain), square / plain
@@ -170,7 +158,7 @@ class Plane:
             root, scale, _ = self.sizes(mean, kind)
             rooted = root[:, None] * (features - expected)
             moved = features.T @ self.moves(mean)
-            found.between[place] = scale * rooted.T @ self.correlated(rooted, kind[1]) + moved @ moved.T
+            found.between[place] = scale * rooted.T @ prior_of(self.grid).correlated(rooted, kind[1]) + moved @ moved.T
             if mean is last:
                 found.within[place] = found.within[place - 1]
             else:
@@ -189,7 +177,7 @@ class Plane:
         """Return the covariance of the logarithms of maps around a mean."""
         kind = self.kind_here(kind)
         root, _, scale = self.sizes(mean, kind)
-        down, across = self.kernels(kind[1])
+        down, across = prior_of(self.grid).kernels(kind[1])
         relative = root / mean
         moved = self.moves(mean) / mean[:, None]
         near = np.kron(down, across)

@@ -63,13 +63,16 @@ class Prior:
             np.asarray((np.arange(self.grid.rows) + 0.5) * self.cell_deg[1]),
         )
 
+    def kernels(self, length: float) -> tuple[FloatArray, FloatArray]:
+        """Return exp(-d²/2l²) of the distances between rows and between columns."""
+        x, y = self.positions()
+        return bell(y, y, length), bell(x, x, length)
+
     def correlated(self, values: FloatArray, length: float) -> FloatArray:
         """Multiply columns of values, one row a cell, by the matrix exp(-d²/2l²) of the distances between cells."""
-        x, y = self.positions()
-        kernel_x, kernel_y = bell(x, x, length), bell(y, y, length)
-        cube = values.reshape(self.grid.rows, self.grid.columns, -1)
-        along_x = np.matmul(kernel_x, cube)
-        return np.tensordot(kernel_y, along_x, axes=1).reshape(values.shape)
+        down, across = self.kernels(length)
+        along_x = np.matmul(across, values.reshape(self.grid.rows, self.grid.columns, -1))
+        return np.tensordot(down, along_x, axes=1).reshape(values.shape)
 
     def covariance_times(self, mean: FloatArray, hot_spots: tuple[float, float], values: FloatArray) -> FloatArray:
         """Multiply columns of values by the covariance of maps around a mean: hot spots scale it, mass stays 1."""

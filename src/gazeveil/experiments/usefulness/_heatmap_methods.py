@@ -15,9 +15,9 @@ from gazeveil.aggregate.engine import Columns, Kernel
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import dwell
-from gazeveil.aggregate.prior import prior_of
+from gazeveil.aggregate.models import mean_of, models_of
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import BOUND, prior_picture
+from gazeveil.aggregate.strategies._common import BOUND, plane_of
 from gazeveil.aggregate.strategies.histogram import Histogram
 from gazeveil.aggregate.strategy import STRATEGIES, Task
 from gazeveil.engines.adding import add_up
@@ -62,7 +62,8 @@ def truth(people: People, task: Task) -> FloatArray:
 
 def prior_alone(task: Task) -> FloatArray:
     """Return what would be shown without any data."""
-    return prior_picture(prior_of(task.grid), (task.blur_cells, task.blur_cells))
+    plane = plane_of(task)
+    return mean_of(models_of(plane, task.saliency)).reshape(plane.grid.shape)
 
 
 def by_strategy(name: str) -> Way:
