@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.models import Kind, Model, Plane, Projected, mean_of, observers_covariance
 from gazeveil.types import FloatArray
 
-_STEPS, _CLOSE = 8, 1e-2
+_STEPS, _CLOSE = 12, 1e-2
+_GAIN_SD = 0.055
+"""How far, as a part of it, a gain may lie from the nearest one that is tried."""
 _NEGLIGIBLE = 0.02
 _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
@@ -178,23 +180,25 @@ class Decoder:
             sum(each * self.models[place].mean for each, place in zip(chances.sum(axis=(1, 2)), places, strict=True))
         )
         gain = float(chances.sum(axis=(0, 2)) @ np.array(channel.gains))
+        gain_variance = float(chances.sum(axis=(0, 2)) @ (np.array(channel.gains) - gain) ** 2) + (_GAIN_SD * gain) ** 2
         noise = 1 / float(chances.sum(axis=(0, 1)) @ (1 / np.array(channel.variances())))
-        covariance = plane.log_covariance(mean, self.models[places[0]].kind)
-        before = covariance.diagonal().copy()
+        field = plane.log_field(mean, self.models[places[0]].kind)
+        before = field.variance
         spread = observers_covariance(mean, plane.blurred(channel.features)) / channel.observers
-        other = gain**2 * spread + noise * np.eye(len(measured))
+        known = gain**2 * spread + noise * np.eye(len(measured))
         start = np.log(mean) - before / 2
         logs, after = start, before
         for _ in range(_STEPS):
             found = _softmax(logs + after / 2)
+            seen = (found - channel.offset) @ channel.features
             slopes = gain * found[:, None] * (channel.features - found @ channel.features)
-            crossed = covariance @ slopes
-            inner = np.linalg.inv(slopes.T @ crossed + other)
-            missed = measured - gain * (found - channel.offset) @ channel.features + (logs - start) @ slopes
-            step = start + crossed @ (inner @ missed) - logs
+            crossed = field.times(slopes)
+            inner = np.linalg.inv(slopes.T @ crossed + known + gain_variance * np.outer(seen, seen))
+            step = start + crossed @ (inner @ (measured - gain * seen + (logs - start) @ slopes)) - logs
             furthest = float(np.abs(step).max())
             logs = logs + step * min(1.0, 1 / max(furthest, 1e-12))
-            after = np.maximum(before - np.einsum("ij,ij->i", crossed @ inner, crossed), 0.0)
+            closed = np.einsum("ij,ij->i", crossed @ inner, crossed)
+            after = (after + np.maximum(before - closed, 0.0)) / 2  # half of the way, or it may swing to and fro
             if furthest < _CLOSE:
                 break
         found = _softmax(logs + after / 2)

@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import SIZES, broad, cell_degrees, floored, prior_of
+from gazeveil.aggregate.prior import SIZES, Prior, broad, cell_degrees, floored, prior_of
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.types import FloatArray
@@ -98,6 +98,33 @@ class Projected:
         apart = self.expected - mean
         between = np.tensordot(weights, self.between, axes=1) + (weights[:, None] * apart).T @ apart
         return mean, between, np.tensordot(weights, self.within, axes=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogField:
+    """The covariance of the logarithms of maps, never written out.
+
+    Attributes:
+        prior: The cells.
+        sd: Of each cell, without moves.
+        length: How far cells are alike, in degrees.
+        moves: How the logarithms change where the whole map lies elsewhere or is wider, a column each.
+    """
+
+    prior: Prior
+    sd: FloatArray
+    length: float
+    moves: FloatArray
+
+    @property
+    def variance(self) -> FloatArray:
+        """The variance of each cell."""
+        return np.asarray(self.sd**2 + np.sum(self.moves**2, axis=1))
+
+    def times(self, values: FloatArray) -> FloatArray:
+        """Multiply columns of values by the covariance."""
+        near = self.sd[:, None] * self.prior.correlated(self.sd[:, None] * values, self.length)
+        return np.asarray(near + self.moves @ (self.moves.T @ values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +200,22 @@ class Plane:
         squares = down @ mean.reshape(shape) @ across.T
         return np.asarray(np.maximum(squares.ravel() - self.blurred(mean) ** 2, 0.0) / _LOOKS)
 
-    def log_covariance(self, mean: FloatArray, kind: Kind) -> FloatArray:
-        """Return the covariance of the logarithms of maps around a mean."""
-        kind = self.kind_here(kind)
-        root, _, scale = self.sizes(mean, kind)
-        down, across = prior_of(self.grid).kernels(kind[1])
-        relative = root / mean
-        moved = self.moves(mean) / mean[:, None]
-        near = np.kron(down, across)
-        near *= scale * relative[:, None]
-        near *= relative
-        return np.asarray(np.log1p(near, out=near) + moved @ moved.T)
+    def log_field(self, mean: FloatArray, kind: Kind) -> LogField:
+        """Return how the logarithms of maps around a mean vary.
+
+        A cell's logarithm has the variance log(1 + v) where the cell has the variance v of its squared mean, and as
+        near cells differ as their logarithms would. The logarithm of each covariance would be no covariance at all.
+        """
+        variance, length = self.kind_here(kind)
+        root, _, scale = self.sizes(mean, (variance, length))
+        relative = scale * (root / mean) ** 2
+        usual = float(mean @ relative)
+        return LogField(
+            prior_of(self.grid),
+            np.sqrt(np.log1p(relative)),
+            length * math.sqrt((1 + usual) * math.log1p(usual) / usual),
+            self.moves(mean) / mean[:, None],
+        )
 
     def in_blurred(self, features: FloatArray) -> FloatArray:
         """Return features of the blurred map that see nearly what these features see of the map before the blur."""
