@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_less_noise_never_makes_the_map_much_worse():
         channel = channel_of(noise_sd, count=100, gains=(0.8, 1.0, 1.2))
         decoded = Decoder(PLANE, models, channel).decode(1.1 * truth @ channel.features + noise_sd * noise)
         found.append(correlation(decoded.map, truth))
-    assert all(later > earlier - 0.01 for earlier, later in zip(found, found[1:], strict=False))
+    assert all(later > earlier - 0.01 for earlier, later in pairwise(found))
     assert found[-1] > 0.995
 
 

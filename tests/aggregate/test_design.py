@@ -97,7 +97,9 @@ def test_a_kernel_looks_at_the_blurred_map_around_what_is_expected():
     kernel = strategy.kernel()
     blurred = design.plane.blurred(design.modes)
     np.testing.assert_allclose(kernel.modes / kernel.modes.max(), blurred / blurred.max(), atol=1e-12)
-    np.testing.assert_allclose(kernel.origin / kernel.modes.max(), design.mean @ design.modes / blurred.max(), atol=1e-12)
+    np.testing.assert_allclose(
+        kernel.origin / kernel.modes.max(), design.mean @ design.modes / blurred.max(), atol=1e-12
+    )
 
 
 def test_few_people_are_asked_for_modes_and_many_for_bumps():
