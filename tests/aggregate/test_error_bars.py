@@ -22,10 +22,12 @@ DRAWS = 25
 
 
 @cache
-def released(name: str, people: int, *, with_hot_spots: bool) -> tuple[Estimate, ...]:
+def released(
+    name: str, people: int, *, with_hot_spots: bool, grid: Grid = GRID, draws: int = DRAWS
+) -> tuple[Estimate, ...]:
     """The same people's map under fresh noise, again and again; without hot spots they look as the prior says."""
     rng = np.random.default_rng(people)
-    strategy = STRATEGIES[name](Task(grid=GRID, observers=people, epsilon=1.0, delta=1e-5))  # type: ignore[call-arg]
+    strategy = STRATEGIES[name](Task(grid=grid, observers=people, epsilon=1.0, delta=1e-5))  # type: ignore[call-arg]
     kernel = strategy.kernel()
     total = np.zeros(kernel.size, dtype=np.int64)
     places = np.array([(220, 180), (560, 400), (610, 130)])
@@ -38,7 +40,7 @@ def released(name: str, people: int, *, with_hot_spots: bool) -> tuple[Estimate,
             x, y = column * 50.0 + 25, row * 50.0 + 25
         total += kernel({"x": x, "y": y, "valid": np.ones(12, dtype=bool)})
     noise = NoiseSource.seeded(people)
-    return tuple(strategy.decode(strategy._noised(total, noise)) for _ in range(DRAWS))
+    return tuple(strategy.decode(strategy._noised(total, noise)) for _ in range(draws))
 
 
 @pytest.mark.parametrize(("name", "people", "least"), [("modes", 15, 0.55), ("bumps", 30, 0.7), ("bumps", 80, 0.8)])
@@ -61,12 +63,12 @@ def test_where_people_look_as_the_prior_says_hardly_anything_is_flagged(name: st
     assert np.mean(flagged) <= 0.002
 
 
-def people_s_map(people: int) -> FloatArray:
+def people_s_map(people: int, grid: Grid = GRID) -> FloatArray:
     """The map of the same people without noise, as `released` draws them with hot spots."""
     rng, places = np.random.default_rng(people), np.array([(220, 180), (560, 400), (610, 130)])
     x, y = np.concatenate([rng.normal(places[rng.choice(3, 12, p=(0.5, 0.3, 0.2))], 40) for _ in range(people)]).T
-    cells = GRID.cells(x, y)
-    counts = np.bincount(cells[cells >= 0], minlength=GRID.size).reshape(GRID.shape)
+    cells = grid.cells(x, y)
+    counts = np.bincount(cells[cells >= 0], minlength=grid.size).reshape(grid.shape)
     return render(counts / counts.sum(), 1.1)
 
 
@@ -84,8 +86,8 @@ def test_error_sd_covers_the_map_of_the_same_people(name: str, people: int) -> N
 
 
 def test_hot_spots_are_flagged_once_there_are_people_enough() -> None:
-    truth = people_s_map(1000)
-    flagged = np.array([e.hot_spots for e in released("bumps", 1000, with_hot_spots=True)])
-    hot = truth > 4 / GRID.size
-    assert flagged[:, truth > 6 / GRID.size].mean() > 0.8
-    assert flagged[:, ~hot].sum() <= 0.1 * flagged.sum()
+    fine = Grid(32, 24, screen(800, 600))
+    truth = people_s_map(300, fine) * fine.size
+    flagged = np.array([e.hot_spots for e in released("bumps", 300, with_hot_spots=True, grid=fine, draws=4)])
+    assert flagged[:, truth > 8].mean() > 0.8
+    assert flagged[:, truth <= 4].sum() <= 0.1 * flagged.sum()
