@@ -21,7 +21,7 @@ from gazeveil.aggregate.models import (
     pictured_models,
     plain_models,
 )
-from gazeveil.aggregate.prior import cell_degrees
+from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.gaze.geometry import normalised, screen
 
@@ -37,7 +37,7 @@ def bright_spot(row=1, column=2):
 
 
 def distances(grid):
-    width, height = cell_degrees(grid)
+    width, height = prior_of(grid).cell_deg
     row, column = np.divmod(np.arange(grid.size), grid.columns)
     return ((column[:, None] - column) * width) ** 2 + ((row[:, None] - row) * height) ** 2
 
@@ -159,20 +159,17 @@ def test_the_logarithms_vary_by_a_covariance(kind, blur):
     """It has no negative eigenvalue; where it had, small noise made the map worse than large noise."""
     plane = Plane(Grid(16, 12, screen(800, 600)), (blur, blur))
     mean = plain_models(plane)[2].mean
-    field = plane.log_field(mean, kind)
-    dense = field.times(np.eye(len(mean)))
+    dense = plane.log_covariance(mean, kind)
     np.testing.assert_allclose(dense, dense.T, atol=1e-12)
-    np.testing.assert_allclose(np.diag(dense), field.variance)
     values = np.linalg.eigvalsh(dense)
     assert values[0] > -1e-9 * values[-1]
 
 
 def test_a_cell_s_logarithm_varies_as_that_of_a_log_normal_number():
     mean = plain_models(FINE)[0].mean
-    field = FINE.log_field(mean, (0.7, 2.4))
-    relative = np.expm1(field.sd**2)
-    assert float((relative * mean**2).sum()) == pytest.approx(0.7 * float(mean @ mean))
-    assert field.length > 2.4
+    moved = FINE.moves(mean) / mean[:, None]
+    variance = FINE.log_covariance(mean, (0.7, 2.4)).diagonal() - np.sum(moved**2, axis=1)
+    assert float((np.expm1(variance) * mean**2).sum()) == pytest.approx(0.7 * float(mean @ mean))
 
 
 def test_features_of_the_blurred_map_see_what_they_saw_before_the_blur():

@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import SIZES, Prior, broad, cell_degrees, floored, prior_of
+from gazeveil.aggregate.prior import SIZES, broad, floored, prior_of
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.types import FloatArray
@@ -46,6 +46,8 @@ _CENTRE_POWER = 0.62
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
+DOUBTED = 2 / 3
+"""What is left of that trust where many numbers are measured: they can tell, and a wrong picture then costs little."""
 
 _ROOT = 0.7
 _MOVED = 0.1
@@ -100,33 +102,6 @@ class Projected:
         return mean, between, np.tensordot(weights, self.within, axes=1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LogField:
-    """The covariance of the logarithms of maps, never written out.
-
-    Attributes:
-        prior: The cells.
-        sd: Of each cell, without moves.
-        length: How far cells are alike, in degrees.
-        moves: How the logarithms change where the whole map lies elsewhere or is wider, a column each.
-    """
-
-    prior: Prior
-    sd: FloatArray
-    length: float
-    moves: FloatArray
-
-    @property
-    def variance(self) -> FloatArray:
-        """The variance of each cell."""
-        return np.asarray(self.sd**2 + np.sum(self.moves**2, axis=1))
-
-    def times(self, values: FloatArray) -> FloatArray:
-        """Multiply columns of values by the covariance."""
-        near = self.sd[:, None] * self.prior.correlated(self.sd[:, None] * values, self.length)
-        return np.asarray(near + self.moves @ (self.moves.T @ values))
-
-
 @dataclass(frozen=True, slots=True)
 class Plane:
     """The cells of maps and their blur: what all models of a task share.
@@ -142,7 +117,7 @@ class Plane:
     @property
     def cell_deg(self) -> tuple[float, float]:
         """Width and height of a cell in degrees."""
-        return cell_degrees(self.grid)
+        return prior_of(self.grid).cell_deg
 
     def blurred(self, values: FloatArray) -> FloatArray:
         """Blur columns of values, one row a cell."""
@@ -200,22 +175,24 @@ class Plane:
         squares = down @ mean.reshape(shape) @ across.T
         return np.asarray(np.maximum(squares.ravel() - self.blurred(mean) ** 2, 0.0) / _LOOKS)
 
-    def log_field(self, mean: FloatArray, kind: Kind) -> LogField:
-        """Return how the logarithms of maps around a mean vary.
+    def log_covariance(self, mean: FloatArray, kind: Kind) -> FloatArray:
+        """Return the covariance of the logarithms of maps around a mean.
 
-        A cell's logarithm has the variance log(1 + v) where the cell has the variance v of its squared mean, and as
-        near cells differ as their logarithms would. The logarithm of each covariance would be no covariance at all.
+        A cell's logarithm has the variance log(1 + v) where the cell has the variance v of its squared mean, and near
+        cells differ as their logarithms would. The logarithm of each covariance would be no covariance at all: it has
+        negative eigenvalues, and steps from it run away where noise is small.
         """
         variance, length = self.kind_here(kind)
         root, _, scale = self.sizes(mean, (variance, length))
         relative = scale * (root / mean) ** 2
         usual = float(mean @ relative)
-        return LogField(
-            prior_of(self.grid),
-            np.sqrt(np.log1p(relative)),
-            length * math.sqrt((1 + usual) * math.log1p(usual) / usual),
-            self.moves(mean) / mean[:, None],
-        )
+        down, across = prior_of(self.grid).kernels(length * math.sqrt((1 + usual) * math.log1p(usual) / usual))
+        moved, sd = self.moves(mean) / mean[:, None], np.sqrt(np.log1p(relative))
+        near = np.kron(down, across)
+        near *= sd[:, None]
+        near *= sd
+        near += moved @ moved.T
+        return np.asarray(near)
 
     def in_blurred(self, features: FloatArray) -> FloatArray:
         """Return features of the blurred map that see nearly what these features see of the map before the blur."""
@@ -233,7 +210,7 @@ def observers_covariance(mean: FloatArray, seen_blurred: FloatArray) -> FloatArr
 @lru_cache(maxsize=8)
 def directions(grid: Grid) -> FloatArray:
     """Return the slowest waves over the plane, orthonormal, a column each: nearly all that a blurred map holds."""
-    width, height = cell_degrees(grid)
+    width, height = prior_of(grid).cell_deg
     down, across = np.meshgrid(*(np.arange(count) for count in grid.shape), indexing="ij")
     speed = np.hypot(down / (grid.rows * height), across / (grid.columns * width)).ravel()
     found = np.ascontiguousarray(_waves(grid)[:, np.argsort(speed, kind="stable")[:_MOST_DIRECTIONS]])
@@ -270,9 +247,9 @@ def picture_weight(saliency: Saliency | None) -> float:
     return SPECTRAL_WEIGHT if saliency.source == SPECTRAL else PICTURE_WEIGHT
 
 
-def models_of(plane: Plane, saliency: Saliency | None) -> tuple[Model, ...]:
-    """Return all models, those of a picture last."""
-    weight = picture_weight(saliency)
+def models_of(plane: Plane, saliency: Saliency | None, trust: float = 1.0) -> tuple[Model, ...]:
+    """Return all models, those of a picture last; of the usual trust in a picture a part may be left."""
+    weight = trust * picture_weight(saliency)
     found = [_weighed(model, 1 - weight) for model in plain_models(plane)]
     if saliency is not None:
         found += [_weighed(model, weight) for model in pictured_models(plane, saliency)]
