@@ -135,12 +135,16 @@ class Door:
             )
         with progress("writing", quiet=self.as_json) as tell:
             release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
+        shares = release.measurement.shares(release.value)
+        warnings = (*plan.warnings, *(() if shares is None else shares.warnings()))
         if self.as_json:
             record = json.loads((out / NAME).read_text(encoding="utf-8"))
             about = {"out": out, "private_report": private_report_of(out), "charged": release.receipt is not None}
-            print_json({**about, "warnings": plan.warnings, **record})
+            print_json({**about, "warnings": warnings, **record})
         else:
             _report(release.in_words(), out)
+            for warning in warnings[len(plan.warnings) :]:
+                print(f"warning: {warning}", file=sys.stderr)
         return release
 
     def _show(self, lines: Iterable[Line], preview: pl.DataFrame | None, warnings: Iterable[str]) -> None:
