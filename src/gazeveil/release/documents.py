@@ -17,7 +17,7 @@ from gazeveil.release.release import Release
 
 STATEMENT_PAGE, STATEMENT_TEXT = "statement.html", "statement.txt"
 METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
-PARTS = "heatmap_parts.png"
+PARTS = "heatmap.parts.png"
 """What a heatmap is made of, three maps side by side. Where a folder holds it, the statement's page shows it."""
 
 

@@ -91,10 +91,10 @@ class Shares:
             f"{self.own_correlation:.2f}; that is an expectation, not a measurement.",
         ]
         if self.hot_spots is not None:
-            spots = "1 cell is" if self.hot_spots == 1 else f"{self.hot_spots:,} cells are"
+            spots = "1 cell is flagged" if self.hot_spots == 1 else f"{self.hot_spots:,} cells are flagged"
             said.append(
-                f"{spots} called hot spots: more than four times the gaze of an even map; at most one in ten flagged "
-                "cells is expected to be wrong."
+                f"{spots} as hot spots: more than four times the gaze of an even map; at most one in ten flagged cells "
+                "is expected to be wrong."
             )
         return tuple(said)
 

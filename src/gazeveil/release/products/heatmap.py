@@ -59,8 +59,8 @@ class HeatmapMeasurement(OneStimulus):
 
     product: ClassVar[str] = "heatmap"
     files: ClassVar[str] = (
-        "heatmap.npz and heatmap.parquet: the map, the prior, the noise, 95 % intervals for the map of these participants "
-        "without noise and for the population they stand for, hot spots"
+        "heatmap.npz and heatmap.parquet: the map, the prior, the noise, hot spots, and 95 % intervals for the map of "
+        "these participants without noise and for the population they stand for"
     )
     proof: ClassVar[str] = "heatmap-strategies"
 
@@ -148,7 +148,7 @@ class HeatmapMeasurement(OneStimulus):
         title = f"private heatmap: {self.stimulus}"
         write_map(value, self.shown.screen, folder, "heatmap", picture_of(self.shown), title)
         write_parts(value, self.shown.screen, folder / PARTS, title)
-        return self.shares(value).to_dict()
+        return Shares.of(value, self._said_by).to_dict()
 
     def frame(self, value: Estimate) -> pl.DataFrame:
         """Return the map as a table, a row a cell."""
@@ -162,18 +162,21 @@ class HeatmapMeasurement(OneStimulus):
 
     def summary(self, value: Estimate) -> tuple[str, ...]:
         """Say how much of the map is data."""
-        return self.shares(value).in_words()
+        return Shares.of(value, self._said_by).in_words()
 
-    def shares(self, value: Estimate) -> Shares:
-        """Return how much of the map is data, picture and prior."""
+    def shares(self, value: Any) -> Shares | None:
+        """Return how much of the map is data, picture and prior; None for what somebody made of the map since."""
+        return Shares.of(value, self._said_by) if isinstance(value, Estimate) else None
+
+    @property
+    def _said_by(self) -> str:
         picture = self.mechanism.picture
-        return Shares.of(value, "" if picture is None else picture.said_by)
+        return "" if picture is None else picture.said_by
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, and that the picture model was trained on photographs."""
-        picture = self.mechanism.picture
-        modelled = picture is not None and picture.said_by == PREDICTED
-        return (*super(HeatmapMeasurement, self).warnings(), *((_OUT_OF_DOMAIN,) if modelled else ()))
+        about = (_OUT_OF_DOMAIN,) if self._said_by == PREDICTED else ()
+        return (*super(HeatmapMeasurement, self).warnings(), *about)
 
     def preview(self) -> pl.DataFrame | None:
         """Return which designs were compared, how much each should explain, and which is chosen."""
