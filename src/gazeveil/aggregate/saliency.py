@@ -23,6 +23,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.predicted.backbone import is_installed
 from gazeveil.aggregate.predicted.readout import content_of, readout_digest
 from gazeveil.aggregate.render import render
+from gazeveil.blas import one_thread
 from gazeveil.errors import InputError
 from gazeveil.types import FloatArray
 
@@ -60,6 +61,7 @@ class Saliency:
     own: bool = False
 
     @staticmethod
+    @one_thread()
     def of(pixels: NDArray[np.uint8]) -> Saliency:
         """Return what a picture says, by the picture model where its network is installed.
 

@@ -19,6 +19,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.saliency import PREDICTED
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
+from gazeveil.blas import one_thread
 from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
@@ -127,6 +128,7 @@ class HeatmapMeasurement(OneStimulus):
             return Method(sentence=f"{maps} {counted} {after}", sources=("dwork2014", "liu2019"))
         return strategy_method(strategy.to_dict(), self.study.neighbours, before=maps, after=after)
 
+    @one_thread()
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> tuple[int, IntArray]:
         """Return how many participants the decoder should assume, and the noisy sum."""
         number = self.study.participants.number
@@ -134,6 +136,7 @@ class HeatmapMeasurement(OneStimulus):
             number = self.mechanism.counted(len(data.corpus.observers), noise)
         return number, self._strategy(number).measure(data.corpus, noise, engine_for(self.study, engine), tell)
 
+    @one_thread()
     def decode(self, noisy: tuple[int, IntArray]) -> Estimate:
         """Return the heatmap."""
         number, sums = noisy
@@ -196,6 +199,7 @@ class HeatmapMeasurement(OneStimulus):
     def _task(self, number: int) -> Task:
         return self.mechanism.task_for(self.shown.screen, number, self.study.neighbours, self.delta)
 
+    @one_thread()
     def _strategy(self, number: int) -> Strategy:
         share = 1 - COUNT_SHARE if self.study.participants.number is None else Fraction(1)
         return self.mechanism.strategy_for(self.shown.screen, number, self.study.neighbours, self.delta, share=share)
