@@ -23,7 +23,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from gazeveil.cli._output import print_json, print_line, print_table, progress
+from gazeveil.cli._output import print_json, print_line, progress, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
@@ -153,9 +153,7 @@ class Door:
             return
         for line in lines:
             print_line(*line)
-        if preview is not None:
-            columns = [name.replace("_", " ") for name in preview.columns]
-            print_table("what to expect", columns, [list(row) for row in preview.iter_rows()])
+        show_preview(preview)
         for warning in warnings:
             print(f"warning: {warning}", file=sys.stderr)
 
