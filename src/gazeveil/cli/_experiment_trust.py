@@ -89,15 +89,23 @@ def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[st
         raise OptionError("--pictures and --contents say the same thing twice", hint="give one of them")
     names = [scene.name for scene in gallery.scenes]
     if options.contents is not None:
-        maps, labels = stored.from_maps(options.contents, names)
-        gallery = only(gallery, spread(list(maps), options.images))
-        return gallery, maps, {name: labels[name] for name in maps if name in labels}
+        return pictured_by(gallery, options.contents, options.images)
     if options.pictures is not None:
         if gallery.name == "osie":
             names = [name for name in names if int(name) in OSIE_NEVER_SEEN]
         gallery = only(gallery, spread(names, options.images))
         return gallery, stored.from_pictures(options.pictures, [scene.name for scene in gallery.scenes]), {}
     return gallery, {}, {}
+
+
+def pictured_by(gallery: Gallery, contents: Path, images: int) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
+    """Return at most so many of the scenes that a file has predicted maps of, these maps, and their categories."""
+    from gazeveil.experiments.usefulness import _scene_pictures as stored  # noqa: PLC0415  (loads the decoder)
+    from gazeveil.experiments.usefulness._heatmap_scenes import only, spread  # noqa: PLC0415
+
+    maps, labels = stored.from_maps(contents, [scene.name for scene in gallery.scenes])
+    gallery = only(gallery, spread(list(maps), images))
+    return gallery, maps, {name: labels[name] for name in maps if name in labels}
 
 
 def _first_and_last(text: str) -> tuple[int, int]:

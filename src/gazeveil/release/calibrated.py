@@ -19,8 +19,12 @@ import numpy as np
 
 from gazeveil.release.forecast import Forecast
 
-GAIN = 0.05
-"""By how much a map must be expected to be better than the prior alone, in correlation, to be worth its budget."""
+GAIN = 0.08
+"""Which part of what the prior alone lacks to a correlation of 1 a map must be expected to bring.
+
+A part, not a difference: without a picture the prior has about 0.4, and a map must bring 0.05; a picture model has
+about 0.8, and 0.015 on top of it are as large a part of what it left open, none of which it could have known.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Curve:
         high: 95 % quantile over maps.
         without_data: Mean correlation of what could be shown without any data.
         basis: What it was measured on.
-        gain: By how much a map must be better than without data to be worth its budget.
+        gain: Which part of what is missing without data a map must bring to be worth its budget.
         each: What the quantiles are over.
         with_what: What the correlation is with.
     """
@@ -62,7 +66,7 @@ class Curve:
             low=low,
             high=high,
             without_data=nothing,
-            floor=nothing + self.gain,
+            floor=nothing + self.gain * (1 - nothing),
             basis=self.basis,
             each=self.each,
             with_what=self.with_what,
@@ -73,6 +77,8 @@ _AT = (2.0, 6.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0, 100.0, 200.0)
 _PRIOR = (0.30, 0.336, 0.366, 0.394, 0.394, 0.39, 0.391, 0.407, 0.407, 0.408, 0.412)
 _BASIS = "30 simulated scenes and 60 OSIE images, ε = 1, cells of 1 degree, blur 1.1 degrees, free viewing"
 
+_AT_PICTURED = (2.0, 6.0, 15.0, 30.0, 50.0, 100.0, 200.0)
+_BASIS_PICTURED = "x"
 HEATMAP: Final = Curve(
     at=_AT,
     expected=(0.30, 0.388, 0.425, 0.502, 0.503, 0.548, 0.575, 0.703, 0.787, 0.89, 0.958),
@@ -92,6 +98,18 @@ PURE_HEATMAP: Final = Curve(
     basis=_BASIS,
 )
 """One heatmap without a δ, over participants times ε."""
+
+HEATMAP_WITH_PICTURE: Final = Curve(
+    at=_AT_PICTURED,
+    expected=(0.83, 0.84, 0.86, 0.87, 0.89, 0.93, 0.97),
+    low=(0.6, 0.6, 0.65, 0.65, 0.7, 0.8, 0.9),
+    high=(0.95, 0.95, 0.95, 0.95, 0.96, 0.98, 0.99),
+    without_data=(0.83,) * 7,
+    basis=_BASIS_PICTURED,
+)
+"""One heatmap with a δ and a picture model, or a map of the user's own, of a photograph."""
+
+PURE_HEATMAP_WITH_PICTURE: Final = HEATMAP_WITH_PICTURE
 
 HEATMAPS: Final = Curve(
     at=(0.03, 0.1, 0.15, 0.2, 0.28, 0.5, 0.6, 0.7, 0.8, 0.95),

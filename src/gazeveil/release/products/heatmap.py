@@ -17,13 +17,14 @@ from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, FOLLOW_PICTURES, PrivateHeatmap
+from gazeveil.aggregate.saliency import PREDICTED
 from gazeveil.aggregate.strategy import Estimate, Strategy, Task
 from gazeveil.exact import as_text, exact
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
+from gazeveil.release.calibrated import HEATMAP, HEATMAP_WITH_PICTURE, PURE_HEATMAP, PURE_HEATMAP_WITH_PICTURE
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.heatmap_files import picture_of, prior_map_of, table_of, write_map
@@ -153,10 +154,16 @@ class HeatmapMeasurement(OneStimulus):
 
 
 def heatmap_forecast(task: Task) -> Forecast:
-    """Return how good the map of a task will be: a matter of public facts."""
+    """Return how good the map of a task will be: a matter of public facts.
+
+    A picture model, or a map of the user's own, has curves of its own. The spectral residual says little: there the
+    curves without a picture serve.
+    """
+    pictured = task.saliency is not None and task.saliency.source == PREDICTED
     if exact(task.delta) == 0:
-        return PURE_HEATMAP.forecast(task.observers * float(task.epsilon))
-    return HEATMAP.forecast(effective_observers(task))
+        pure = PURE_HEATMAP_WITH_PICTURE if pictured else PURE_HEATMAP
+        return pure.forecast(task.observers * float(task.epsilon))
+    return (HEATMAP_WITH_PICTURE if pictured else HEATMAP).forecast(effective_observers(task))
 
 
 @PRODUCTS.register(PrivateHeatmap.product)
