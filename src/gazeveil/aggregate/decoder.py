@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.models import Kind, Model, Plane, Projected, mean_of, observers_covariance
+from gazeveil.aggregate.models import Kind, Model, Plane, Projected, observers_covariance
 from gazeveil.types import FloatArray
 
 _STEPS, _CLOSE = 8, 1e-2
@@ -133,11 +133,6 @@ class Decoder:
         self._values, self._vectors = np.maximum(values, 0.0), np.swapaxes(vectors, 1, 2)
         apart = seen.expected - channel.offset @ channel.features
         self._expected = np.matmul(self._vectors, apart[:, :, None])[:, :, 0]
-
-    @property
-    def prior(self) -> FloatArray:
-        """What would be shown without data, rows by columns."""
-        return mean_of(self.models).reshape(self.plane.grid.shape)
 
     def decode(self, measured: FloatArray) -> Decoded:
         """Return the map that the measured numbers suggest."""

@@ -46,6 +46,8 @@ _CENTRE_POWER = 0.62
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
+DOUBTED = 2 / 3
+"""What is left of that trust where many numbers are measured: they can tell, and a wrong picture then costs little."""
 
 _ROOT = 0.7
 _MOVED = 0.1
@@ -238,9 +240,9 @@ def picture_weight(saliency: Saliency | None) -> float:
     return SPECTRAL_WEIGHT if saliency.source == SPECTRAL else PICTURE_WEIGHT
 
 
-def models_of(plane: Plane, saliency: Saliency | None) -> tuple[Model, ...]:
-    """Return all models, those of a picture last."""
-    weight = picture_weight(saliency)
+def models_of(plane: Plane, saliency: Saliency | None, trust: float = 1.0) -> tuple[Model, ...]:
+    """Return all models, those of a picture last; of the usual trust in a picture a part may be left."""
+    weight = trust * picture_weight(saliency)
     found = [_weighed(model, 1 - weight) for model in plain_models(plane)]
     if saliency is not None:
         found += [_weighed(model, weight) for model in pictured_models(plane, saliency)]
