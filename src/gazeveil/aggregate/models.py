@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import SIZES, broad, cell_degrees, floored, prior_of
+from gazeveil.aggregate.prior import SIZES, broad, floored, prior_of
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.types import FloatArray
@@ -117,7 +117,7 @@ class Plane:
     @property
     def cell_deg(self) -> tuple[float, float]:
         """Width and height of a cell in degrees."""
-        return cell_degrees(self.grid)
+        return prior_of(self.grid).cell_deg
 
     def blurred(self, values: FloatArray) -> FloatArray:
         """Blur columns of values, one row a cell."""
@@ -203,7 +203,7 @@ def observers_covariance(mean: FloatArray, seen_blurred: FloatArray) -> FloatArr
 @lru_cache(maxsize=8)
 def directions(grid: Grid) -> FloatArray:
     """Return the slowest waves over the plane, orthonormal, a column each: nearly all that a blurred map holds."""
-    width, height = cell_degrees(grid)
+    width, height = prior_of(grid).cell_deg
     down, across = np.meshgrid(*(np.arange(count) for count in grid.shape), indexing="ij")
     speed = np.hypot(down / (grid.rows * height), across / (grid.columns * width)).ravel()
     found = np.ascontiguousarray(_waves(grid)[:, np.argsort(speed, kind="stable")[:_MOST_DIRECTIONS]])
