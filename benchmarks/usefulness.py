@@ -7,7 +7,7 @@ is stored of the others; with ``--stored`` it measures nothing. Every part is wh
 ``gazeveil experiment heatmap`` gives with the same options.
 
 The comparison with peers is older than the design around pictures. What is stored of releases and their priors
-(``trust-*.json``) was written by ``gazeveil experiment heatmap --trust`` or with ``--contents``; its maps are no part of
+(``trust-*.json``) was written by ``gazeveil experiment heatmap --trust`` or ``--contents``; its maps are no part of
 this project, so nothing here measures it again.
 """
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,7 +158,7 @@ def test_the_images_that_the_picture_model_never_saw_are_a_fixed_part_of_the_tes
 
 def test_maps_are_found_by_name_and_bring_categories(tmp_path: Path) -> None:
     path = tmp_path / "maps.npz"
-    maps = {"set/upper.jpg": np.ones((3, 4)), "lower": np.ones((3, 4)), "other": np.ones((3, 4))}
+    maps: dict[str, Any] = {"set/upper.jpg": np.ones((3, 4)), "lower": np.ones((3, 4)), "other": np.ones((3, 4))}
     np.savez(path, **maps, ids=np.array(["upper"]), label=np.array(["up"]))
     found, labels = from_maps(path, ["upper", "lower", "absent"])
     assert set(found) == {"upper", "lower"}
@@ -187,7 +188,8 @@ def test_the_command_reads_pictures_and_maps(tmp_path: Path, capsys: pytest.Capt
     assert [line["picture"] for line in told["lines"]] == ["right"]
     assert {one["scene"] for one in told["trials"]} == set(names)
 
-    np.savez(tmp_path / "maps.npz", **{names[0]: np.ones((6, 8))})
+    arrays: dict[str, Any] = {names[0]: np.ones((6, 8))}
+    np.savez(tmp_path / "maps.npz", **arrays)
     maps = ["--contents", str(tmp_path / "maps.npz")]
     assert run([*command, *maps, "--viewers", "2-5", "--out", str(tmp_path / "out")]) == EXIT_OK
     assert "wrong picture, n = 6, 1 scenes" in capsys.readouterr().out
