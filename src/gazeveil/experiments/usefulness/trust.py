@@ -150,7 +150,7 @@ def trials(
             other = names[(place + len(names) // 2) % len(names)]
             shown = {"right": pictures.get(scene.name), "wrong": pictures.get(other), "none": None}
             for kind in kinds:
-                noise = source.spawn(f"{scene.name}/{count}/{epsilon}/{delta}/{kind}")
+                noise = source.spawn(f"{scene.name}/{count}/{exact(epsilon)}/{exact(delta)}/{kind}")
                 found.append(_trial(scene, kind, replace(task, saliency=shown[kind]), noise, seed))
             tell(done * len(names) + place + 1, len(participants) * len(names))
     return found
