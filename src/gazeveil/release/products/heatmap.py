@@ -25,7 +25,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.calibrated import HEATMAP, PURE_HEATMAP
+from gazeveil.release.calibrated import HEATMAP, HEATMAP_WITH_PICTURE, PURE_HEATMAP, PURE_HEATMAP_WITH_PICTURE
 from gazeveil.release.documents import PARTS
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
@@ -206,10 +206,16 @@ class HeatmapMeasurement(OneStimulus):
 
 
 def heatmap_forecast(task: Task) -> Forecast:
-    """Return how good the map of a task will be: a matter of public facts."""
+    """Return how good the map of a task will be: a matter of public facts.
+
+    A picture model, or a map of the user's own, has curves of its own. The spectral residual says little: there the
+    curves without a picture serve.
+    """
+    pictured = task.saliency is not None and task.saliency.source == PREDICTED
     if exact(task.delta) == 0:
-        return PURE_HEATMAP.forecast(task.observers * float(task.epsilon))
-    return HEATMAP.forecast(effective_observers(task))
+        pure = PURE_HEATMAP_WITH_PICTURE if pictured else PURE_HEATMAP
+        return pure.forecast(task.observers * float(task.epsilon))
+    return (HEATMAP_WITH_PICTURE if pictured else HEATMAP).forecast(effective_observers(task))
 
 
 @PRODUCTS.register(PrivateHeatmap.product)
