@@ -20,7 +20,6 @@ from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.together import Center, Measured, decode_mean, decode_together
 from gazeveil.types import FloatArray
 
-
 MOST_SEPARATELY = 1000
 """The maps of more stimuli are decoded by a quicker rule, without pictures: one after the other takes hours."""
 

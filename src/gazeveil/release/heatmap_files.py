@@ -153,6 +153,21 @@ def read_map(path: Path, geometry: Geometry) -> Saliency:
     return found
 
 
+def said_of(stimulus: Stimulus) -> Saliency | None:
+    """Return what a study declares about where gaze on a stimulus is likely: its map, else what its picture says.
+
+    None where it declares neither.
+
+    Raises:
+        FileFormatError: If a file is not the declared one.
+        InputError: If it is no map, no picture, or of other proportions than the screen.
+    """
+    if stimulus.prior is not None:
+        return prior_map_of(stimulus)
+    pixels = picture_of(stimulus)
+    return None if pixels is None else Saliency.of(pixels)
+
+
 def prior_map_of(stimulus: Stimulus) -> Saliency | None:
     """Read the map of likely gaze that a study declares for a stimulus; None where it declares none.
 
