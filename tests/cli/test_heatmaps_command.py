@@ -60,6 +60,7 @@ def test_all_stimuli_are_written_and_charged_once(
         "heatmaps.parquet",
         "mean.png",
         "mean.errors.png",
+        "prior_maps.npz",
         "release.json",
         "evidence.html",
         "methods.md",
@@ -79,10 +80,11 @@ def test_all_stimuli_are_written_and_charged_once(
     assert masses.to_list() == pytest.approx([1, 1, 1])
     with np.load(out / "heatmaps.npz") as arrays:
         assert arrays["stimuli"].tolist() == ["a/b.png", "c.png"]
-        assert arrays["maps"].shape == (2, 6, 8)
+        assert arrays["maps"].shape == arrays["error_sd"].shape == arrays["hot_spots"].shape == (2, 6, 8)
     sidecar = json.loads((out / "release.json").read_text())
     assert sidecar["receipt"]
     assert sidecar["recipe"]["stimuli"] == {"a/b.png": 1.0, "c.png": 2.0}
+    assert list(sidecar["recipe"]["pictures"]) == ["c.png"]
     assert run([*command, "--out", str(tmp_path / "second")]) == 5  # 4 of 5 are spent
     assert not (tmp_path / "second").exists()
 

@@ -41,6 +41,9 @@ from gazeveil.release.study_files import file_name
 from gazeveil.showing import MOST_ROWS, a_few
 from gazeveil.types import IntArray, Tell
 
+PRIOR_MAPS = "prior_maps.npz"
+"""The file with what pictures, or maps of the user's own, said about gaze, by stimulus as its files are called."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HeatmapsMeasurement(Aggregate):
@@ -150,6 +153,9 @@ class HeatmapsMeasurement(Aggregate):
             arrays["noise_sd"] = np.stack([estimate.noise_sd for estimate in value.maps.values()])
             arrays |= _errors(value)
         np.savez(folder / "heatmaps.npz", **arrays)  # compressed, noise would be a twentieth smaller, and cost seconds
+        if self.mechanism.pictures:  # with what they said the maps can be decoded again
+            said = {file_name(name): each.values for name, each in self.mechanism.pictures.items()}
+            np.savez_compressed(folder / PRIOR_MAPS, **said)  # type: ignore[arg-type]
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
         drawing = drawing_of(screen) if plots.available() else None
