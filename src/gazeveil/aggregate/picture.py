@@ -11,7 +11,7 @@ import numpy as np
 
 from gazeveil.aggregate.decoder import hot_spots
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.models import Blur, Plane, mean_of, models_of
+from gazeveil.aggregate.models import Blur, Plane, mean_of, models_of, picture_weight
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import Saliency
@@ -34,6 +34,8 @@ class Drawn:
         data_share: Of each map, how much of what sets it apart from the mean is data.
         mean: The mean over the maps.
         estimates: The same maps with all that is known about them, where each was decoded on its own.
+        picture_share: How much of the prior behind maps that were decoded together follows pictures.
+        priors: What would be shown of each without data, where pictures are known.
     """
 
     maps: FloatArray
@@ -41,21 +43,41 @@ class Drawn:
     data_share: FloatArray
     mean: Estimate
     estimates: tuple[Estimate, ...] = ()
+    picture_share: float = 0.0
+    priors: FloatArray | None = None
 
     def estimate(self, place: int) -> Estimate:
         """Return one of the maps."""
         if self.estimates:
             return self.estimates[place]
-        return Estimate(self.maps[place], self.noise_sd[place], self.mean.prior, float(self.data_share[place]))
+        prior = self.mean.prior if self.priors is None else self.priors[place]
+        share = float(self.data_share[place])
+        return Estimate(self.maps[place], self.noise_sd[place], prior, share, self.picture_share)
 
 
-def drawn(prior: Prior, measured: Measured, grid: Grid, blur_cells: float) -> Drawn:
-    """Decode maps together, blur, and draw."""
+def drawn(
+    prior: Prior, measured: Measured, grid: Grid, blur_cells: float, pictures: tuple[Saliency, ...] = ()
+) -> Drawn:
+    """Decode maps together, blur, and draw; where pictures are known, there is one for each map, or one for all."""
     draw = _Drawing.on(prior.grid, grid, blur_cells)
-    found = decode_together(prior, measured, draw.blur)
+    contents, believed, priors = None, 0.0, None
+    if pictures:
+        each = pictures * len(measured.numbers) if len(pictures) == 1 else pictures
+        plane = Plane(prior.grid, draw.blur)
+        contents = np.array([picture.on(prior.grid) for picture in each])
+        believed = min(picture_weight(picture) for picture in pictures)
+        priors = np.array([draw.stretched(mean_of(models_of(plane, picture))) for picture in each])
+    found = decode_together(prior, measured, draw.blur, contents, believed)
     center = Center(found.mean, found.gain, found.mean_noise_sd, found.mean_data_share)
     mean = draw.mean(prior, center)
-    return Drawn(draw.maps(found.maps), draw.errors(found.noise_sd), found.data_share, mean)
+    return Drawn(
+        draw.maps(found.maps),
+        draw.errors(found.noise_sd),
+        found.data_share,
+        mean,
+        picture_share=found.picture_share,
+        priors=priors,
+    )
 
 
 def drawn_separately(

@@ -17,7 +17,7 @@ import polars as pl
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.picture import MOST_SEPARATELY
-from gazeveil.aggregate.saliency import Saliency
+from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Estimate, Strategy
 from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
@@ -27,10 +27,10 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.calibrated import HEATMAPS
+from gazeveil.release.calibrated import HEATMAPS, HEATMAPS_WITH_PICTURES, Curve
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import MOST_DRAWN, drawing_of, picture_of, said_of, table_of, write_map
+from gazeveil.release.heatmap_files import MOST_DRAWN, PRIOR_MAPS, drawing_of, picture_of, said_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
@@ -40,9 +40,6 @@ from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
 from gazeveil.showing import MOST_ROWS, a_few
 from gazeveil.types import IntArray, Tell
-
-PRIOR_MAPS = "prior_maps.npz"
-"""The file with what pictures, or maps of the user's own, said about gaze, by stimulus as its files are called."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -94,7 +91,7 @@ class HeatmapsMeasurement(Aggregate):
         plan = self.plan
         if not isinstance(plan, StudyPlan):
             return None
-        return HEATMAPS.forecast(plan.carried())
+        return _curve(plan).forecast(plan.carried())
 
     def method(self) -> Method:
         """Return how the maps protect."""
@@ -129,7 +126,7 @@ class HeatmapsMeasurement(Aggregate):
         if not isinstance(plan, StudyPlan):
             return ()
         most = len(plan.stimuli)
-        left_out = least(lambda out: HEATMAPS.forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
+        left_out = least(lambda out: _curve(plan).forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
         fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
         return (*fewer, "the mean alone (--mean-only)")
 
@@ -193,6 +190,12 @@ class HeatmapsMeasurement(Aggregate):
         more = len(apart) - MOST_ROWS
         rest = (f"and {more:,} more: data_share in release.json",) if more > 0 else ()
         return (mean, *pictures, *apart[:MOST_ROWS], *rest)
+
+
+def _curve(plan: StudyPlan) -> Curve:
+    """Return what was measured: with pictures, where the picture model or a map speaks for every stimulus."""
+    spoken_for = [name for name, said in plan.pictures if said.source != SPECTRAL]
+    return HEATMAPS_WITH_PICTURES if len(spoken_for) == len(plan.stimuli) else HEATMAPS
 
 
 def _shares(value: StudyEstimate) -> dict[str, float]:
