@@ -93,7 +93,8 @@ def test_nine_in_ten_intervals_hold_what_the_same_people_show_without_noise(peop
 
 def test_hot_spots_are_hot() -> None:
     found, true = decoded(150, "right")
-    called = np.stack([one.hot_spots for one in found.maps.values()])
+    called = np.stack([one.hot_spots for one in found.maps.values() if one.hot_spots is not None])
+    assert len(called) == len(NAMES)
     hot = true > 4 / true[0].size
     assert called.any()
     assert (called & ~hot).sum() <= 0.2 * called.sum()

@@ -41,8 +41,8 @@ _BROAD = 2.5
 _FLOOR = 0.03
 _GAINS = (0.75, 0.87, 1.0, 1.15, 1.3)
 """How gains of single maps may differ from that of the mean."""
-_BEFORE = 4.0
-"""What is believed about models beforehand counts as much as so many maps."""
+_BEFORE = 1.0
+"""What is believed about models beforehand counts as much as so many maps do."""
 _ROUNDS = 20
 
 

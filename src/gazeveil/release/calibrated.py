@@ -6,8 +6,9 @@ A single heatmap's quality depends on public facts through one number: how many 
 participant at ε = 1, δ = 10⁻⁵ and replace-one (`gazeveil.aggregate.choice.effective_observers`). The curves are means
 and 5 % and 95 % quantiles over scenes, simulated ones and OSIE images weighing alike, of the splits that constants were
 tuned on. Of whole studies and movies the theory says how much single maps carry beyond their mean
-(`gazeveil.aggregate.study_plan.carried`), as one number from public facts; the curves say what that came to.
-Where pictures are known, another curve says it. `gazeveil experiment forecast` measures them again, and on the other splits how far off they are.
+(`gazeveil.aggregate.study_plan.carried`), as one number from public facts; the curves say what that came to, and
+another curve what it came to where pictures are known. `gazeveil experiment forecast` measures them again, and on the
+other splits how far off they are.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class MovieMeasurement(OneStimulus):
             edges=value.edges,
             mean=drawn.mean.map,
             prior=drawn.mean.prior,
-            **({} if drawn.priors is None else {"priors": drawn.priors}),
+            priors=np.empty(0) if drawn.priors is None else drawn.priors,
         )
         if self.mechanism.pictures:  # with what they said the maps can be decoded again
             said = {f"{number:04d}": picture.values for number, picture in enumerate(self.mechanism.pictures)}
