@@ -84,11 +84,13 @@ def test_wrong_pictures_are_found_out() -> None:
 
 
 @pytest.mark.parametrize(("people", "which"), [(15, "right"), (60, "right"), (60, "none")])
-def test_nine_in_ten_intervals_hold_what_the_same_people_show_without_noise(people: int, which: str) -> None:
+def test_intervals_of_every_map_hold_what_the_same_people_show_without_noise(people: int, which: str) -> None:
     found, true = decoded(people, which)
-    inside = [np.abs(one.map - own) <= 1.96 * one.error_sd for one, own in zip(found.maps.values(), true, strict=True)]
-    assert np.mean(inside) > 0.9  # the seed is fixed: no false alarms
-    assert all((one.population_sd >= one.error_sd).all() for one in found.maps.values())
+    for one, own in zip(found.maps.values(), true, strict=True):
+        assert one.error_sd is not None
+        assert one.population_sd is not None
+        assert np.mean(np.abs(one.map - own) <= 1.96 * one.error_sd) > 0.85  # the seed is fixed: no false alarms
+        assert (one.population_sd >= one.error_sd).all()
 
 
 def test_hot_spots_are_hot() -> None:
