@@ -7,8 +7,8 @@ scaling leave unknown, o a known offset, and noise of known law. All of it is po
 
 1. Every model of `gazeveil.aggregate.models` is Gaussian in z, so its evidence is a closed formula.
 2. For each kind of variation the logarithm of the map is Gaussian around that of the mean map, averaged by the
-   evidence. Its posterior is found by repeated linearisation; the map is positive and of mass 1 by construction. The
-   maps are averaged by the evidence.
+   evidence. Its posterior (`gazeveil.aggregate.posterior`) is positive and of mass 1. The maps are averaged by the
+   evidence.
 3. How uncertain that is comes from the same posterior: what the noise hides, what the models shrink towards the mean,
    and that these observers' map is not everybody's.
 """
@@ -21,10 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.models import Kind, Model, Plane, Projected, mean_of, observers_covariance
+from gazeveil.aggregate.models import Kind, Model, Plane, Projected, observers_covariance
+from gazeveil.aggregate.posterior import Seen, posterior
 from gazeveil.types import FloatArray
 
-_STEPS, _CLOSE = 8, 1e-2
+_BETWEEN_GAINS = 0.07
+"""How far the gain may lie from the nearest one that was weighed, as a part of it."""
 _NEGLIGIBLE = 0.02
 _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
@@ -134,11 +136,6 @@ class Decoder:
         apart = seen.expected - channel.offset @ channel.features
         self._expected = np.matmul(self._vectors, apart[:, :, None])[:, :, 0]
 
-    @property
-    def prior(self) -> FloatArray:
-        """What would be shown without data, rows by columns."""
-        return mean_of(self.models).reshape(self.plane.grid.shape)
-
     def decode(self, measured: FloatArray) -> Decoded:
         """Return the map that the measured numbers suggest."""
         chances = self._weigh(measured)
@@ -177,36 +174,22 @@ class Decoder:
         mean = np.asarray(
             sum(each * self.models[place].mean for each, place in zip(chances.sum(axis=(1, 2)), places, strict=True))
         )
-        gain = float(chances.sum(axis=(0, 2)) @ np.array(channel.gains))
+        gains, gain_chances = np.array(channel.gains), chances.sum(axis=(0, 2))
+        gain = float(gain_chances @ gains)
+        doubt = float(gain_chances @ (gains - gain) ** 2) + (_BETWEEN_GAINS * gain) ** 2 if len(gains) > 1 else 0.0
         noise = 1 / float(chances.sum(axis=(0, 1)) @ (1 / np.array(channel.variances())))
         covariance = plane.log_covariance(mean, self.models[places[0]].kind)
-        before = covariance.diagonal().copy()
         spread = observers_covariance(mean, plane.blurred(channel.features)) / channel.observers
         other = gain**2 * spread + noise * np.eye(len(measured))
-        start = np.log(mean) - before / 2
-        logs, after = start, before
-        for _ in range(_STEPS):
-            found = _softmax(logs + after / 2)
-            slopes = gain * found[:, None] * (channel.features - found @ channel.features)
-            crossed = covariance @ slopes
-            inner = np.linalg.inv(slopes.T @ crossed + other)
-            missed = measured - gain * (found - channel.offset) @ channel.features + (logs - start) @ slopes
-            step = start + crossed @ (inner @ missed) - logs
-            furthest = float(np.abs(step).max())
-            logs = logs + step * min(1.0, 1 / max(furthest, 1e-12))
-            after = np.maximum(before - np.einsum("ij,ij->i", crossed @ inner, crossed), 0.0)
-            if furthest < _CLOSE:
-                break
-        found = _softmax(logs + after / 2)
-        answer = found[:, None] * (crossed @ inner)
-        answer -= found[:, None] * answer.sum(axis=0)
+        known = posterior(Seen(measured, channel.features, channel.offset, gain, doubt, other), mean, covariance)
+        found, after, before = known.map, known.log_variance, covariance.diagonal()
         sampling = plane.observers_variance(mean) / channel.observers * np.minimum(found / mean, _MOST_LIFTED)
         return _Found(
             weight=weight,
             map=found,
             variance=found**2 * np.expm1(np.minimum(after, _WIDEST_LOG_VARIANCE)) + sampling,
             sampling=sampling,
-            noise=noise * np.sum(answer**2, axis=1),
+            noise=noise * np.sum(known.answer**2, axis=1),
             closed=1 - float(found**2 @ after) / float(found**2 @ before),
         )
 
@@ -252,8 +235,3 @@ def _chance_above(threshold: float, mean: FloatArray, variance: FloatArray) -> F
     log_variance = np.log1p(_DOUBT**2 * variance / mean**2)
     at = (np.log(mean / threshold) - log_variance / 2) / np.sqrt(log_variance)
     return np.array([0.5 * math.erfc(-each / math.sqrt(2)) for each in at])
-
-
-def _softmax(logs: FloatArray) -> FloatArray:
-    raised = np.exp(logs - logs.max())
-    return np.asarray(raised / raised.sum())

@@ -25,7 +25,7 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import SIZES, broad, cell_degrees, floored, prior_of
+from gazeveil.aggregate.prior import SIZES, broad, floored, prior_of
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.types import FloatArray
@@ -46,6 +46,8 @@ _CENTRE_POWER = 0.62
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
+DOUBTED = 2 / 3
+"""What is left of that trust where many numbers are measured: they can tell, and a wrong picture then costs little."""
 
 _ROOT = 0.7
 _MOVED = 0.1
@@ -115,7 +117,7 @@ class Plane:
     @property
     def cell_deg(self) -> tuple[float, float]:
         """Width and height of a cell in degrees."""
-        return cell_degrees(self.grid)
+        return prior_of(self.grid).cell_deg
 
     def blurred(self, values: FloatArray) -> FloatArray:
         """Blur columns of values, one row a cell."""
@@ -201,7 +203,7 @@ def observers_covariance(mean: FloatArray, seen_blurred: FloatArray) -> FloatArr
 @lru_cache(maxsize=8)
 def directions(grid: Grid) -> FloatArray:
     """Return the slowest waves over the plane, orthonormal, a column each: nearly all that a blurred map holds."""
-    width, height = cell_degrees(grid)
+    width, height = prior_of(grid).cell_deg
     down, across = np.meshgrid(*(np.arange(count) for count in grid.shape), indexing="ij")
     speed = np.hypot(down / (grid.rows * height), across / (grid.columns * width)).ravel()
     found = np.ascontiguousarray(_waves(grid)[:, np.argsort(speed, kind="stable")[:_MOST_DIRECTIONS]])
@@ -238,9 +240,9 @@ def picture_weight(saliency: Saliency | None) -> float:
     return SPECTRAL_WEIGHT if saliency.source == SPECTRAL else PICTURE_WEIGHT
 
 
-def models_of(plane: Plane, saliency: Saliency | None) -> tuple[Model, ...]:
-    """Return all models, those of a picture last."""
-    weight = picture_weight(saliency)
+def models_of(plane: Plane, saliency: Saliency | None, trust: float = 1.0) -> tuple[Model, ...]:
+    """Return all models, those of a picture last; of the usual trust in a picture a part may be left."""
+    weight = trust * picture_weight(saliency)
     found = [_weighed(model, 1 - weight) for model in plain_models(plane)]
     if saliency is not None:
         found += [_weighed(model, weight) for model in pictured_models(plane, saliency)]

@@ -89,7 +89,7 @@ def prior_of(grid: Grid) -> Prior:
     for x, y, (width, height) in product(_CENTRES_X, _CENTRES_Y, SIZES):
         means.append(floored(broad(grid, x, y, width, height), _FLOOR))
         weights.append(math.prod(1.0 if centre == 0.5 else _OFF_CENTRE_WEIGHT for centre in (x, y)))
-    return Prior(grid, cell_degrees(grid), np.asarray(means), np.asarray(weights) / sum(weights))
+    return Prior(grid, _cell_degrees(grid), np.asarray(means), np.asarray(weights) / sum(weights))
 
 
 def working_grid(grid: Grid) -> Grid:
@@ -122,8 +122,7 @@ def _bump(at: FloatArray, centre: float, width: float) -> FloatArray:
     return np.asarray(bump / bump.sum())
 
 
-def cell_degrees(grid: Grid) -> tuple[float, float]:
-    """Return width and height of a cell in degrees, as far as the plane knows them."""
+def _cell_degrees(grid: Grid) -> tuple[float, float]:
     geometry = grid.geometry
     if geometry.knows_degrees:
         left, top, right, bottom = geometry.in_unit("deg").extent()

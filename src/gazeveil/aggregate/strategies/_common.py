@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from gazeveil.aggregate.decoder import Decoded, Decoder, hot_spots
-from gazeveil.aggregate.models import Plane
+from gazeveil.aggregate.models import Plane, mean_of, models_of
 from gazeveil.aggregate.picture import of_mass_1, stretched
 from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.strategy import Estimate, Task
@@ -85,7 +85,7 @@ def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
     return Estimate(
         map=map_(decoded.map),
         noise_sd=spread(decoded.noise_sd),
-        prior=map_(decoder.prior),
+        prior=map_(mean_of(models_of(decoder.plane, task.saliency)).reshape(decoded.map.shape)),
         data_share=decoded.data_share,
         picture_share=decoded.picture_share,
         error_sd=spread(decoded.error_sd),

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel
-from gazeveil.aggregate.models import Plane, Projected, models_of
+from gazeveil.aggregate.models import DOUBTED, Model, Plane, Projected, models_of
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Strategy, Task
 from gazeveil.errors import OptionError
@@ -65,9 +65,9 @@ def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected
         task: The public facts.
         plane: The cells and their blur.
         features: Of the blurred map, one row a cell.
-        projected: What the features show of maps under each model of `models_of`.
+        projected: What the features show of maps under each model of `models_for`.
     """
-    weights = np.array([model.weight for model in models_of(plane, task.saliency)])
+    weights = np.array([model.weight for model in models_for(task, plane)])
     usual = 1 / math.sqrt(float(weights @ squares(projected)))
     return Channel(
         features=features,
@@ -76,6 +76,11 @@ def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected
         observers=task.observers,
         noise_sd=sigma(task) / (BOUND * task.observers),
     )
+
+
+def models_for(task: Task, plane: Plane) -> tuple[Model, ...]:
+    """Return the models that many numbers are weighed by."""
+    return models_of(plane, task.saliency, DOUBTED)
 
 
 def squares(projected: Projected) -> FloatArray:

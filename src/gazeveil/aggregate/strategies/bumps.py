@@ -16,7 +16,7 @@ from gazeveil.aggregate.design import expected
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
-from gazeveil.aggregate.models import Plane, Projected, directions, models_of, pictured_models, plain_models
+from gazeveil.aggregate.models import Plane, Projected, directions, pictured_models, plain_models
 from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.strategies import _normalised
@@ -120,4 +120,4 @@ def _decoder(task: Task) -> tuple[Decoder, FloatArray]:
     if task.saliency is not None:
         projected = projected.with_more(plane.project(pictured_models(plane, task.saliency), features))
     channel = _normalised.channel(task, plane, features, projected)
-    return Decoder(plane, models_of(plane, task.saliency), channel, projected), turn
+    return Decoder(plane, _normalised.models_for(task, plane), channel, projected), turn

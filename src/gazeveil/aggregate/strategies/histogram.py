@@ -15,7 +15,6 @@ from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import NormalisedMap
-from gazeveil.aggregate.models import models_of
 from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
@@ -76,6 +75,6 @@ def coarse_grid(task: Task) -> Grid:
 def _decoder(task: Task) -> Decoder:
     plane = plane_of(task)
     features = plane.in_blurred(overlap(plane.grid, coarse_grid(task)))
-    models = models_of(plane, task.saliency)
+    models = _normalised.models_for(task, plane)
     projected = plane.project(models, features)
     return Decoder(plane, models, _normalised.channel(task, plane, features, projected), projected)
