@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.models import Plane, mean_of, picture_weight, pictured_models, plain_models
-from gazeveil.aggregate.prior import cell_degrees
+from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.geometry import Geometry
@@ -80,7 +80,7 @@ def expected_shares(areas: AreasOfInterest, screen: Geometry, saliency: Saliency
     left, top, right, bottom = screen.extent()
     rows = max(round(_ACROSS * abs((bottom - top) / (right - left))), 1)
     grid = Grid(_ACROSS, rows, screen)
-    width, height = cell_degrees(grid)
+    width, height = prior_of(grid).cell_deg
     plane = Plane(grid, (_BLUR_DEG / height, _BLUR_DEG / width))
     row, column = np.divmod(np.arange(grid.size), grid.columns)
     x = left + (column + 0.5) * (right - left) / grid.columns
