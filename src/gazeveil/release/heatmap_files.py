@@ -34,6 +34,9 @@ MOST_STRETCHED = 1.3
 MOST_DRAWN = 200
 """The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
 
+PRIOR_MAPS = "prior_maps.npz"
+"""The file with what pictures, or maps of the user's own, said about gaze, by stimulus or by moment."""
+
 
 Drawing = tuple[plots.MapPictures, plots.MapPictures]
 """What draws maps, and what draws their error bars: the numbers of their scales are of different lengths."""
