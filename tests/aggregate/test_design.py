@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dataclasses import replace
 
 import numpy as np
@@ -40,13 +42,17 @@ def whitened_squares(about: Expected, coordinates):
 @pytest.mark.parametrize("observers", [5, 30, 300])
 def test_a_typical_participant_s_coordinates_have_squares_that_add_up_to_1(saliency, observers):
     about = expected(PLANE, saliency)
-    found = ball(about, observers, lambda count: (count + 1) * (2 / observers) ** 2)
+    found = ball(about, observers, partial(_radial, observers))
     assert whitened_squares(about, found) == pytest.approx(1, rel=1e-3)
+
+
+def _radial(observers: int, count: int) -> float:
+    return (count + 1) * (2 / observers) ** 2
 
 
 def test_more_people_are_asked_for_more_numbers():
     about = expected(PLANE, None)
-    counts = [len(ball(about, n, lambda count, n=n: (count + 1) * (2 / n) ** 2)) for n in (2, 15, 50, 200)]
+    counts = [len(ball(about, n, partial(_radial, n))) for n in (2, 15, 50, 200)]
     assert counts == sorted(counts)
     assert counts[0] <= 2 < counts[-1]
 
@@ -92,7 +98,7 @@ def test_the_design_depends_on_public_facts_and_on_the_picture_alone():
 
 def test_a_kernel_looks_at_the_blurred_map_around_what_is_expected():
     """Somebody who looks as is expected gives next to nothing; who looks elsewhere gives coordinates."""
-    strategy = STRATEGIES["modes"](TASK)  # type: ignore[call-arg]
+    strategy = modes.Modes(TASK)
     design = modes._design(TASK)
     kernel = strategy.kernel()
     blurred = design.plane.blurred(design.modes)

@@ -342,7 +342,7 @@ EXTREMES = {
 def test_extreme_tasks_give_finite_maps(name, case, saliency):
     """Whatever is measured: one look of everybody, nothing at all, or numbers that nobody can cause."""
     changes, blur = EXTREMES[case]
-    task = replace(TASK, **changes, blur_cells=blur, saliency=saliency)
+    task = replace(TASK, **changes, blur_cells=blur, saliency=saliency)  # type: ignore[arg-type]
     strategy = make(name, task)
     kernel = strategy.kernel()
     noise = NoiseSource.seeded(1)
