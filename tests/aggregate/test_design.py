@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from gazeveil.aggregate.models import Plane, directions
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies import bumps, modes
 from gazeveil.aggregate.strategies._common import plane_of
-from gazeveil.aggregate.strategy import STRATEGIES, Task
+from gazeveil.aggregate.strategy import Task
 from gazeveil.gaze.geometry import screen
 from gazeveil.privacy.unit import Neighbours
 

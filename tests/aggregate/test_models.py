@@ -194,7 +194,8 @@ def test_directions_are_orthonormal_slow_waves():
 @pytest.mark.parametrize("plane", [screen(800, 600), normalised(), screen(800, 600, 2860, 2145, 1000)])
 @pytest.mark.parametrize("shape", [(1, 1), (7, 1), (1, 9)])
 def test_models_of_extreme_planes_are_finite(plane, shape):
-    at = Plane(Grid(*shape, plane), (0.3, 5.0))
+    columns, rows = shape
+    at = Plane(Grid(columns, rows, plane), (0.3, 5.0))
     found = at.project(models_of(at, bright_spot()), directions(at.grid))
     for values in (found.expected, found.between, found.within):
         assert np.isfinite(values).all()
