@@ -198,8 +198,8 @@ def test_more_weight_makes_a_better_map(corpus):
     one, other = (
         chosen.decode(chosen.measure(corpus, NoiseSource.seeded(3), LocalEngine())).maps for chosen in (light, heavy)
     )
-    assert other["a"].data_share > one["a"].data_share
-    assert other["b"].data_share < one["b"].data_share
+    assert other["a"].error_sd.mean() < one["a"].error_sd.mean()
+    assert other["b"].error_sd.mean() > one["b"].error_sd.mean()
 
 
 def test_the_mean_alone_has_the_whole_budget(corpus):

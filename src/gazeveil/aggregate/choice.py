@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import lru_cache
 
 from gazeveil.aggregate.strategy import Task
 from gazeveil.privacy.calibrate import gaussian_sigma
@@ -27,8 +29,17 @@ def effective_observers(task: Task) -> float:
 
 def choose(task: Task) -> str:
     """Return the name of the strategy for a task: the one whose numbers should explain more of the map."""
+    if task.delta == 0:
+        return "modes"
+    shares = explained(task)
+    return max(shares, key=lambda name: shares[name])
+
+
+@lru_cache(maxsize=16)
+def explained(task: Task) -> Mapping[str, float]:
+    """Return which share of what the prior leaves open each strategy in question should explain."""
     from gazeveil.aggregate.strategies import bumps, modes  # noqa: PLC0415  (they ask here how much noise there is)
 
     if task.delta == 0:
-        return "modes"
-    return "modes" if modes.explained(task) > _MORE * bumps.explained(task) else "bumps"
+        return {"modes": modes.explained(task)}
+    return {"bumps": min(_MORE * bumps.explained(task), 1.0), "modes": modes.explained(task)}

@@ -209,7 +209,7 @@ class Decoder:
             population_sd=np.sqrt(variance + sampling).reshape(shape),
             hot=_chance_above(_HOT / len(shown), shown, variance).reshape(shape),
             data_share=min(max(float(weights @ [each.closed for each in found]), 0.0), 1.0),
-            picture_share=pictured,
+            picture_share=min(pictured, 1.0),
         )
 
 

@@ -176,16 +176,23 @@ class Plane:
         return np.asarray(np.maximum(squares.ravel() - self.blurred(mean) ** 2, 0.0) / _LOOKS)
 
     def log_covariance(self, mean: FloatArray, kind: Kind) -> FloatArray:
-        """Return the covariance of the logarithms of maps around a mean."""
-        kind = self.kind_here(kind)
-        root, _, scale = self.sizes(mean, kind)
-        down, across = prior_of(self.grid).kernels(kind[1])
-        relative = root / mean
-        moved = self.moves(mean) / mean[:, None]
+        """Return the covariance of the logarithms of maps around a mean.
+
+        A cell's logarithm has the variance log(1 + v) where the cell has the variance v of its squared mean, and near
+        cells differ as their logarithms would. The logarithm of each covariance would be no covariance at all: it has
+        negative eigenvalues, and steps from it run away where noise is small.
+        """
+        variance, length = self.kind_here(kind)
+        root, _, scale = self.sizes(mean, (variance, length))
+        relative = scale * (root / mean) ** 2
+        usual = float(mean @ relative)
+        down, across = prior_of(self.grid).kernels(length * math.sqrt((1 + usual) * math.log1p(usual) / usual))
+        moved, sd = self.moves(mean) / mean[:, None], np.sqrt(np.log1p(relative))
         near = np.kron(down, across)
-        near *= scale * relative[:, None]
-        near *= relative
-        return np.asarray(np.log1p(near, out=near) + moved @ moved.T)
+        near *= sd[:, None]
+        near *= sd
+        near += moved @ moved.T
+        return np.asarray(near)
 
     def in_blurred(self, features: FloatArray) -> FloatArray:
         """Return features of the blurred map that see nearly what these features see of the map before the blur."""

@@ -74,7 +74,7 @@ def posterior(seen: Seen, mean: FloatArray, covariance: FloatArray) -> Posterior
         step = start + crossed @ force - logs
         furthest = float(np.abs(step).max())
         logs = logs + step * min(1.0, 1 / max(furthest, 1e-12))
-        after = _left(before, crossed, inner)
+        after = (after + _left(before, crossed, inner)) / 2  # half of the way, or it may swing to and fro
         if furthest < _CLOSE:
             break
     else:

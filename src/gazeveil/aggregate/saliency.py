@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.predicted.backbone import is_installed
-from gazeveil.aggregate.predicted.readout import content_of
+from gazeveil.aggregate.predicted.readout import content_of, readout_digest
 from gazeveil.aggregate.render import render
+from gazeveil.blas import one_thread
 from gazeveil.errors import InputError
 from gazeveil.types import FloatArray
 
@@ -60,6 +61,7 @@ class Saliency:
     own: bool = False
 
     @staticmethod
+    @one_thread()
     def of(pixels: NDArray[np.uint8]) -> Saliency:
         """Return what a picture says, by the picture model where its network is installed.
 
@@ -130,6 +132,11 @@ class Saliency:
     def said_by(self) -> str:
         """What says it: the picture model, the spectral residual, or a map of the user's own."""
         return OWN if self.own else self.source
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what spoke, as plain values: the digest of what was given, and of the picture model's weights."""
+        model = {} if self.own or self.source != PREDICTED else {"picture_model_sha256": readout_digest()}
+        return {"picture": self.digest, "picture_said_by": self.said_by, **model}
 
     def on(self, grid: Grid) -> FloatArray:
         """Return its mean in each cell of a grid, row by row."""

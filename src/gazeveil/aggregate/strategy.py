@@ -88,7 +88,9 @@ class Estimate:
 
     def __repr__(self) -> str:
         rows, columns = self.map.shape
-        return f"Estimate({rows} × {columns} cells, {self.data_share:.0%} from data)"
+        pictured = f", {self.picture_share:.0%} of its prior from the picture" if self.picture_share else ""
+        spots = "" if self.hot_spots is None else f", {int(self.hot_spots.sum())} cells in hot spots"
+        return f"Estimate({rows} × {columns} cells, {self.data_share:.0%} from data{pictured}{spots})"
 
 
 class Strategy(NoisySum):

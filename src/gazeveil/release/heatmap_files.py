@@ -21,7 +21,11 @@ from gazeveil.release.study import Stimulus
 from gazeveil.types import FloatArray
 
 CONFIDENCE_SDS = 2.58
-"""Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""
+"""Standard deviations of the noise that a cell of a whole study's map must exceed the prior by to be a hot spot: 99 %
+for one cell."""
+
+INTERVAL_SDS = 1.96
+"""Standard deviations to both sides of a map that make up a 95 % interval."""
 
 
 MOST_STRETCHED = 1.3
@@ -29,6 +33,9 @@ MOST_STRETCHED = 1.3
 
 MOST_DRAWN = 200
 """The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
+
+PRIOR_MAPS = "prior_maps.npz"
+"""The file with what pictures, or maps of the user's own, said about gaze, by stimulus or by moment."""
 
 
 Drawing = tuple[plots.MapPictures, plots.MapPictures]
@@ -72,8 +79,37 @@ def write_map(
         (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(picture, large, title))
 
 
+def write_parts(estimate: Estimate, geometry: Geometry, path: Path, title: str) -> None:
+    """Write the picture of what a map is made of; none without the extra ``plots``."""
+    if plots.available():
+        path.write_bytes(plots.parts_picture(estimate.prior, estimate.map, estimate.hot_spots, geometry, title))
+
+
+def arrays_of(estimate: Estimate) -> dict[str, NDArray[Any]]:
+    """Return everything that is known about the cells of a map, rows by columns, under the names of its files."""
+    found: dict[str, NDArray[Any] | None] = {
+        "map": estimate.map,
+        "prior": estimate.prior,
+        "noise_sd": estimate.noise_sd,
+        "error_sd": estimate.error_sd,
+        "population_sd": estimate.population_sd,
+        "hot_spots": estimate.hot_spots,
+    }
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def interval(values: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the 95 % interval around the cells of a map; it ends at 0, for there is no less gaze than none."""
+    return np.maximum(values - INTERVAL_SDS * sd, 0.0), values + INTERVAL_SDS * sd
+
+
 def hot_spots(estimate: Estimate) -> NDArray[np.bool_]:
-    """Return the cells that stand out of the prior by more than the noise explains."""
+    """Return the cells that have more than four times the gaze of an even map.
+
+    Where nothing is known about more than the noise: those that stand out of the prior by more than it explains.
+    """
+    if estimate.hot_spots is not None:
+        return estimate.hot_spots
     return np.asarray(estimate.map - estimate.prior > CONFIDENCE_SDS * estimate.noise_sd)
 
 
@@ -153,6 +189,21 @@ def read_map(path: Path, geometry: Geometry) -> Saliency:
     return found
 
 
+def said_of(stimulus: Stimulus) -> Saliency | None:
+    """Return what a study declares about where gaze on a stimulus is likely: its map, else what its picture says.
+
+    None where it declares neither.
+
+    Raises:
+        FileFormatError: If a file is not the declared one.
+        InputError: If it is no map, no picture, or of other proportions than the screen.
+    """
+    if stimulus.prior is not None:
+        return prior_map_of(stimulus)
+    pixels = picture_of(stimulus)
+    return None if pixels is None else Saliency.of(pixels)
+
+
 def prior_map_of(stimulus: Stimulus) -> Saliency | None:
     """Read the map of likely gaze that a study declares for a stimulus; None where it declares none.
 
@@ -173,8 +224,13 @@ def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
         "value": estimate.map.ravel(),
         "noise_sd": estimate.noise_sd.ravel(),
         "prior": estimate.prior.ravel(),
-        "hot_spot": hot_spots(estimate).ravel(),
     }
+    for whose, sd in (("", estimate.error_sd), ("population_", estimate.population_sd)):
+        if sd is not None:
+            low, high = interval(estimate.map, sd)
+            cells[f"{whose or 'error_'}sd"] = sd.ravel()
+            cells |= {f"{whose}low": low.ravel(), f"{whose}high": high.ravel()}
+    cells["hot_spot"] = hot_spots(estimate).ravel()
     named = [pl.lit(value, dtype=pl.String).alias(name) for name, value in labels.items()]
     return pl.DataFrame(cells).select(*named, pl.all())
 

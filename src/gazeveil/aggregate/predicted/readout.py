@@ -9,6 +9,7 @@ that differs between studies, and the decoder finds it out from what was measure
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -51,6 +52,12 @@ class Readout:
         for square, shift in hidden:
             values = _positive(squares(values, square), shift)
         return np.asarray(mixed(values, weights)[0])
+
+
+@cache
+def readout_digest() -> str:
+    """Return the SHA-256 of the file with the readouts."""
+    return hashlib.sha256(files(__package__).joinpath("readout.npz").read_bytes()).hexdigest()
 
 
 @cache

@@ -14,6 +14,7 @@ from gazeveil.aggregate.models import Plane, mean_of, models_of
 from gazeveil.aggregate.picture import of_mass_1, stretched
 from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.strategy import Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray
@@ -73,7 +74,8 @@ def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
     """Decode on the working grid, and draw on the grid of the task."""
     if measured.ndim != 1:
         raise InternalError(f"one release is decoded at a time, not {len(measured)}")
-    decoded: Decoded = decoder.decode(measured)
+    with one_thread():
+        decoded: Decoded = decoder.decode(measured)
     area = decoded.map.size / task.grid.size
 
     def map_(values: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_o
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray, IntArray
 
 _MOST_DIRECTIONS = 150
@@ -92,6 +93,7 @@ class Bumps(_normalised.Normalised):
         return int(bumps_over(working_grid(self.task.grid)).shape[1])
 
 
+@one_thread()
 def explained(task: Task) -> float:
     """Return the share of the map's variance that the bumps of a task should explain: a matter of public facts."""
     plane = plane_of(task)
@@ -104,6 +106,7 @@ def explained(task: Task) -> float:
 
 
 @lru_cache(maxsize=2)
+@one_thread()
 def _sight(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
     """Return what turns bumps into fewer numbers, the features of the blurred map they are, and the plain models'."""
     bumps = bumps_over(plane.grid)
@@ -114,6 +117,7 @@ def _sight(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
 
 
 @lru_cache(maxsize=2)
+@one_thread()
 def _decoder(task: Task) -> tuple[Decoder, FloatArray]:
     plane = plane_of(task)
     turn, features, projected = _sight(plane)

@@ -31,6 +31,7 @@ from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource, gaussian
 from gazeveil.types import FloatArray, IntArray
@@ -217,6 +218,7 @@ def _for_children(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 @lru_cache(maxsize=2)
+@one_thread()
 def _decoder(task: Task, weights: tuple[int, ...]) -> tuple[Decoder, FloatArray]:
     """Return our decoder for the levels, and what turns their numbers into the fewer that it looks at."""
     plane = plane_of(task)

@@ -19,6 +19,7 @@ from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.types import IntArray
 
 MANY = 400.0
@@ -72,6 +73,7 @@ def coarse_grid(task: Task) -> Grid:
 
 
 @lru_cache(maxsize=4)
+@one_thread()
 def _decoder(task: Task) -> Decoder:
     plane = plane_of(task)
     features = plane.in_blurred(overlap(plane.grid, coarse_grid(task)))

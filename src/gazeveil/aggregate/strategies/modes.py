@@ -33,6 +33,7 @@ from gazeveil.aggregate.strategies._common import (
     plane_of,
 )
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
+from gazeveil.blas import one_thread
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibrate import gaussian_sigma, radial_beats_gaussian, radial_scale
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
@@ -150,6 +151,7 @@ def _sigma(task: Task) -> float:
     return gaussian_sigma(task.epsilon, task.delta, ball_sensitivity(task.neighbours))
 
 
+@one_thread()
 def explained(task: Task) -> float:
     """Return the share of the map's variance that the modes of a task should explain: a matter of public facts."""
     design = _design(task)
@@ -159,6 +161,7 @@ def explained(task: Task) -> float:
 
 
 @lru_cache(maxsize=16)
+@one_thread()
 def _design(task: Task) -> _Design:
     """Return the modes that should explain most of the blurred map."""
     plane = plane_of(task)
@@ -176,6 +179,7 @@ def _noise_variance(task: Task, count: int) -> float:
 
 
 @lru_cache(maxsize=8)
+@one_thread()
 def _decoder(task: Task) -> Decoder:
     design = _design(task)
     count = design.modes.shape[1]
