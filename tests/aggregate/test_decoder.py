@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from gazeveil.aggregate._lbfgs import minimise
 from gazeveil.aggregate.decoder import Channel, Decoder, gamma_quantiles
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.prior import HOT_SPOTS, features_spread, prior_of
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate._lbfgs import minimise
 from gazeveil.gaze.geometry import screen
 
 GRID = Grid(16, 12, screen(800, 600))
