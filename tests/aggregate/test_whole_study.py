@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from gazeveil import ApproxDP, Corpus, Ledger, NoiseSource, Recording, Unproven, screen
 from gazeveil.aggregate.sight import joint_sensitivity, sight_of
+from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.study_plan import BOUND, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
-from gazeveil.aggregate.strategy import Estimate
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import BudgetExceeded, InputError, OptionError
 from gazeveil.exact import exact
