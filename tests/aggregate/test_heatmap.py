@@ -169,12 +169,6 @@ def test_the_picture_goes_into_the_recipe_as_its_hash_and_its_share_is_told() ->
     assert release.guarantee == plain.guarantee
 
 
-def test_a_strategy_that_cannot_use_a_picture_says_so() -> None:
-    picture = Saliency.of(np.zeros((60, 80, 3), dtype=np.uint8))
-    with pytest.raises(OptionError, match="no use of a picture"):
-        PrivateHeatmap(epsilon=1.0, strategy="hierarchical", picture=picture)
-
-
 def test_gaussian_noise_keeps_no_pure_guarantee() -> None:
     with pytest.raises(OptionError, match="delta 0"):
         planned(PrivateHeatmap(epsilon=1.0, delta=0.0, strategy="bumps", **COARSE), a_corpus())

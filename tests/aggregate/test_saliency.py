@@ -13,15 +13,20 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import Saliency, shrunk
-from gazeveil.aggregate.strategy import STRATEGIES, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.errors import InputError
 from gazeveil.gaze.geometry import screen
 from gazeveil.noise import NoiseSource
 
 GRID = Grid(16, 12, screen(800, 600))
+
+
+@pytest.fixture(autouse=True)
+def without_the_picture_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here pictures are judged by the spectral residual, whatever is installed; see test_picture_model.py."""
+    monkeypatch.setattr("gazeveil.aggregate.saliency.is_installed", lambda: False)
 
 
 def a_picture(places: NDArray[np.float64], seed: int = 1) -> NDArray[np.uint8]:
@@ -44,6 +49,10 @@ def test_what_stands_out_is_salient() -> None:
     row, column = divmod(int(values.argmax()), values.shape[1])
     assert (row, column) in {(2, 11), (2, 12), (3, 11), (3, 12)}
     assert values[3, 12] > 5 * np.median(values)
+
+
+def test_without_the_extra_the_spectral_residual_says_it() -> None:
+    assert Saliency.of(a_picture(places_of(1))).said_by == "spectral residual"
 
 
 def test_an_even_picture_says_nothing() -> None:
@@ -90,6 +99,13 @@ def test_shrinking_keeps_the_mean(rows: int, columns: int, new_rows: int, new_co
     assert made.max() <= values.max() + 1e-12
 
 
+def released(name: str, task: Task, gaze: NDArray[np.float64], seed: int) -> Estimate:
+    strategy = STRATEGIES[name](task)  # type: ignore[call-arg]
+    kernel = strategy.kernel()  # the picture decides about it, too
+    total = sum(kernel({"x": g[:, 0], "y": g[:, 1], "valid": np.ones(len(g), dtype=bool)}) for g in gaze)
+    return strategy.decode(strategy._noised(np.asarray(total), NoiseSource.seeded(seed)))
+
+
 def correlations(name: str, people: int, follow: int) -> tuple[float, float, float]:
     """Mean correlation with the truth over scenes: without a picture, with one, and how much of it was believed.
 
@@ -107,13 +123,9 @@ def correlations(name: str, people: int, follow: int) -> tuple[float, float, flo
         away = rng.random((people, 8)) < 0.3
         gaze[away] = rng.normal((400, 300), (150, 110), (int(away.sum()), 2))
         gaze = np.clip(gaze, 0, (799, 599))
-        kernel = STRATEGIES[name](task).kernel()  # type: ignore[call-arg]
-        total = sum(kernel({"x": g[:, 0], "y": g[:, 1], "valid": np.ones(8, dtype=bool)}) for g in gaze)
         cells = GRID.cells(gaze[..., 0].ravel(), gaze[..., 1].ravel())
         truth = render(np.bincount(cells, minlength=GRID.size).reshape(GRID.shape) * 1.0, task.blur_cells).ravel()
-        noisy = STRATEGIES[name](task)._noised(np.asarray(total), NoiseSource.seeded(scene))  # type: ignore[call-arg]
-        plain = STRATEGIES[name](task).decode(noisy)  # type: ignore[call-arg]
-        pictured = STRATEGIES[name](replace(task, saliency=saliency)).decode(noisy)  # type: ignore[call-arg]
+        plain, pictured = (released(name, each, gaze, scene) for each in (task, replace(task, saliency=saliency)))
         assert plain.picture_share == 0
         scores.append((*(np.corrcoef(e.map.ravel(), truth)[0, 1] for e in (plain, pictured)), pictured.picture_share))
     plain_score, pictured_score, share = np.mean(scores, axis=0)
@@ -131,17 +143,3 @@ def test_a_misleading_picture_hurts_little() -> None:
     plain, pictured, share = correlations("bumps", 30, follow=3)
     assert pictured > plain - 0.01
     assert share < 0.15
-
-
-def test_the_decoder_of_a_picture_is_the_one_made_from_scratch() -> None:
-    from gazeveil.aggregate.decoder import Channel, Decoder
-
-    features = np.random.default_rng(3).random((GRID.size, 6))
-    channel = Channel(features, np.zeros(GRID.size), (0.4, 0.6), observers=20, noise_sd=0.05)
-    saliency = Saliency.of(a_picture(places_of(4)))
-    built_on = Decoder(prior_of(GRID), channel).of_picture(saliency)
-    afresh = Decoder(prior_of(GRID, saliency), channel)
-    measured = prior_of(GRID).mean @ features
-    one, other = built_on.decode(measured, (1.0, 1.0)), afresh.decode(measured, (1.0, 1.0))
-    np.testing.assert_array_equal(one.map, other.map)
-    assert one.picture_share == other.picture_share

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from gazeveil.aggregate.choice import choose, effective_observers
+from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import dwell
 from gazeveil.aggregate.render import render
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.errors import InternalError, OptionError
@@ -116,9 +117,13 @@ def test_a_strategy_keeps_its_contract(name, neighbours):
         assert map_.shape == GRID.shape
         assert map_.min() >= 0
         assert map_.sum() == pytest.approx(1)
-    assert found.noise_sd.shape == GRID.shape
-    assert np.all(np.isfinite(found.noise_sd))
-    assert found.noise_sd.min() >= 0
+    for spread in (found.noise_sd, *(each for each in (found.error_sd, found.population_sd) if each is not None)):
+        assert spread.shape == GRID.shape
+        assert np.all(np.isfinite(spread))
+        assert spread.min() >= 0
+    if found.error_sd is not None and found.population_sd is not None:
+        assert (found.population_sd >= found.error_sd).all()
+    assert found.hot_spots is None or found.hot_spots.shape == GRID.shape
     assert 0 <= found.data_share <= 1
     assert strategy.to_dict()
 
@@ -262,7 +267,7 @@ def test_with_very_many_observers_the_truth_comes_out(name, neighbours):
     total = sum(kernel(rows) for rows in people) * 2500
     found = strategy.decode(strategy._noised(total, NoiseSource.seeded(3)))
     assert correlation(found.map, truth_of(people)) > 0.97
-    assert found.data_share > 0.9
+    assert found.data_share > 0.85
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -292,7 +297,9 @@ def test_a_fine_grid_is_decoded_coarsely_and_drawn_finely():
     strategy = make("histogram", replace(TASK, grid=fine, observers=60_000, blur_cells=8.0))
     total = sum(strategy.kernel()(rows) for rows in people) * 1000
     found = strategy.decode(strategy._noised(total, NoiseSource.seeded(2)))
-    assert found.map.shape == found.noise_sd.shape == found.prior.shape == (90, 120)
+    for drawn in (found.map, found.noise_sd, found.prior, found.error_sd, found.population_sd, found.hot_spots):
+        assert drawn is not None
+        assert drawn.shape == (90, 120)
     assert found.map.sum() == pytest.approx(1)
     assert found.prior.sum() == pytest.approx(1)
     assert correlation(found.map, truth_of(people, fine, 8.0)) > 0.97
@@ -308,12 +315,47 @@ def test_tiny_grids_work(name, columns, rows):
     assert found.map.sum() == pytest.approx(1)
 
 
-def test_the_choice_follows_public_numbers():
-    assert effective_observers(TASK) == pytest.approx(30, rel=1e-3)
-    assert effective_observers(replace(TASK, neighbours=Neighbours.ADD_REMOVE)) == pytest.approx(42.43, rel=1e-3)
-    assert effective_observers(replace(TASK, epsilon=3.0)) > 60
-    assert choose(replace(TASK, observers=15)) == "modes"
-    assert choose(replace(TASK, observers=24)) == "modes"
-    assert choose(replace(TASK, observers=25)) == "bumps"
-    assert choose(replace(TASK, observers=50)) == "bumps"
-    assert choose(replace(TASK, observers=50, epsilon=0.25)) == "modes"
+def a_dot():
+    values = np.zeros((10, 10))
+    values[2, 3] = 1.0
+    return Saliency.of_map(values)
+
+
+EXTREMES = {
+    "a cell": ({"grid": Grid(1, 1, screen(800, 600))}, 1.1),
+    "a row": ({"grid": Grid(40, 1, screen(800, 600))}, 5.0),
+    "a column": ({"grid": Grid(1, 30, screen(800, 600))}, 0.3),
+    "110 degrees": ({"grid": Grid(32, 24, screen(800, 600, 2860, 2145, 1000))}, 1.1),
+    "unknown degrees, hardly any blur": ({"grid": Grid(32, 24, screen(800, 600))}, 0.3),
+    "five degrees of blur": ({"grid": Grid(32, 24, screen(800, 600))}, 5.0),
+    "finer than it is decoded": ({"grid": Grid(200, 30, screen(800, 600))}, 2.0),
+    "one observer": ({"observers": 1}, 1.1),
+    "a million observers": ({"observers": 10**6}, 1.1),
+    "no noise to speak of": ({"epsilon": 1000.0}, 1.1),
+    "all noise": ({"epsilon": 1e-4}, 1.1),
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("case", EXTREMES)
+@pytest.mark.parametrize("saliency", [None, a_dot()], ids=["plain", "pictured"])
+def test_extreme_tasks_give_finite_maps(name, case, saliency):
+    """Whatever is measured: one look of everybody, nothing at all, or numbers that nobody can cause."""
+    changes, blur = EXTREMES[case]
+    task = replace(TASK, **changes, blur_cells=blur, saliency=saliency)  # type: ignore[arg-type]
+    strategy = make(name, task)
+    kernel = strategy.kernel()
+    noise = NoiseSource.seeded(1)
+    looks = kernel(observer([10.0], [10.0])) * task.observers
+    for noisy in (strategy._noised(looks, noise), np.zeros_like(looks), np.full(kernel.size, -(2**50))):
+        found = strategy.decode(noisy)
+        for values in (found.map, found.prior, found.noise_sd, found.error_sd, found.population_sd):
+            assert values is not None
+            assert values.shape == task.grid.shape
+            assert np.isfinite(values).all()
+            assert values.min() >= 0
+        assert found.map.sum() == pytest.approx(1)
+        assert 0 <= found.data_share <= 1
+        assert 0 <= found.picture_share <= 1
+        assert found.hot_spots is not None
+        assert found.hot_spots.shape == task.grid.shape

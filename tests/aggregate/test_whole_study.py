@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from gazeveil import ApproxDP, Corpus, Ledger, NoiseSource, Recording, Unproven, screen
 from gazeveil.aggregate.sight import joint_sensitivity, sight_of
+from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.study_plan import BOUND, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.engines.local import LocalEngine
@@ -192,14 +193,19 @@ def test_every_map_peaks_where_its_stimulus_was_looked_at(corpus):
     assert isinstance(release.guarantee, Unproven)  # the noise came from a seed
 
 
+def spread_of(estimate: Estimate) -> float:
+    assert estimate.error_sd is not None
+    return float(estimate.error_sd.mean())
+
+
 def test_more_weight_makes_a_better_map(corpus):
     light = planned_for(tuple(SPOTS), 60, epsilon=3.0)
     heavy = planned_for(tuple(SPOTS), 60, epsilon=3.0, weights={"a": 4.0})
     one, other = (
         chosen.decode(chosen.measure(corpus, NoiseSource.seeded(3), LocalEngine())).maps for chosen in (light, heavy)
     )
-    assert other["a"].data_share > one["a"].data_share
-    assert other["b"].data_share < one["b"].data_share
+    assert spread_of(other["a"]) < spread_of(one["a"])
+    assert spread_of(other["b"]) > spread_of(one["b"])
 
 
 def test_the_mean_alone_has_the_whole_budget(corpus):

@@ -12,6 +12,11 @@ def test_the_pages_show_exactly_the_stored_numbers() -> None:
         assert usefulness.with_tables(told, tables()) == told, "run `python -m benchmarks.usefulness --stored`"
 
 
+def test_the_page_shows_exactly_what_is_stored_of_releases_and_their_priors() -> None:
+    told = usefulness.HEATMAPS.read_text()
+    assert usefulness.with_trust(told) == told, "run `python -m benchmarks.usefulness --stored`"
+
+
 def test_the_stored_numbers_are_of_what_the_pages_say() -> None:
     for (name, split), scenes in usefulness.PARTS.items():
         found = usefulness.stored(name, split)

@@ -184,3 +184,25 @@ def test_nobody_in_a_corpus_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert Corpus.open("empty").observers == []
     assert run(["aoi", "empty", *ASKED[2:], "--dry-run"]) == 3
     assert "no recordings" in capsys.readouterr().err
+
+
+def test_a_declared_picture_helps_with_shares_beside_the_unbiased_number(capsys: pytest.CaptureFixture[str]) -> None:
+    likely = np.ones((8, 12))
+    likely[:, 4:8] = 6.0  # the middle draws gaze
+    np.save("likely.npy", likely)
+    stimulus = Stimulus(name="page", screen=PLANE, prior=declared_file(Path("likely.npy")))
+    names = tuple(f"p{number}" for number in range(20))
+    write_study(Study(name="s", participants=Participants(roster=names), stimuli=(stimulus,)), Path("study.toml"))
+    asked = [*ASKED, "--study", "study.toml", "--no-ledger", "--json"]
+    assert run([*asked, "--out", "with"]) == 0
+    assert told(capsys)["recipe"]["pictures"]["page"]["said_by"] == "own map"
+    table = pl.read_parquet("with/aoi.parquet")
+    left, middle = table["with_picture"].to_list()
+    assert 0 <= left < middle <= 1
+    assert (table["with_picture_low"] <= table["with_picture"]).all()
+    assert (table["with_picture_high"] - table["with_picture_low"] < table["study_high"] - table["study_low"]).all()
+    assert run([*asked, "--no-picture-prior", "--out", "without"]) == 0
+    assert "with_picture" not in pl.read_parquet("without/aoi.parquet").columns
+    compared = ["--compare", "groups.csv", "--anyway", "--out", "groups"]
+    assert run([*asked, *compared]) == 0
+    assert "with_picture" not in pl.read_parquet("groups/aoi.parquet").columns

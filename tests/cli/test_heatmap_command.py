@@ -11,8 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gazeveil import Ledger, Recording, screen, write_corpus
+from gazeveil import Corpus, Ledger, Recording, Study, screen, write_corpus
+from gazeveil.aggregate import predicted
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
+from gazeveil.release.heatmap_files import read_pixels
+from gazeveil.release.manifest import digest_of_file, write_study
 
 DESK = screen(1600, 1200, 400, 300, 600)
 COARSE = ["--cell-deg", "4", "--blur-deg", "4"]
@@ -45,6 +49,7 @@ def test_everything_is_written_and_charged(study: Path, tmp_path: Path, capsys: 
         "heatmap.parquet",
         "heatmap.png",
         "heatmap.errors.png",
+        "heatmap.parts.png",
         "evidence.html",
         "methods.md",
         "registry-entry.json",
@@ -183,15 +188,105 @@ def test_the_stimulus_may_help_the_decoder(study: Path, tmp_path: Path, capsys: 
     base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--no-ledger", *COARSE]
     out = tmp_path / "map"
     assert run([*base, "--out", str(out), "--saliency", str(tmp_path / "a.png")]) == 0
-    assert "of the prior follows the picture" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "% from the picture (picture model 1), " in told.out
+    assert "may mislead on other pictures: see docs/reference/picture-model.md" in told.err
     sidecar = json.loads((out / "release.json").read_text())
     assert len(sidecar["recipe"]["picture"]) == 64
+    assert sidecar["recipe"]["picture_said_by"] == "picture model 1"
+    assert sidecar["recipe"]["picture_model_sha256"] == digest_of_file(
+        Path(predicted.__file__).with_name("readout.npz")
+    )
     assert 0 < sidecar["about_the_value"]["picture_share"] < 1
     for more in (["--saliency", str(tmp_path / "tall.png")], ["--saliency", str(tmp_path / "missing.png")]):
         assert run([*base, "--out", str(tmp_path / "no"), *more]) == 3
-    hierarchical = ["--strategy", "hierarchical", "--saliency", str(tmp_path / "a.png")]
-    assert run([*base, "--out", str(tmp_path / "no"), *hierarchical]) == 3
     assert not (tmp_path / "no").exists()
+
+
+def test_a_map_of_ones_own_may_help_the_decoder_and_is_stored(study: Path, tmp_path: Path) -> None:
+    y, x = np.mgrid[0:30, 0:40]
+    values = np.exp(-((x - 12.5) ** 2 + (y - 10) ** 2) / 8)
+    np.save(tmp_path / "map.npy", values)
+    np.save(tmp_path / "tall.npy", values.T)
+    base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", "--no-ledger", *COARSE]
+    out = tmp_path / "map"
+    assert run([*base, "--out", str(out), "--prior", str(tmp_path / "map.npy")]) == 0
+    sidecar = json.loads((out / "release.json").read_text())
+    stored = Saliency.of_map(np.load(out / "prior_map.npy"))
+    assert stored == Saliency.of_map(values)
+    assert sidecar["recipe"]["picture"] == stored.digest
+    assert sidecar["about_the_value"]["picture_said_by"] == "own map"
+    assert sidecar["about_the_value"]["picture_share"] > 0
+    for name in ("tall.npy", "missing.npy"):
+        assert run([*base, "--out", str(tmp_path / "no"), "--prior", str(tmp_path / name)]) == 3
+    both = ["--prior", str(tmp_path / "map.npy"), "--saliency", str(tmp_path / "a.png")]
+    assert run([*base, "--out", str(tmp_path / "no"), *both]) == 3
+    unused = ["--prior", str(tmp_path / "map.npy"), "--no-picture-prior"]
+    assert run([*base, "--out", str(tmp_path / "no"), *unused]) == 3
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_study_may_declare_the_map(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = np.random.default_rng(1).random((30, 40))
+    np.save(tmp_path / "map.npy", values)
+    declared = Study.observed_in(Corpus.open(study)).with_prior("a.png", tmp_path / "map.npy")
+    write_study(declared, tmp_path / "study.toml")
+    base = ["heatmap", str(study), "--study", str(tmp_path / "study.toml"), "--stimulus", "a.png", "--epsilon", "1"]
+    release = [*base, "--no-ledger", "--anyway", *COARSE, "--out"]
+    assert run([*release, str(tmp_path / "one")]) == 0
+    sidecar = json.loads((tmp_path / "one" / "release.json").read_text())
+    assert sidecar["recipe"]["picture"] == Saliency.of_map(values).digest
+    assert run([*release, str(tmp_path / "two"), "--no-picture-prior"]) == 0
+    assert not (tmp_path / "two" / "prior_map.npy").exists()
+    np.save(tmp_path / "map.npy", values + 1)
+    capsys.readouterr()
+    assert run([*release, str(tmp_path / "three")]) == 3
+    assert "declares" in capsys.readouterr().err
+
+
+def test_a_declared_picture_speaks_by_itself_unless_told_not_to(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib.image import imsave
+
+    imsave(tmp_path / "a.png", np.random.default_rng(3).random((60, 80, 3)))
+    declared = Study.observed_in(Corpus.open(study)).with_picture("a.png", tmp_path / "a.png")
+    write_study(declared, tmp_path / "study.toml")
+    base = ["heatmap", str(study), "--study", str(tmp_path / "study.toml"), "--stimulus", "a.png", "--epsilon", "1"]
+    release = [*base, "--no-ledger", "--anyway", *COARSE, "--out"]
+    for name, more in (("with", []), ("without", ["--no-picture-prior"])):
+        assert run([*release, str(tmp_path / name), *more]) == 0
+        assert (tmp_path / name / "heatmap.overlay.png").exists()
+        assert (tmp_path / name / "prior_map.npy").exists() == (name == "with")
+        assert ("picture-model.md" in capsys.readouterr().err) == (name == "with")
+    said = [json.loads((tmp_path / name / "release.json").read_text()) for name in ("with", "without")]
+    pixels = read_pixels(tmp_path / "a.png")
+    assert said[0]["recipe"]["picture"] == Saliency.of(pixels).digest
+    assert said[0]["public_facts"][1]["value"][0]["picture"] == digest_of_file(tmp_path / "a.png")
+    assert said[1]["recipe"]["picture"] is None
+    assert "picture_said_by" not in said[1]["about_the_value"]
+    monkeypatch.setattr("gazeveil.aggregate.saliency.is_installed", lambda: False)
+    assert run([*release, str(tmp_path / "spectral")]) == 0
+    assert "picture-model.md" not in capsys.readouterr().err  # that is about the model
+    recipe = json.loads((tmp_path / "spectral" / "release.json").read_text())["recipe"]
+    assert recipe["picture_said_by"] == "spectral residual"
+    assert "picture_model_sha256" not in recipe
+
+
+def test_a_dry_run_shows_which_design_is_chosen_and_why(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ["heatmap", str(study), "--stimulus", "a.png", "--epsilon", "1", *COARSE, "--dry-run"]
+    assert run(base) == 0
+    assert "explains of what the prior leaves open" in capsys.readouterr().out
+    assert run([*base, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    rows = {row["design"]: row for row in told["preview"]}
+    assert set(rows) == {"bumps", "modes"}
+    share = {name: int(row["explains_of_what_the_prior_leaves_open"].rstrip("%")) for name, row in rows.items()}
+    chosen = [name for name, row in rows.items() if row["chosen"]]
+    assert chosen == [told["recipe"]["strategy"]["strategy"]]
+    assert share[chosen[0]] == max(share.values())
+    assert run([*base, "--strategy", "modes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["preview"] is None
 
 
 @pytest.mark.parametrize("place", ["study", ".", "study/maps"])

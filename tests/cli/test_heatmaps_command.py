@@ -60,6 +60,7 @@ def test_all_stimuli_are_written_and_charged_once(
         "heatmaps.parquet",
         "mean.png",
         "mean.errors.png",
+        "prior_maps.npz",
         "release.json",
         "evidence.html",
         "methods.md",
@@ -79,10 +80,11 @@ def test_all_stimuli_are_written_and_charged_once(
     assert masses.to_list() == pytest.approx([1, 1, 1])
     with np.load(out / "heatmaps.npz") as arrays:
         assert arrays["stimuli"].tolist() == ["a/b.png", "c.png"]
-        assert arrays["maps"].shape == (2, 6, 8)
+        assert arrays["maps"].shape == arrays["error_sd"].shape == arrays["hot_spots"].shape == (2, 6, 8)
     sidecar = json.loads((out / "release.json").read_text())
     assert sidecar["receipt"]
     assert sidecar["recipe"]["stimuli"] == {"a/b.png": 1.0, "c.png": 2.0}
+    assert list(sidecar["recipe"]["pictures"]) == ["c.png"]
     assert run([*command, "--out", str(tmp_path / "second")]) == 5  # 4 of 5 are spent
     assert not (tmp_path / "second").exists()
 
@@ -217,3 +219,27 @@ def test_a_movie_needs_a_stimulus_that_is_there(
         == 3
     )
     assert "no stimulus 'z'" in capsys.readouterr().err
+
+
+def test_frames_of_a_film_are_priors_of_their_moments(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from matplotlib.image import imsave
+
+    frames = tmp_path / "frames"
+    frames.mkdir()
+    for number in range(6):  # two for each second
+        picture = np.zeros((60, 80, 3))
+        picture[20:40, 10 * number : 10 * number + 20] = 1.0
+        imsave(frames / f"{number:03d}.png", picture)
+    command = ["movie", str(study), "--stimulus", "c.png", "--bin", "1", "--duration", "3", "--epsilon", "4"]
+    command += ["--anyway", "--no-ledger", "--json", "--frames", str(frames)]
+    assert run([*command, "--out", str(tmp_path / "film")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert len({picture["sha256"] for picture in told["recipe"]["pictures"]}) == 3
+    assert 0 <= told["about_the_value"]["picture_share"] <= 1
+    with np.load(tmp_path / "film" / "prior_maps.npz") as said:
+        assert said.files == ["0000", "0001", "0002"]
+    assert run([*command, "--out", str(tmp_path / "other"), "--no-picture-prior"]) == 3
+    (tmp_path / "empty").mkdir()
+    assert run([*command[:-1], str(tmp_path / "empty"), "--out", str(tmp_path / "other")]) == 3

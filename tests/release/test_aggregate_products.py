@@ -134,7 +134,8 @@ def test_whatever_one_participant_did_the_release_has_the_same_shape(name: str) 
         labels = table.select(pl.col(pl.String, pl.Int64, pl.Int32))
         assert all(np.isfinite(table[name].to_numpy()).all() for name in table.columns if table[name].dtype.is_float())
         shapes.add((table.shape, tuple(table.schema.items()), str(labels.to_dicts())))
-        words.add(json.dumps([release.recipe(), release.statement().paragraph(), [f.to_dict() for f in release.facts]]))
+        said = replace(release.statement(), shows=())  # what is shown follows from the noisy numbers
+        words.add(json.dumps([release.recipe(), said.paragraph(), [f.to_dict() for f in release.facts]]))
     assert len(shapes) == len(words) == 1
 
 

@@ -65,6 +65,7 @@ def studies(draw: st.DrawFn) -> Study:
                 task=draw(texts),
                 picture=draw(files),
                 areas=draw(files),
+                prior=draw(files),
             )
             for name in stimuli
         ),

@@ -17,7 +17,10 @@ from gazeveil import screen
 from gazeveil.aggregate.aoi.compare import GroupComparison
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.dynamic import DynamicHeatmap
+from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.aggregate.saliency import PREDICTED, SPECTRAL, Saliency
+from gazeveil.aggregate.strategy import Task
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.errors import OptionError
 from gazeveil.features.design import Design
@@ -26,10 +29,19 @@ from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.privacy.scale import MOST_ADVISED
-from gazeveil.release.calibrated import HEATMAP, HEATMAPS, MOVIE, PURE_HEATMAP, Curve
+from gazeveil.release.calibrated import (
+    HEATMAP,
+    HEATMAP_WITH_PICTURE,
+    HEATMAPS,
+    MOVIE,
+    PURE_HEATMAP,
+    PURE_HEATMAP_WITH_PICTURE,
+    Curve,
+)
 from gazeveil.release.feature_facts import settings_of
 from gazeveil.release.plan import Plan
 from gazeveil.release.products._common import least
+from gazeveil.release.products.heatmap import heatmap_forecast
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.release.wanting import advice, enough
 from gazeveil.samples.presets import PRESETS
@@ -251,7 +263,9 @@ def test_the_answer_can_be_drawn(product: str) -> None:
     assert enough(plan, found.floor).plot().png.startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("curve", [HEATMAP, PURE_HEATMAP, HEATMAPS, MOVIE])
+@pytest.mark.parametrize(
+    "curve", [HEATMAP, PURE_HEATMAP, HEATMAP_WITH_PICTURE, PURE_HEATMAP_WITH_PICTURE, HEATMAPS, MOVIE]
+)
 def test_curves_rise_and_hold_their_mean(curve: Curve) -> None:
     assert list(curve.at) == sorted(curve.at)
     assert list(curve.expected) == sorted(curve.expected)
@@ -259,6 +273,30 @@ def test_curves_rise_and_hold_their_mean(curve: Curve) -> None:
     assert len(curve.without_data) == len(curve.at)
     assert curve.forecast(1e-9).expected == curve.expected[0]
     assert curve.forecast(1e9).expected == curve.expected[-1]
+
+
+def test_a_predicted_picture_has_a_forecast_of_its_own_and_the_spectral_residual_has_not() -> None:
+    said = np.ones((6, 8))
+    plain = Task(grid=Grid(32, 24, screen(800, 600)), observers=15, epsilon=1)
+    predicted = replace(plain, saliency=Saliency("a", said, PREDICTED))
+    own = replace(plain, saliency=Saliency.of_map(said))
+    spectral = replace(plain, saliency=Saliency("b", said, SPECTRAL))
+    assert heatmap_forecast(predicted) == heatmap_forecast(own)
+    assert heatmap_forecast(own).expected == pytest.approx(HEATMAP_WITH_PICTURE.forecast(15).expected, abs=1e-4)
+    assert heatmap_forecast(spectral) == heatmap_forecast(plain)
+    assert heatmap_forecast(plain).expected == pytest.approx(HEATMAP.forecast(15).expected, abs=1e-4)
+    assert heatmap_forecast(replace(own, delta=0)) == PURE_HEATMAP_WITH_PICTURE.forecast(15)
+    assert heatmap_forecast(replace(plain, delta=0)) == PURE_HEATMAP.forecast(15)
+
+
+def test_a_heatmap_is_worth_it_if_it_brings_a_part_of_what_the_prior_lacks() -> None:
+    with_picture, without = HEATMAP_WITH_PICTURE.forecast(15), HEATMAP.forecast(15)
+    assert with_picture.floor - with_picture.without_data < 0.012
+    assert without.floor - without.without_data > 0.025
+    assert with_picture.worth_it
+    assert without.worth_it
+    assert not HEATMAP_WITH_PICTURE.forecast(5).worth_it
+    assert not HEATMAP.forecast(3).worth_it
 
 
 def test_the_least_good_number_is_found() -> None:

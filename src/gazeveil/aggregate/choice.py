@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from functools import lru_cache
 
 from gazeveil.aggregate.strategy import Task
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.unit import Neighbours
 
-FEW = 25.0
-"""Below so many effective observers few modes with radial noise are better than many numbers with Gaussian noise."""
+_MORE = 1.15
+"""By so much more many numbers explain than a linear estimate from them would: the decoder is not linear."""
 
 _REFERENCE = 3.73064
 """The multiplier of Gaussian noise at ε = 1, δ = 10⁻⁵, where an observer counts as one."""
@@ -26,5 +28,18 @@ def effective_observers(task: Task) -> float:
 
 
 def choose(task: Task) -> str:
-    """Return the name of the strategy for a task."""
-    return "modes" if effective_observers(task) < FEW else "bumps"
+    """Return the name of the strategy for a task: the one whose numbers should explain more of the map."""
+    if task.delta == 0:
+        return "modes"
+    shares = explained(task)
+    return max(shares, key=lambda name: shares[name])
+
+
+@lru_cache(maxsize=16)
+def explained(task: Task) -> Mapping[str, float]:
+    """Return which share of what the prior leaves open each strategy in question should explain."""
+    from gazeveil.aggregate.strategies import bumps, modes  # noqa: PLC0415  (they ask here how much noise there is)
+
+    if task.delta == 0:
+        return {"modes": modes.explained(task)}
+    return {"bumps": min(_MORE * bumps.explained(task), 1.0), "modes": modes.explained(task)}

@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.movie_plan import MoviePlan
+from gazeveil.aggregate.movie_plan import MoviePlan, bins_of
 from gazeveil.aggregate.render import check_blur
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.sight import SIGHTS
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, chance_of_failure
@@ -39,6 +40,9 @@ class DynamicHeatmap:
         strategy: What is noted of each map: ``bumps`` or ``histogram``.
         cell_deg: Size of a cell in degrees.
         blur_deg: Standard deviation of the point-spread function in degrees.
+        pictures: What was to be seen says about gaze, `Saliency.of(pixels)`: one for each bin, as of the frame in its
+            middle, or one for all. Without any, what the study declares about the stimulus.
+        follow_declared: Whether what the study declares may speak.
     """
 
     product: ClassVar[str] = "movie"
@@ -50,6 +54,8 @@ class DynamicHeatmap:
     strategy: str = "bumps"
     cell_deg: float = 1.0
     blur_deg: float = 1.1
+    pictures: tuple[Saliency, ...] = ()
+    follow_declared: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
@@ -77,6 +83,19 @@ class DynamicHeatmap:
         if bins > MOST_BINS:
             raise OptionError(f"there are at most {MOST_BINS:,} bins, not {bins:,.0f}", hint="take longer bins")
 
+    def bins(self, seconds: float | None) -> int:
+        """Return how many bins a course has that the study declares to be so long."""
+        return bins_of(self._course(seconds), self.bin_seconds)
+
+    def _course(self, seconds: float | None) -> float:
+        duration = seconds if self.duration is None else self.duration
+        if duration is None:
+            raise OptionError(
+                "a movie needs a public duration", hint="give one, or declare the seconds of the stimulus in the study"
+            )
+        self._check_duration(duration)
+        return duration
+
     def plan_for(
         self, screen: Geometry, seconds: float | None, observers: int, neighbours: Neighbours, delta: Fraction
     ) -> MoviePlan:
@@ -85,12 +104,7 @@ class DynamicHeatmap:
         Raises:
             OptionError: If nobody says how long the course is, or that does not fit the bins.
         """
-        duration = seconds if self.duration is None else self.duration
-        if duration is None:
-            raise OptionError(
-                "a movie needs a public duration", hint="give one, or declare the seconds of the stimulus in the study"
-            )
-        self._check_duration(duration)
+        duration = self._course(seconds)
         return MoviePlan(
             grid=Grid.of_degrees(screen, self.cell_deg),
             observers=observers,
@@ -101,4 +115,5 @@ class DynamicHeatmap:
             neighbours=neighbours,
             strategy=self.strategy,
             blur_cells=self.blur_deg / self.cell_deg,
+            pictures=tuple(self.pictures),
         )

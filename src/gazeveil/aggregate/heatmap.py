@@ -16,7 +16,6 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
-from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, probability
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource, laplace
@@ -27,9 +26,6 @@ COUNT_SHARE = Fraction(1, 8)
 """The part of ε that pays for counting the participants, where their number is a secret and nobody declared a guess."""
 
 _ALL = Fraction(1)
-
-FOLLOW_PICTURES = ("bumps", "histogram", "modes")
-"""The strategies whose decoder can make use of the stimulus's picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +38,9 @@ class PrivateHeatmap:
         strategy: The name of a strategy, or ``auto``.
         cell_deg: Size of a cell in degrees.
         blur_deg: Standard deviation of the point-spread function in degrees.
-        picture: What the stimulus's own pixels say about gaze, if the decoder may use them: `Saliency.of(pixels)`.
+        picture: What the stimulus's own pixels say about gaze: `Saliency.of(pixels)`. Without it, what the study
+            declares about the stimulus: a map of likely gaze, else its picture.
+        follow_declared: Whether what the study declares may speak.
     """
 
     product: ClassVar[str] = "heatmap"
@@ -53,6 +51,7 @@ class PrivateHeatmap:
     cell_deg: float = 1.0
     blur_deg: float = 1.1
     picture: Saliency | None = None
+    follow_declared: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
@@ -61,11 +60,6 @@ class PrivateHeatmap:
         check_blur(self.blur_deg)
         if self.strategy != "auto":
             STRATEGIES[self.strategy]
-            if self.picture is not None and self.strategy not in FOLLOW_PICTURES:
-                raise OptionError(
-                    f"the strategy {self.strategy!r} makes no use of a picture",
-                    hint=f"leave the picture out, or use auto or one of {', '.join(FOLLOW_PICTURES)}",
-                )
 
     def task_for(
         self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction, *, share: Fraction = _ALL
@@ -96,6 +90,7 @@ class PrivateHeatmap:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism and its parameters as plain values."""
+        about = {} if self.picture is None else self.picture.to_dict()
         return {
             "mechanism": "private-heatmap",
             "epsilon": as_text(above_zero(self.epsilon, "epsilon")),
@@ -103,5 +98,6 @@ class PrivateHeatmap:
             "strategy": self.strategy,
             "cell_deg": self.cell_deg,
             "blur_deg": self.blur_deg,
-            "picture": None if self.picture is None else self.picture.digest,
+            "picture": None,
+            **about,
         }

@@ -24,6 +24,7 @@ from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import Drawn, drawn
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import blur_matrix
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.study_plan import BOUND, carried, within
 from gazeveil.aggregate.together import Kinship, Measured
@@ -151,6 +152,7 @@ class MoviePlan(NoisySum):
         neighbours: How neighbouring data sets differ.
         strategy: What is noted of each map.
         blur_cells: Standard deviation of the point-spread function, in cells.
+        pictures: What was to be seen says about gaze: one for each bin, or one for all; only decoding follows it.
     """
 
     grid: Grid
@@ -162,10 +164,15 @@ class MoviePlan(NoisySum):
     neighbours: Neighbours
     strategy: str
     blur_cells: float
+    pictures: tuple[Saliency, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", chance_of_failure(self.delta, "delta"))
+        if len(self.pictures) not in (0, 1, self.bins):
+            raise OptionError(
+                f"there are {len(self.pictures):,} pictures for {self.bins:,} bins", hint="one for each, or one for all"
+            )
         if self.size > MOST_NUMBERS:
             raise OptionError(
                 f"{self.bins:,} bins of {self.sight.size} numbers are more than {MOST_NUMBERS:,} at once",
@@ -175,7 +182,7 @@ class MoviePlan(NoisySum):
     @property
     def bins(self) -> int:
         """How many bins there are."""
-        return math.ceil(self.duration / self.bin_seconds - 1e-9)
+        return bins_of(self.duration, self.bin_seconds)
 
     @property
     def edges(self) -> FloatArray:
@@ -234,7 +241,8 @@ class MoviePlan(NoisySum):
             unrelated=min(_UNRELATED, float(self.bins)),
             kinships=tuple(self._kinship(memory) for memory in MEMORIES_S),
         )
-        return MovieEstimate(self.edges, drawn(prior_of(self.sight.working), measured, self.grid, self.blur_cells))
+        prior = prior_of(self.sight.working)
+        return MovieEstimate(self.edges, drawn(prior, measured, self.grid, self.blur_cells, self.pictures))
 
     def carried(self) -> float:
         """Return the correlation, beyond the mean over time, that a typical bin's map is expected to have.
@@ -271,7 +279,13 @@ class MoviePlan(NoisySum):
             "smoothing_seconds": SMOOTHING_S,
             "grid": self.grid.to_dict(),
             "blur_cells": self.blur_cells,
+            "pictures": [{"sha256": picture.digest, "said_by": picture.said_by} for picture in self.pictures],
         }
+
+
+def bins_of(duration: float, bin_seconds: float) -> int:
+    """Return how many bins a course has; the last may be shorter."""
+    return math.ceil(duration / bin_seconds - 1e-9)
 
 
 def _cosines(count: int) -> FloatArray:

@@ -4,16 +4,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from gazeveil.aggregate.decoder import hot_spots
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.models import Blur, Plane, mean_of, models_of, picture_weight
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
+from gazeveil.aggregate.saliency import Saliency
+from gazeveil.aggregate.separately import decode_separately
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.aggregate.together import Measured, decode_together
+from gazeveil.aggregate.together import Center, Measured, decode_mean, decode_together
 from gazeveil.types import FloatArray
+
+MOST_SEPARATELY = 1000
+"""The maps of more stimuli are decoded by a quicker rule, without pictures: one after the other takes hours."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,33 +33,127 @@ class Drawn:
         noise_sd: The standard deviation that the privacy noise gives each cell.
         data_share: Of each map, how much of what sets it apart from the mean is data.
         mean: The mean over the maps.
+        estimates: The same maps with all that is known about them, where each was decoded on its own.
+        picture_share: How much of the prior behind maps that were decoded together follows pictures.
+        priors: What would be shown of each without data, where pictures are known.
     """
 
     maps: FloatArray
     noise_sd: FloatArray
     data_share: FloatArray
     mean: Estimate
+    estimates: tuple[Estimate, ...] = ()
+    picture_share: float = 0.0
+    priors: FloatArray | None = None
 
     def estimate(self, place: int) -> Estimate:
         """Return one of the maps."""
-        return Estimate(self.maps[place], self.noise_sd[place], self.mean.prior, float(self.data_share[place]))
+        if self.estimates:
+            return self.estimates[place]
+        prior = self.mean.prior if self.priors is None else self.priors[place]
+        share = float(self.data_share[place])
+        return Estimate(self.maps[place], self.noise_sd[place], prior, share, self.picture_share)
 
 
-def drawn(prior: Prior, measured: Measured, grid: Grid, blur_cells: float) -> Drawn:
-    """Decode, blur, and draw."""
-    working = prior.grid
-    blur = blur_cells * working.rows / grid.rows, blur_cells * working.columns / grid.columns
-    found = decode_together(prior, measured, blur)
-    area = working.size / grid.size
+def drawn(
+    prior: Prior, measured: Measured, grid: Grid, blur_cells: float, pictures: tuple[Saliency, ...] = ()
+) -> Drawn:
+    """Decode maps together, blur, and draw; where pictures are known, there is one for each map, or one for all."""
+    draw = _Drawing.on(prior.grid, grid, blur_cells)
+    contents, believed, priors = None, 0.0, None
+    if pictures:
+        each = pictures * len(measured.numbers) if len(pictures) == 1 else pictures
+        plane = Plane(prior.grid, draw.blur)
+        contents = np.array([picture.on(prior.grid) for picture in each])
+        believed = min(picture_weight(picture) for picture in pictures)
+        priors = np.array([draw.stretched(mean_of(models_of(plane, picture))) for picture in each])
+    found = decode_together(prior, measured, draw.blur, contents, believed)
+    center = Center(found.mean, found.gain, found.mean_noise_sd, found.mean_data_share)
+    mean = draw.mean(prior, center)
+    return Drawn(
+        draw.maps(found.maps),
+        draw.errors(found.noise_sd),
+        found.data_share,
+        mean,
+        picture_share=found.picture_share,
+        priors=priors,
+    )
 
-    def maps(cells: FloatArray) -> FloatArray:
-        return of_mass_1(stretched(render(cells.reshape(-1, *working.shape), blur), grid))
 
-    def errors(cells: FloatArray) -> FloatArray:
-        return area * stretched(cells.reshape(-1, *working.shape), grid)
+def drawn_separately(
+    prior: Prior, measured: Measured, grid: Grid, blur_cells: float, pictures: Mapping[int, Saliency]
+) -> Drawn:
+    """Decode unrelated maps, each on its own around their mean and what its picture says, and draw.
 
-    mean = Estimate(maps(found.mean)[0], errors(found.mean_noise_sd)[0], maps(prior.mean)[0], found.mean_data_share)
-    return Drawn(maps(found.maps), errors(found.noise_sd), found.data_share, mean)
+    Args:
+        prior: The prior of the mean.
+        measured: What was measured.
+        grid: The cells of the release.
+        blur_cells: The blur in such cells.
+        pictures: What pictures say, by the place of the map.
+    """
+    draw = _Drawing.on(prior.grid, grid, blur_cells)
+    plane = Plane(prior.grid, draw.blur)
+    center = decode_mean(prior, measured, draw.blur)
+    mean = draw.mean(prior, center)
+    of_mean = plane.blurred(center.map)
+    estimates = []
+    for place, decoded in enumerate(decode_separately(plane, measured, center, pictures)):
+        follows = pictures.get(place)
+        moved = decoded.map.ravel() / of_mean * center.noise_sd * (1 - decoded.picture_share)
+        estimates.append(
+            Estimate(
+                map=draw.stretched(decoded.map),
+                noise_sd=draw.errors(np.hypot(decoded.noise_sd.ravel(), moved))[0],
+                prior=mean.prior if follows is None else draw.stretched(mean_of(models_of(plane, follows))),
+                data_share=decoded.data_share,
+                picture_share=decoded.picture_share,
+                error_sd=draw.errors(decoded.error_sd)[0],
+                population_sd=draw.errors(decoded.population_sd)[0],
+                hot_spots=hot_spots(stretched(decoded.hot, grid)),
+            )
+        )
+    return Drawn(
+        np.stack([each.map for each in estimates]),
+        np.stack([each.noise_sd for each in estimates]),
+        np.array([each.data_share for each in estimates]),
+        mean,
+        tuple(estimates),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """From cells of the working grid to cells of the release."""
+
+    working: Grid
+    grid: Grid
+    blur: Blur
+
+    @staticmethod
+    def on(working: Grid, grid: Grid, blur_cells: float) -> _Drawing:
+        return _Drawing(
+            working, grid, (blur_cells * working.rows / grid.rows, blur_cells * working.columns / grid.columns)
+        )
+
+    def maps(self, cells: FloatArray) -> FloatArray:
+        """Blur maps and draw them."""
+        return of_mass_1(stretched(render(cells.reshape(-1, *self.working.shape), self.blur), self.grid))
+
+    def stretched(self, cells: FloatArray) -> FloatArray:
+        """Draw a blurred map."""
+        return of_mass_1(stretched(cells.reshape(self.working.shape), self.grid))
+
+    def errors(self, cells: FloatArray) -> FloatArray:
+        """Draw standard deviations of blurred maps."""
+        area = self.working.size / self.grid.size
+        return area * stretched(cells.reshape(-1, *self.working.shape), self.grid)
+
+    def mean(self, prior: Prior, center: Center) -> Estimate:
+        """Draw the mean over maps."""
+        return Estimate(
+            self.maps(center.map)[0], self.errors(center.noise_sd)[0], self.maps(prior.mean)[0], center.data_share
+        )
 
 
 def stretched(values: FloatArray, grid: Grid) -> FloatArray:

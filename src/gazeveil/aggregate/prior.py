@@ -1,12 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about gaze before anybody looks: an analytic prior of a handful of public numbers.
+"""What is known about the maps of many stimuli before anybody looks: an analytic prior of a handful of public numbers.
 
-A model is a mean map and a covariance. The mean is a broad bump near the middle of the plane over a uniform floor:
-90 of them, by centre and width. The covariance says how strongly and how far hot spots lift a map above its mean:
-three of them. All 270 combinations are weighed by the evidence of what was measured (`gazeveil.aggregate.decoder`).
-Where the picture is known that was looked at, ten more mean maps are bumps times what the picture's pixels say
-(`gazeveil.aggregate.saliency`). Nothing here was learnt from anybody's gaze at release time, so it costs no privacy.
+A mean map is a broad bump near the middle of the plane over a uniform floor: 90 of them, by centre and width. Hot spots
+lift maps above their mean, by covariances that `gazeveil.aggregate.together` weighs. What is known of one stimulus
+is in `gazeveil.aggregate.models`. Nothing here was learnt from anybody's gaze at release time, so it costs no privacy.
 
 Lengths are degrees. Where the plane's size in degrees is not known, it is taken to be 32 degrees wide.
 """
@@ -21,7 +19,6 @@ from itertools import product
 import numpy as np
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.saliency import Saliency
 from gazeveil.types import FloatArray
 
 MOST_WORKING_CELLS = 1000
@@ -33,22 +30,9 @@ _TYPICAL_ASPECT = 0.75
 
 _CENTRES_X, _CENTRES_Y = (0.45, 0.5, 0.55), (0.44, 0.5, 0.56)
 _WIDTHS = (0.14, 0.19, 0.26, 0.36)
-_SIZES = tuple((width, height) for width in _WIDTHS for height in _WIDTHS if 1 / 1.5 < width / height < 1.5)
+SIZES = tuple((width, height) for width in _WIDTHS for height in _WIDTHS if 1 / 1.5 < width / height < 1.5)
 _FLOOR = 0.2
 _OFF_CENTRE_WEIGHT = 0.5
-_PICTURE_WEIGHT = 0.1
-"""How likely it is, before anything is measured, that gaze follows what a picture's pixels say."""
-
-HOT_SPOTS = ((1.0, 2.5), (4.0, 1.7), (16.0, 1.2))
-"""Relative variance of a map around its mean, and the size of hot spots in degrees: from weak and wide to sharp."""
-
-FAINT_HOT_SPOTS = ((0.5, 3.0), (2.0, 2.0), (8.0, 1.5))
-"""The same where little can be seen: what stands out less and is wider is all that a handful of numbers can show."""
-
-_DRIFT_VARIANCE, _DRIFT_DEG = 0.3, 5.0
-_LARGEST_RANK = 220
-_LOOKS = 5.0
-"""How many independent looks one observer's map is worth."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +44,12 @@ class Prior:
         cell_deg: Width and height of a cell in degrees.
         means: The mean maps, one a row, each of mass 1.
         weights: How likely each mean map is before anything is measured.
-        pictured: How many of the mean maps, the last ones, follow a picture.
-        hot_spots: The kinds of hot spots, each as likely as the others.
     """
 
     grid: Grid
     cell_deg: tuple[float, float]
     means: FloatArray
     weights: FloatArray
-    pictured: int = 0
-    hot_spots: tuple[tuple[float, float], ...] = HOT_SPOTS
 
     @property
     def mean(self) -> FloatArray:
@@ -83,13 +63,16 @@ class Prior:
             np.asarray((np.arange(self.grid.rows) + 0.5) * self.cell_deg[1]),
         )
 
+    def kernels(self, length: float) -> tuple[FloatArray, FloatArray]:
+        """Return exp(-d²/2l²) of the distances between rows and between columns."""
+        x, y = self.positions()
+        return bell(y, y, length), bell(x, x, length)
+
     def correlated(self, values: FloatArray, length: float) -> FloatArray:
         """Multiply columns of values, one row a cell, by the matrix exp(-d²/2l²) of the distances between cells."""
-        x, y = self.positions()
-        kernel_x, kernel_y = bell(x, x, length), bell(y, y, length)
-        cube = values.reshape(self.grid.rows, self.grid.columns, -1)
-        along_x = np.matmul(kernel_x, cube)
-        return np.tensordot(kernel_y, along_x, axes=1).reshape(values.shape)
+        down, across = self.kernels(length)
+        along_x = np.matmul(across, values.reshape(self.grid.rows, self.grid.columns, -1))
+        return np.tensordot(down, along_x, axes=1).reshape(values.shape)
 
     def covariance_times(self, mean: FloatArray, hot_spots: tuple[float, float], values: FloatArray) -> FloatArray:
         """Multiply columns of values by the covariance of maps around a mean: hot spots scale it, mass stays 1."""
@@ -100,81 +83,13 @@ class Prior:
 
 
 @lru_cache(maxsize=8)
-def prior_of(grid: Grid, saliency: Saliency | None = None) -> Prior:
-    """Return the prior on a grid, of a known picture if there is one."""
+def prior_of(grid: Grid) -> Prior:
+    """Return the prior on a grid."""
     means, weights = [], []
-    for x, y, (width, height) in product(_CENTRES_X, _CENTRES_Y, _SIZES):
-        means.append(_floored(_broad(grid, x, y, width, height)))
+    for x, y, (width, height) in product(_CENTRES_X, _CENTRES_Y, SIZES):
+        means.append(floored(broad(grid, x, y, width, height), _FLOOR))
         weights.append(math.prod(1.0 if centre == 0.5 else _OFF_CENTRE_WEIGHT for centre in (x, y)))
-    likely = np.asarray(weights) / sum(weights)
-    if saliency is None:
-        return Prior(grid, _cell_degrees(grid), np.asarray(means), likely)
-    drawn = saliency.on(grid)
-    means += [_floored(_broad(grid, 0.5, 0.5, width, height) * drawn) for width, height in _SIZES]
-    shares = np.full(len(_SIZES), _PICTURE_WEIGHT / len(_SIZES))
-    likely = np.concatenate(((1 - _PICTURE_WEIGHT) * likely, shares))
-    return Prior(grid, _cell_degrees(grid), np.asarray(means), likely, len(_SIZES))
-
-
-@lru_cache(maxsize=24)
-def log_field(grid: Grid, hot_spots: tuple[float, float]) -> FloatArray:
-    """Return L, one row a cell: log-maps around a mean are L ξ with ξ standard normal.
-
-    L L' is log(1 + variance) exp(-d²/2l²) plus a slow drift over the whole plane, cut to the strongest directions.
-    """
-    prior = prior_of(grid)
-    variance, length = hot_spots
-    unit = np.eye(grid.size)
-    covariance = math.log1p(variance) * prior.correlated(unit, length)
-    covariance += _DRIFT_VARIANCE * prior.correlated(unit, _DRIFT_DEG)
-    values, vectors = np.linalg.eigh(covariance)
-    rank = min(_LARGEST_RANK, grid.size)
-    factor: FloatArray = vectors[:, -rank:] * np.sqrt(np.maximum(values[-rank:], 0.0))
-    factor.flags.writeable = False
-    return factor
-
-
-def mixture_moments(prior: Prior) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, covariance between stimuli and covariance between observers of one stimulus, over all models."""
-    means, weights = prior.means, prior.weights
-    mean = prior.mean
-    weighted = weights[:, None] * means
-    second = weighted.T @ means
-    unit = np.eye(prior.grid.size)
-    hot = np.zeros_like(second)
-    for variance, length in prior.hot_spots:
-        kernel = prior.correlated(unit, length)
-        spread = means * (means @ kernel)  # row sums of mean mean' kernel, a row a model
-        cross = weighted.T @ spread
-        total = spread.sum(axis=1)
-        projected = kernel * second - cross - cross.T + (weighted * total[:, None]).T @ means
-        hot += variance * projected / len(prior.hot_spots)
-    between = hot + second - np.outer(mean, mean)
-    within = (np.diag(mean) - second - hot / 2) / _LOOKS
-    return mean, between, within
-
-
-def features_spread(
-    prior: Prior, features: FloatArray, hot_spots: tuple[float, float], observers: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return what features of the mean over observers should be under each mean map: expectation and covariance.
-
-    Args:
-        prior: The prior.
-        features: One row a cell, one column a feature.
-        hot_spots: Variance and length of the covariance.
-        observers: How many people are averaged.
-
-    Returns:
-        Expectations, one row a mean map, and covariances, one matrix a mean map.
-    """
-    expected = prior.means @ features
-    covariances = np.empty((len(prior.means), features.shape[1], features.shape[1]))
-    for k, mean in enumerate(prior.means):
-        hot = features.T @ prior.covariance_times(mean, hot_spots, features)
-        single = features.T @ (mean[:, None] * features) - np.outer(expected[k], expected[k])
-        covariances[k] = hot + (single - hot / 2) / (_LOOKS * observers)
-    return expected, covariances
+    return Prior(grid, _cell_degrees(grid), np.asarray(means), np.asarray(weights) / sum(weights))
 
 
 def working_grid(grid: Grid) -> Grid:
@@ -191,13 +106,15 @@ def bell(at: FloatArray, around: FloatArray, length: float) -> FloatArray:
     return np.asarray(np.exp(-0.5 * ((at[:, None] - around[None, :]) / length) ** 2))
 
 
-def _broad(grid: Grid, x: float, y: float, width: float, height: float) -> FloatArray:
+def broad(grid: Grid, x: float, y: float, width: float, height: float) -> FloatArray:
+    """Return a bump of mass 1; its centre and its width are parts of the plane."""
     across, down = ((np.arange(count) + 0.5) / count for count in (grid.columns, grid.rows))
     return np.outer(_bump(down, y, height), _bump(across, x, width)).ravel()
 
 
-def _floored(mean: FloatArray) -> FloatArray:
-    return np.asarray((1 - _FLOOR) * mean / mean.sum() + _FLOOR / len(mean))
+def floored(mean: FloatArray, floor: float) -> FloatArray:
+    """Return a map of mass 1 of which a part is spread evenly."""
+    return np.asarray((1 - floor) * mean / mean.sum() + floor / len(mean))
 
 
 def _bump(at: FloatArray, centre: float, width: float) -> FloatArray:

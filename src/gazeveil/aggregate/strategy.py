@@ -18,6 +18,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.saliency import Saliency
@@ -40,7 +43,7 @@ class Task:
         delta: The δ that may be spent on it; 0 for pure promises.
         neighbours: How neighbouring data sets differ.
         blur_cells: Standard deviation of the point-spread function of the rendered map, in cells.
-        saliency: What the picture that was looked at says about gaze, if it is known; only tunes the decoder.
+        saliency: What the picture that was looked at says about gaze, if it is known.
     """
 
     grid: Grid
@@ -67,6 +70,11 @@ class Estimate:
         data_share: How much of the picture is data rather than prior, from 0 to 1.
         picture_share: How much of the prior behind ``map`` follows the stimulus's own pixels, from 0 to 1; 0 where
             they were not given.
+        error_sd: How far the map of the same participants without noise may be from ``map``, as a standard deviation:
+            noise and what the prior hides. 95 % intervals reach 1.96 of them to both sides, and end at 0.
+        population_sd: The same for the map of all people whom the participants stand for.
+        hot_spots: Cells that have more than four times the gaze of an even map; at most one in ten such cells is
+            expected not to have it.
     """
 
     map: FloatArray
@@ -74,10 +82,15 @@ class Estimate:
     prior: FloatArray
     data_share: float
     picture_share: float = 0.0
+    error_sd: FloatArray | None = None
+    population_sd: FloatArray | None = None
+    hot_spots: NDArray[np.bool_] | None = None
 
     def __repr__(self) -> str:
         rows, columns = self.map.shape
-        return f"Estimate({rows} × {columns} cells, {self.data_share:.0%} from data)"
+        pictured = f", {self.picture_share:.0%} of its prior from the picture" if self.picture_share else ""
+        spots = "" if self.hot_spots is None else f", {int(self.hot_spots.sum())} cells in hot spots"
+        return f"Estimate({rows} × {columns} cells, {self.data_share:.0%} from data{pictured}{spots})"
 
 
 class Strategy(NoisySum):

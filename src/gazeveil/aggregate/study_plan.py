@@ -16,8 +16,9 @@ from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, add_products, dwell, to_bounded_integers
 from gazeveil.aggregate.noisy_sum import NoisySum
-from gazeveil.aggregate.picture import drawn
+from gazeveil.aggregate.picture import MOST_SEPARATELY, drawn, drawn_separately
 from gazeveil.aggregate.prior import prior_of
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, bumps_along, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.together import Kinship, Measured, forecast
@@ -153,6 +154,7 @@ class StudyPlan(NoisySum):
         strategy: What is noted of each map.
         most_stimuli: The most stimuli that one observer counts for.
         blur_cells: Standard deviation of the point-spread function, in cells.
+        pictures: What the pictures of stimuli say about gaze, where they are known; only decoding follows them.
     """
 
     grid: Grid
@@ -165,6 +167,7 @@ class StudyPlan(NoisySum):
     strategy: str
     most_stimuli: int
     blur_cells: float
+    pictures: tuple[tuple[str, Saliency], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", above_zero(self.epsilon, "epsilon"))
@@ -231,7 +234,12 @@ class StudyPlan(NoisySum):
             unrelated=1.0 / float(np.sum(weights**2)),
             kinships=(Kinship.none(len(self.stimuli)),),
         )
-        found = drawn(prior_of(self.sight.working), measured, self.grid, self.blur_cells)
+        prior = prior_of(self.sight.working)
+        if len(self.stimuli) > MOST_SEPARATELY:
+            found = drawn(prior, measured, self.grid, self.blur_cells)
+        else:
+            pictures = {self.stimuli.index(name): said for name, said in self.pictures}
+            found = drawn_separately(prior, measured, self.grid, self.blur_cells, pictures)
         maps = {name: found.estimate(place) for place, name in enumerate(self.stimuli)}
         return StudyEstimate(maps, found.mean)
 
@@ -251,8 +259,13 @@ class StudyPlan(NoisySum):
 
     def equal(self, count: int) -> StudyPlan:
         """Return the plan of the first stimuli alone, with equal weights."""
+        first = self.stimuli[:count]
         return replace(
-            self, stimuli=self.stimuli[:count], weights=(1.0,) * count, most_stimuli=min(self.most_stimuli, count)
+            self,
+            stimuli=first,
+            weights=(1.0,) * count,
+            most_stimuli=min(self.most_stimuli, count),
+            pictures=tuple(each for each in self.pictures if each[0] in first),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -270,6 +283,7 @@ class StudyPlan(NoisySum):
             "sigma": self.sigma,
             "grid": self.grid.to_dict(),
             "blur_cells": self.blur_cells,
+            "pictures": {name: {"sha256": said.digest, "said_by": said.said_by} for name, said in self.pictures},
         }
 
 

@@ -12,6 +12,8 @@ What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unk
    then μ exp(d/μ), d the linear estimate of its difference: positive, and of mass 1 after division.
 
 Maps that follow one another in time are alike. An orthonormal turn of time (`Kinship`) makes them unrelated again.
+Where it is known what was to be seen at each moment, the maps may differ from what its pictures say instead, under the
+centre that the mean shows. The evidence of all maps decides how much of that is believed.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from itertools import product
 
 import numpy as np
 
-from gazeveil.aggregate.prior import Prior
+from gazeveil.aggregate.prior import Prior, floored
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray, IntArray
@@ -49,6 +51,11 @@ _NEGLIGIBLE = 1e-2
 _RARE = 1e-3
 _WEIGHTS_ANSWER = 1.3
 """The weights of the models answer to noise too. What is stated for the mean is widened by so much, as measured."""
+
+_POWERS = (0.6, 1.0, 1.5)
+"""How sharply gaze may follow what pictures say."""
+_CENTRE_POWER, _BROAD, _PICTURE_FLOOR = 0.62, 2.5, 0.03
+"""How much of the centre is left where pictures are known, how many blurs wide the centre is, and the even part."""
 
 _FLOOR = 1e-3
 """The least that a cell of the mean map has, as a part of an even map."""
@@ -127,6 +134,7 @@ class DecodedTogether:
         mean_data_share: How much of the mean is data rather than prior.
         gain: The gain that was found.
         amplitudes: The relative variances of sharp and wide hot spots that were found likeliest.
+        picture_share: How likely it is that maps follow what pictures say.
     """
 
     maps: FloatArray
@@ -137,17 +145,42 @@ class DecodedTogether:
     mean_data_share: float
     gain: float
     amplitudes: tuple[float, float]
+    picture_share: float = 0.0
 
 
 @one_thread()
-def decode_together(prior: Prior, measured: Measured, blur: Blur) -> DecodedTogether:
-    """Return the mean map and the single maps that the measured numbers suggest."""
+def decode_together(
+    prior: Prior, measured: Measured, blur: Blur, contents: FloatArray | None = None, believed: float = 0.0
+) -> DecodedTogether:
+    """Return the mean map and the single maps that the measured numbers suggest.
+
+    Args:
+        prior: What is known about the mean.
+        measured: What was measured.
+        blur: The blur of the maps.
+        contents: What the picture behind each map says, a row a map, if that is known.
+        believed: How likely it is beforehand that maps follow it.
+    """
     center = decode_mean(prior, measured, blur)
-    around = _Around(prior, measured, center)
-    weights, scales = around.evidence()
-    maps, noise_sd, share = around.estimate(weights, scales, blur)
+    arounds = [_Around(prior, measured, center)]
+    before = [1.0]
+    if contents is not None:
+        arounds += [_pictured(prior, measured, center, blur, contents**power) for power in _POWERS]
+        before = [1 - believed, *([believed / len(_POWERS)] * len(_POWERS))]
+    found = [around.evidence() for around in arounds]
+    most = max(float(logs.max()) for logs, _ in found)
+    chances = np.array([chance * np.exp(logs - most).sum() for chance, (logs, _) in zip(before, found, strict=True)])
+    chances /= chances.sum()
+    maps, noise_sd, share = (np.zeros(1) for _ in range(3))
+    for chance, around, (logs, scales) in zip(chances, arounds, found, strict=True):
+        if chance >= min(_NEGLIGIBLE, chances.max()):
+            weights = np.exp(logs - logs.max())
+            own = around.estimate(weights / weights.sum(), scales, blur)
+            maps, noise_sd, share = (old + chance * new for old, new in zip((maps, noise_sd, share), own, strict=True))
+    logs, scales = found[int(np.argmax(chances))]
+    weights = np.exp(logs - logs.max())
     return DecodedTogether(
-        maps=maps,
+        maps=maps / maps.sum(axis=1, keepdims=True),
         noise_sd=noise_sd,
         data_share=share,
         mean=center.map,
@@ -155,7 +188,18 @@ def decode_together(prior: Prior, measured: Measured, blur: Blur) -> DecodedToge
         mean_data_share=center.data_share,
         gain=center.gain,
         amplitudes=scales[int(np.argmax(weights.sum(axis=0)))],
+        picture_share=float(chances[1:].sum()),
     )
+
+
+def _pictured(prior: Prior, measured: Measured, center: Center, blur: Blur, contents: FloatArray) -> _Around:
+    """Return the model of maps around what pictures say under the study's centre."""
+    broad = _blurred(prior, center.map[:, None], (_BROAD * blur[0], _BROAD * blur[1]))[:, 0]
+    expected = np.array(
+        [floored(content * (broad / broad.max()) ** _CENTRE_POWER, _PICTURE_FLOOR) for content in contents]
+    )
+    middle = Center(expected.mean(axis=0), center.gain, np.zeros(prior.grid.size), center.data_share)
+    return _Around(prior, measured, middle, expected)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,11 +305,12 @@ def _open_variance(prior: Prior, mean: FloatArray, hot_spots: Sequence[tuple[flo
 
 @dataclass(slots=True, eq=False)
 class _Around:
-    """The linear model of single maps around their mean."""
+    """The linear model of single maps around their mean, or around what is expected of each, a row a map."""
 
     prior: Prior
     measured: Measured
     center: Center
+    expected: FloatArray | None = None
     _expected: FloatArray = field(init=False)
     _draw: FloatArray = field(init=False)
     _reach: tuple[FloatArray, FloatArray] = field(init=False)
@@ -280,7 +325,7 @@ class _Around:
         self._signal = features.T @ sharp, features.T @ wide
 
     def evidence(self) -> tuple[FloatArray, list[tuple[float, float]]]:
-        """Return the weight of each kinship (rows) and pair of amplitudes (columns), and the pairs."""
+        """Return how likely each kinship (rows) and pair of amplitudes (columns) are, as logarithms, and the pairs."""
         scales = list(product(SHARP, WIDE))
         logs = np.tile(
             [_log_chance(sharp) + _log_chance(wide) for sharp, wide in scales], (len(self.measured.kinships), 1)
@@ -294,8 +339,7 @@ class _Around:
                     signal = self.center.gain**2 * (kinship.variances * kinship.gains**2)[which]
                     spread = 1.0 + signal[:, None] * values
                     logs[i, j] -= 0.5 * float(np.sum((turned[i][which] @ whiten.T) ** 2 / spread + np.log(spread)))
-        weights = np.exp(logs - logs.max())
-        return weights / weights.sum(), scales
+        return logs, scales
 
     def estimate(
         self, weights: FloatArray, scales: list[tuple[float, float]], blur: Blur
@@ -305,7 +349,8 @@ class _Around:
         likely = np.flatnonzero(weights.max(axis=0) >= _NEGLIGIBLE).tolist()
         shift = self._shift(weights[:, likely], [scales[j] for j in likely])
         shift /= weights[:, likely].sum() * mean
-        maps = mean * np.exp(shift - np.max(shift, axis=1, keepdims=True))
+        expected = mean if self.expected is None else self.expected
+        maps = expected * np.exp(shift - np.max(shift, axis=1, keepdims=True))
         maps /= maps.sum(axis=1, keepdims=True)
         kinship, scale = divmod(int(np.argmax(weights)), len(scales))
         noise, share = self._errors(self.measured.kinships[kinship], scales[scale], maps, blur)
@@ -370,7 +415,12 @@ class _Around:
         return np.asarray(own * open_ / (1.0 + own**2 * open_ * values))
 
     def _turned(self, kinship: Kinship) -> FloatArray:
-        """Return what was measured, less what the mean map explains, turned."""
+        """Return what was measured, less what the expected maps explain, turned."""
+        if self.expected is not None:
+            explained = kinship.turned(self.expected @ self.measured.features)
+            return np.asarray(
+                kinship.turned(self.measured.numbers) - self.center.gain * kinship.gains[:, None] * explained
+            )
         mean_gains = kinship.turned(np.ones(len(self.measured.numbers))) * kinship.gains
         return np.asarray(
             kinship.turned(self.measured.numbers) - np.outer(self.center.gain * mean_gains, self._expected)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.render import check_blur
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.sight import SIGHTS
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import LEAST_WEIGHT, StudyPlan
@@ -43,6 +44,9 @@ class PrivateHeatmaps:
         mean_only: Release nothing but the mean over all stimuli, with the whole budget.
         cell_deg: Size of a cell in degrees.
         blur_deg: Standard deviation of the point-spread function in degrees.
+        pictures: What the pixels of stimuli say about gaze, by name: `Saliency.of(pixels)`. Of the others, what the
+            study declares: a map of likely gaze, else the picture.
+        follow_declared: Whether what the study declares may speak.
     """
 
     product: ClassVar[str] = "heatmaps"
@@ -55,6 +59,8 @@ class PrivateHeatmaps:
     mean_only: bool = False
     cell_deg: float = 1.0
     blur_deg: float = 1.1
+    pictures: Mapping[str, Saliency] = field(default_factory=dict)
+    follow_declared: bool = True
 
     __repr__ = brief
 
@@ -103,6 +109,7 @@ class PrivateHeatmaps:
             strategy=self.strategy,
             most_stimuli=min(self.most_stimuli or len(stimuli), len(stimuli)),
             blur_cells=self.blur_deg / self.cell_deg,
+            pictures=tuple((name, self.pictures[name]) for name in stimuli if name in self.pictures),
         )
 
     def strategy_for(self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction) -> Strategy:

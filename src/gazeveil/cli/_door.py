@@ -23,7 +23,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from gazeveil.cli._output import print_json, print_line, print_table, progress
+from gazeveil.cli._output import print_json, print_line, progress, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.gaze.corpus import Corpus
@@ -135,12 +135,16 @@ class Door:
             )
         with progress("writing", quiet=self.as_json) as tell:
             release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
+        shares = release.measurement.shares(release.value)
+        warnings = (*plan.warnings, *(() if shares is None else shares.warnings()))
         if self.as_json:
             record = json.loads((out / NAME).read_text(encoding="utf-8"))
             about = {"out": out, "private_report": private_report_of(out), "charged": release.receipt is not None}
-            print_json({**about, "warnings": plan.warnings, **record})
+            print_json({**about, "warnings": warnings, **record})
         else:
             _report(release.in_words(), out)
+            for warning in warnings[len(plan.warnings) :]:
+                print(f"warning: {warning}", file=sys.stderr)
         return release
 
     def _show(self, lines: Iterable[Line], preview: pl.DataFrame | None, warnings: Iterable[str]) -> None:
@@ -149,9 +153,7 @@ class Door:
             return
         for line in lines:
             print_line(*line)
-        if preview is not None:
-            columns = [name.replace("_", " ") for name in preview.columns]
-            print_table("what to expect", columns, [list(row) for row in preview.iter_rows()])
+        show_preview(preview)
         for warning in warnings:
             print(f"warning: {warning}", file=sys.stderr)
 

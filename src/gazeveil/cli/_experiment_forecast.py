@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gazeveil.cli._experiment_trust import EVERY, pictured_by
 from gazeveil.cli._output import AsJson, Progress, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.errors import OptionError
 
 if TYPE_CHECKING:
+    from gazeveil.aggregate.saliency import Saliency
     from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
     from gazeveil.experiments.usefulness.joint_forecasts import JointOutcome
 
@@ -45,6 +47,10 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
         delta: Annotated[str, typer.Option("--delta", metavar="NUMBER", help="δ of each heatmap.")] = "1e-5",
         images: Annotated[int, typer.Option("--images", min=1, help="How many scenes at most.")] = 40,
         split: Annotated[str, typer.Option("--split", help="`test` or `tune`, as for heatmap.")] = "test",
+        contents: Annotated[
+            Path | None,
+            typer.Option("--contents", help="For heatmap: maps predicted from the scenes' pictures, an .npz file."),
+        ] = None,
         seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
         screen: ScreenPx = None,
         size_mm: SizeMm = None,
@@ -57,6 +63,8 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
         sizes, assumed = sizes_of(screen, size_mm, distance_mm), ""
         if sizes and (product == "features" or data in {"simulated", "osie"}):
             raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")
+        if contents is not None and (product != "heatmap" or data == "simulated"):
+            raise OptionError("--contents is for single heatmaps of scenes that have pictures")
         if product == "features":
             _features(data, seed, as_json)
             return
@@ -66,10 +74,11 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
             title = f"simulated films {split}"
         else:
             with progress("gathering gaze", quiet=as_json) as tell:
-                gallery = gallery_of(data, split, images, seed, tell, sizes)
+                gallery = gallery_of(data, split, images if contents is None else EVERY, seed, tell, sizes)
+            gallery, pictures = (gallery, {}) if contents is None else pictured_by(gallery, contents, images)[:2]
             assumed = gallery.assumed
             title = f"{gallery.name} {split}, {len(gallery.scenes)} scenes"
-            rows = _maps(product, gallery, people, epsilon, delta, seed, as_json)
+            rows = _maps(product, gallery, pictures, people, epsilon, delta, seed, as_json)
         if as_json:
             print_json({"product": product, "data": data, "split": split, "rows": rows, "assumed": assumed})
             return
@@ -84,7 +93,14 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
 
 
 def _maps(
-    product: str, gallery: Gallery, people: tuple[int, ...], epsilon: str, delta: str, seed: int, quiet: bool
+    product: str,
+    gallery: Gallery,
+    pictures: Mapping[str, Saliency],
+    people: tuple[int, ...],
+    epsilon: str,
+    delta: str,
+    seed: int,
+    quiet: bool,
 ) -> list[dict[str, Any]]:
     from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415  (loads the decoder)
     from gazeveil.experiments.usefulness.forecasts import outcomes  # noqa: PLC0415
@@ -96,7 +112,9 @@ def _maps(
 
     with progress("making maps", quiet=quiet) as tell:
         if product == "heatmap":
-            found = outcomes(gallery, participants=people, epsilon=epsilon or "1", delta=delta, seed=seed, tell=tell)
+            found = outcomes(
+                gallery, pictures, participants=people, epsilon=epsilon or "1", delta=delta, seed=seed, tell=tell
+            )
             return [
                 _row(one.participants, one.cc, one.expected, one.low, one.high) | {"prior": list(one.prior)}
                 for one in found

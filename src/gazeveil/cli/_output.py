@@ -12,11 +12,14 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
 from gazeveil.errors import GazeveilError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
@@ -74,6 +77,13 @@ class Progress(Protocol):
     def __call__(self, done: float, total: float | None = None) -> None:
         """Say how far the job is."""
         ...
+
+
+def show_preview(preview: pl.DataFrame | None) -> None:
+    """Show what to expect of single numbers, or of the designs that were compared, if that is known."""
+    if preview is not None:
+        columns = [name.replace("_", " ") for name in preview.columns]
+        print_table("what to expect", columns, [list(row) for row in preview.iter_rows()])
 
 
 @contextmanager

@@ -48,6 +48,9 @@ def aoi(
     ] = None,
     detector: Annotated[str, typer.Option("--detector", help="What finds fixations: idt or ivt.")] = "idt",
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the intervals.")] = 0.95,
+    no_picture_prior: Annotated[
+        bool, typer.Option("--no-picture-prior", help="Declared pictures do not help with shares of time.")
+    ] = False,
     most_fixations: Annotated[
         int, typer.Option("--most-fixations", help="Fixations that count in a viewing.", rich_help_panel=_CAPS)
     ] = 12,
@@ -78,6 +81,7 @@ def aoi(
         delta=delta,
         detector=DETECTORS[detector](),
         confidence=confidence,
+        follow_declared=not no_picture_prior,
     )
     asked = mechanism if compare is None else GroupComparison(mechanism, read_groups(compare))
     door.release(door.study(), asked, stimuli=stimulus or None)

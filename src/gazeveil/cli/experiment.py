@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from gazeveil.cli import _experiment_features, _experiment_forecast, _experiment_identify, _experiment_veils
+from gazeveil.cli import (
+    _experiment_features,
+    _experiment_forecast,
+    _experiment_identify,
+    _experiment_picture,
+    _experiment_veils,
+)
+from gazeveil.cli._experiment_trust import EVERY, TrustOptions, trust
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
 from gazeveil.errors import InputError, OptionError
@@ -47,7 +54,25 @@ def heatmap(
     split: Annotated[
         str, typer.Option("--split", help="`test`: scenes that no constant was tuned on; `tune`: the others.")
     ] = "test",
-    methods: Annotated[str, typer.Option("--methods", help="Methods to compare, with commas; all by default.")] = "",
+    methods: Annotated[
+        str,
+        typer.Option(
+            "--methods", help="Methods to compare, with commas; all by default. With pictures: right, wrong, none."
+        ),
+    ] = "",
+    pictures: Annotated[
+        Path | None,
+        typer.Option("--pictures", help="Folder of pictures by the scenes' names; of OSIE those never trained on."),
+    ] = None,
+    contents: Annotated[
+        Path | None,
+        typer.Option("--contents", help="Maps predicted from pictures by the scenes' names, as an .npz file."),
+    ] = None,
+    trusted: Annotated[
+        bool,
+        typer.Option("--trust", help="Compare releases with their priors, error bars and hot spots with the truth."),
+    ] = False,
+    viewers: Annotated[str, typer.Option("--viewers", help="With --trust: these viewers alone, as 9-15.")] = "",
     seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
     screen: ScreenPx = None,
@@ -60,19 +85,28 @@ def heatmap(
     from gazeveil.experiments.usefulness import heatmaps as usefulness  # noqa: PLC0415
     from gazeveil.pictures import canvas  # noqa: PLC0415
 
+    pictured = pictures is not None or contents is not None
+    with_trust = trusted or bool(viewers) or pictured
+    if pictured and data == "simulated":
+        raise OptionError("simulated scenes have no pictures", hint="use osie or a corpus of your own")
     plan = usefulness.Plan(
         observers=_numbers(observers, int, "--observers"),
         epsilons=_numbers(epsilon, float, "--epsilon"),
         delta=delta,
-        methods=tuple(name.strip() for name in methods.split(",") if name.strip()),
+        methods=() if with_trust else tuple(name.strip() for name in methods.split(",") if name.strip()),
         repeats=repeats,
         seed=seed,
     )
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed
     with progress("gathering gaze", quiet=as_json) as tell:
-        gallery = _gallery(data, split, images, seed, tell, sizes_of(screen, size_mm, distance_mm))
+        some = EVERY if pictured else images  # those that have pictures are picked afterwards
+        gallery = _gallery(data, split, some, seed, tell, sizes_of(screen, size_mm, distance_mm))
     labelled = split if gallery.name in {"simulated", "osie"} else ""
+    if with_trust:
+        asked = TrustOptions(pictures=pictures, contents=contents, images=images, viewers=viewers, methods=methods)
+        trust(gallery, plan, labelled, asked, out, as_json)
+        return
     with progress("making heatmaps", quiet=as_json) as tell:
         found = usefulness.compare(gallery, plan, split=labelled, tell=tell)
     files = [] if out is None else report.write(found, out)
@@ -153,4 +187,7 @@ app.command("veils", epilog="Example: `gazeveil experiment veils --presets lphu,
 )
 app.command("identify", epilog="Example: `gazeveil experiment identify --experiment vr --recognisers committee,lda`")(
     _experiment_identify.experiment_identify
+)
+app.command("picture-model", epilog="Example: `gazeveil experiment picture-model sets --out readout.npz`")(
+    _experiment_picture.experiment_picture_model
 )

@@ -12,6 +12,7 @@ import typer
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
+from gazeveil.errors import OptionError
 
 app = command_app()
 
@@ -28,10 +29,26 @@ def heatmap(
     ] = "auto",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the picture in degrees.")] = 1.1,
-    overlay: Annotated[Path | None, typer.Option("--overlay", help="The stimulus as a PNG, to draw it over.")] = None,
-    saliency: Annotated[
-        Path | None, typer.Option("--saliency", help="The stimulus as a PNG, whose pixels the decoder may use.")
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            "--overlay",
+            help="The stimulus as it filled the screen (PNG): for the prior, and to draw over.",
+        ),
     ] = None,
+    saliency: Annotated[
+        Path | None, typer.Option("--saliency", help="The same, but for the prior alone: nothing is drawn over it.")
+    ] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            "--prior", help="A public map of where gaze is likely, in place of a picture: rows x columns, .npy."
+        ),
+    ] = None,
+    no_picture_prior: Annotated[
+        bool, typer.Option("--no-picture-prior", help="Neither picture nor map of likely gaze shapes the prior.")
+    ] = False,
 ) -> None:
     """Release a differentially private heatmap of one stimulus.
 
@@ -40,10 +57,19 @@ def heatmap(
     from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
     from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
 
-    study = door.study().with_picture(stimulus, overlay)
-    screen = study.stimulus(stimulus).screen
-    picture = None if saliency is None else Saliency.of(read_picture(saliency, screen))
+    if saliency is not None and prior is not None:
+        raise OptionError("--saliency and --prior exclude each other", hint="give the picture, or a map of your own")
+    if no_picture_prior and (saliency is not None or prior is not None):
+        raise OptionError("--no-picture-prior excludes --saliency and --prior", hint="--picture is for drawing, too")
+    study = door.study().with_picture(stimulus, picture).with_prior(stimulus, prior)
+    said = None if saliency is None else Saliency.of(read_picture(saliency, study.stimulus(stimulus).screen))
     mechanism = PrivateHeatmap(
-        epsilon=epsilon, delta=delta, strategy=strategy, cell_deg=cell_deg, blur_deg=blur_deg, picture=picture
+        epsilon=epsilon,
+        delta=delta,
+        strategy=strategy,
+        cell_deg=cell_deg,
+        blur_deg=blur_deg,
+        picture=said,
+        follow_declared=not no_picture_prior,
     )
     door.release(study, mechanism, stimulus=stimulus)

@@ -39,8 +39,11 @@ def heatmaps(
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
     pictures: Annotated[
-        Path | None, typer.Option("--pictures", help="A folder with the stimuli as PNG, to draw over.")
+        Path | None, typer.Option("--pictures", help="A folder with the stimuli as PNG: drawn over, and priors.")
     ] = None,
+    no_picture_prior: Annotated[
+        bool, typer.Option("--no-picture-prior", help="Neither pictures nor maps of likely gaze shape the prior.")
+    ] = False,
 ) -> None:
     """Release private heatmaps of many stimuli under one budget.
 
@@ -59,5 +62,6 @@ def heatmaps(
         mean_only=mean_only,
         cell_deg=cell_deg,
         blur_deg=blur_deg,
+        follow_declared=not no_picture_prior,
     )
     door.release(study, mechanism, stimuli=names)

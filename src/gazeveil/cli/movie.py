@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,10 @@ import typer
 
 from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
-from gazeveil.cli._output import command_app
+from gazeveil.cli._output import command_app, progress
+from gazeveil.errors import OptionError
+from gazeveil.release.study import Stimulus
+from gazeveil.release.study_files import find_frames
 
 app = command_app()
 
@@ -34,7 +38,14 @@ def movie(
     strategy: Annotated[str, typer.Option("--strategy", help="What is noted of maps: bumps, histogram.")] = "bumps",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
-    overlay: Annotated[Path | None, typer.Option("--overlay", help="A still as a PNG, to draw over.")] = None,
+    overlay: Annotated[Path | None, typer.Option("--overlay", help="A still (PNG): drawn over, and a prior.")] = None,
+    frames: Annotated[
+        Path | None,
+        typer.Option("--frames", help="A folder with the film's frames as PNG, evenly over the time: priors."),
+    ] = None,
+    no_picture_prior: Annotated[
+        bool, typer.Option("--no-picture-prior", help="Neither pictures nor maps of likely gaze shape the prior.")
+    ] = False,
     speed: Annotated[float, typer.Option("--speed", help="How fast videos run; 1 is real time.")] = 1.0,
 ) -> None:
     """Release a private heatmap that changes over time.
@@ -49,6 +60,26 @@ def movie(
         strategy=strategy,
         cell_deg=cell_deg,
         blur_deg=blur_deg,
+        follow_declared=not no_picture_prior,
     )
     study = door.study().with_picture(stimulus, overlay)
+    if frames is not None:
+        if no_picture_prior:
+            raise OptionError("--no-picture-prior excludes --frames", hint="frames are there for the prior alone")
+        mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=door.as_json)
     door.release(study, mechanism, stimulus=stimulus, speed=speed)
+
+
+def _following(frames: Path, mechanism: DynamicHeatmap, shown: Stimulus, *, as_json: bool) -> DynamicHeatmap:
+    """Return the mechanism with what the frame in the middle of each bin says."""
+    from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
+    from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
+
+    bins = mechanism.bins(shown.seconds)
+    found: dict[Path, Saliency] = {}
+    wanted = find_frames(frames, bins)
+    with progress("looking at frames", quiet=as_json) as tell:
+        for done, path in enumerate(dict.fromkeys(wanted)):
+            tell(done, bins)
+            found[path] = Saliency.of(read_picture(path, shown.screen))
+    return replace(mechanism, pictures=tuple(found[path] for path in wanted))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.cli._output import AsJson, command_app, print_json, print_line
+from gazeveil.cli._output import AsJson, command_app, print_json, print_line, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
@@ -177,6 +177,7 @@ def _show(made: Plan, found: Forecast | None, answer: Answer | None, out: Path |
     else:
         print_line("worth it", "yes" if found.worth_it else "no: a release would be refused without --anyway")
         print_line("basis", found.basis)
+    show_preview(made.measurement.preview())
     if (identified := made.measurement.identification()) is not None:
         print_line("identity", identified.warning())
     for warning in made.warnings:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ font-weight:600;color:#fff;background:var(--good)}
 .gazeveil-card .belief b{position:absolute;left:50%;top:-.2rem;bottom:-.2rem;width:2px;margin-left:-1px;
 background:var(--ink)}
 .gazeveil-card .scale{display:flex;justify-content:space-between;font-size:.75rem;color:var(--soft)}
+.gazeveil-card img{max-width:100%;margin:.6rem 0 0}
 .gazeveil-card .fine{margin-top:1rem;padding-top:.8rem;border-top:1px solid var(--line);font-size:.85rem;
 color:var(--soft)}
 @media (prefers-color-scheme:dark){.gazeveil-card{--ink:#e8ecf3;--soft:#a3aebf;--paper:#171c24;--line:#2c3542;
@@ -42,9 +44,10 @@ color:var(--soft)}
 """
 
 
-def card(statement: Statement, *, title: str, whole_page: bool) -> str:
+def card(statement: Statement, *, title: str, whole_page: bool, picture: bytes | None = None) -> str:
     """Return a card, or a page that holds nothing but the card."""
-    body = _guarantee(statement) if statement.proven else _no_guarantee(statement)
+    shown = _shown(statement, picture)
+    body = _guarantee(statement, shown) if statement.proven else _no_guarantee(statement) + shown
     of_windows = isinstance(statement.guarantee.unit, WindowOfGaze)
     strength = f"{statement.strength} for one window" if of_windows else str(statement.strength)
     verdict, marked = (f"Proven, {strength}", "verdict") if statement.proven else ("Not proven", "verdict none")
@@ -66,7 +69,7 @@ def card(statement: Statement, *, title: str, whole_page: bool) -> str:
     )
 
 
-def _guarantee(statement: Statement) -> str:
+def _guarantee(statement: Statement, shown: str) -> str:
     from gazeveil.privacy.statement import AGAINST, neighbours_in_words  # noqa: PLC0415
 
     parts = [
@@ -79,9 +82,19 @@ def _guarantee(statement: Statement) -> str:
         ("Public facts", _facts(statement)),
         ("Who you are", _words(statement.identification)),
         ("So far", _words(statement.together())),
+        ("What is shown", shown),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in parts if text)
     return f'<dl>{listed}</dl><p class="fine">{escape(statement.limits())}<br>{escape(str(statement.guarantee))}</p>'
+
+
+def _shown(statement: Statement, picture: bytes | None) -> str:
+    """Say and show what the released value is made of."""
+    said = "".join(f"<p>{_words(each)}</p>" for each in statement.shows)
+    if picture is None:
+        return said
+    alt = "Three maps: the prior, the release, and what the data changed"
+    return f'{said}<img alt="{alt}" src="data:image/png;base64,{b64encode(picture).decode()}"/>'
 
 
 def _words(text: str) -> str:

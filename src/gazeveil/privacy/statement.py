@@ -82,6 +82,7 @@ class Statement:
         facts: The public facts that it rests on, where they are known.
         identification: How often participants were identified behind it, as measured, in words; empty where that is
             not a question.
+        shows: What the released value is made of, in sentences; empty where there is nothing to say.
     """
 
     guarantee: Guarantee
@@ -91,6 +92,7 @@ class Statement:
     total: Guarantee | None = None
     facts: tuple[StatedFact, ...] = ()
     identification: str = ""
+    shows: tuple[str, ...] = ()
 
     @property
     def strength(self) -> Strength | None:
@@ -258,7 +260,14 @@ class Statement:
     def paragraph(self) -> str:
         """Return the statement as one paragraph."""
         if not self.proven:
-            parts = [self.how_much(), NOTHING_PROVEN, self.identification, self.rests_on(), self.together()]
+            parts = [
+                self.how_much(),
+                NOTHING_PROVEN,
+                self.identification,
+                self.rests_on(),
+                self.together(),
+                *self.shows,
+            ]
         else:
             parts = [
                 f"What is protected: {self.protects}.",
@@ -271,14 +280,27 @@ class Statement:
                 self.limits(),
                 self.identification,
                 self.together(),
+                *self.shows,
             ]
         return " ".join(part for part in parts if part)
 
-    def card(self, *, title: str = "What this release guarantees you", whole_page: bool = False) -> str:
-        """Return the statement as HTML that stands for itself: no scripts, no fonts, no pictures from elsewhere."""
+    def card(
+        self,
+        *,
+        title: str = "What this release guarantees you",
+        whole_page: bool = False,
+        picture: bytes | None = None,
+    ) -> str:
+        """Return the statement as HTML that stands for itself: no scripts, no fonts, no pictures from elsewhere.
+
+        Args:
+            title: The heading.
+            whole_page: Whether it is a page, or a part of one.
+            picture: A PNG picture of what the released value is made of.
+        """
         from gazeveil.privacy._card import card  # noqa: PLC0415
 
-        return card(self, title=title, whole_page=whole_page)
+        return card(self, title=title, whole_page=whole_page, picture=picture)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain values."""
@@ -301,6 +323,7 @@ class Statement:
                 for _, name, windows, epsilon, delta in self._spans()
             ],
             "identification": self.identification,
+            "shows": list(self.shows),
             "conditional_on": list(self.conditional_on),
             "total": None if self.total is None else self.total.to_dict(),
             "text": self.paragraph(),
@@ -314,6 +337,7 @@ def statement(
     total: Guarantee | None = None,
     facts: Iterable[StatedFact] = (),
     identification: str = "",
+    shows: Iterable[str] = (),
 ) -> Statement:
     """Return the privacy statement for a guarantee.
 
@@ -323,8 +347,14 @@ def statement(
         total: What this and all earlier releases from the same data guarantee together, if it is known.
         facts: The public facts that the release rests on, if they are known.
         identification: How often participants were identified behind it, as measured, in words.
+        shows: What the released value is made of, in sentences.
     """
-    more: dict[str, Any] = {"total": total, "facts": tuple(facts), "identification": identification}
+    more: dict[str, Any] = {
+        "total": total,
+        "facts": tuple(facts),
+        "identification": identification,
+        "shows": tuple(shows),
+    }
     if isinstance(guarantee, Unproven):
         return Statement(guarantee, None, None, **more)
     stated = _in_epsilon(guarantee.restated(neighbours=Neighbours.REPLACE_ONE), delta)

@@ -47,7 +47,7 @@ KINDS: dict[str, tuple[str, str]] = {
         "Maps and area statistics merge them; series cut the rest.",
     ),
     "recording-missing": ("declared stimulus without a recording", "Counts as absent."),
-    "file-changed": ("declared picture or areas missing or changed", "Releases that use the file are refused."),
+    "file-changed": ("declared picture, areas or prior missing or changed", "Releases that use the file are refused."),
     "no-gaze": ("recording without gaze", "Counts as absent."),
     "too-short": ("shorter than declared", "Used as far as it goes; the rest counts as absent."),
     "too-long": ("longer than declared", "Maps use all of it; series and movies are cut at the declared length."),
@@ -306,12 +306,11 @@ class _Labels:
 
 def _files(study: Study) -> Iterator[Finding]:
     for stimulus in study.stimuli:
-        for what, declared in (("picture", stimulus.picture), ("areas", stimulus.areas)):
-            if declared is not None:
-                try:
-                    checked_file(declared)
-                except GazeveilError as error:
-                    yield Finding("file-changed", f"The {what} of {stimulus.name!r}: {error.message}.")
+        for what, declared in stimulus.files().items():
+            try:
+                checked_file(declared)
+            except GazeveilError as error:
+                yield Finding("file-changed", f"The {what} of {stimulus.name!r}: {error.message}.")
 
 
 def _samples(study: Study, corpus: Corpus, labels: _Labels, tell: Tell) -> Iterator[Finding]:

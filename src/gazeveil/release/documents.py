@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gazeveil.privacy.statement import Statement
 from gazeveil.release.evidence import evidence
 from gazeveil.release.methods import methods
 from gazeveil.release.registry_entry import registry_entry
@@ -16,13 +17,15 @@ from gazeveil.release.release import Release
 
 STATEMENT_PAGE, STATEMENT_TEXT = "statement.html", "statement.txt"
 METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
+PARTS = "heatmap.parts.png"
+"""What a heatmap is made of, three maps side by side. Where a folder holds it, the statement's page shows it."""
 
 
 def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
     """Write all documents of a release into its folder."""
     statement = release.statement()
     texts = {
-        STATEMENT_PAGE: statement.card(whole_page=True),
+        STATEMENT_PAGE: statement_page(statement, folder),
         STATEMENT_TEXT: statement.paragraph() + "\n",
         METHODS: methods(release, about_the_value),
         EVIDENCE: evidence(release, about_the_value),
@@ -31,3 +34,9 @@ def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) ->
         texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+
+
+def statement_page(statement: Statement, folder: Path) -> str:
+    """Return the page for participants, with the picture of what the value is made of, where the folder holds one."""
+    parts = folder / PARTS
+    return statement.card(whole_page=True, picture=parts.read_bytes() if parts.is_file() else None)

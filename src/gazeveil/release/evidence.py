@@ -16,6 +16,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.privacy.statement import neighbours_in_words
 from gazeveil.release import methods
 from gazeveil.release.release import Release
+from gazeveil.release.shares import Shares
 from gazeveil.release.words import exactly, formal, plain, stated_facts
 
 SIDE_CHANNELS = (
@@ -146,7 +147,11 @@ def _worth(release: Release, about_the_value: Mapping[str, Any]) -> list[_Row]:
         expected = f"Expected before the release: {forecast.in_words()}. {forecast.basis}"
     stated = {key: value for key, value in about_the_value.items() if isinstance(value, int | float | str)}
     rows = [_Row("Utility", escape(expected))]
-    if isinstance(share := stated.pop("data_share", None), float):
+    if (shares := Shares.from_record(about_the_value)) is not None:
+        for name in shares.to_dict():
+            stated.pop(name, None)
+        rows.append(_Row("Prior", _list((*shares.in_words(), *shares.warnings()))))
+    elif isinstance(share := stated.pop("data_share", None), float):
         rows.append(
             _Row("Prior", f"{share:.0%} of the value comes from the data, {1 - share:.0%} from a public prior.")
         )

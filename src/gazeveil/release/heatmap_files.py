@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gaze.geometry import Geometry
@@ -20,11 +21,21 @@ from gazeveil.release.study import Stimulus
 from gazeveil.types import FloatArray
 
 CONFIDENCE_SDS = 2.58
-"""Standard deviations of the noise that a cell must exceed the prior by to be a hot spot: 99 % for one cell."""
+"""Standard deviations of the noise that a cell of a whole study's map must exceed the prior by to be a hot spot: 99 %
+for one cell."""
 
+INTERVAL_SDS = 1.96
+"""Standard deviations to both sides of a map that make up a 95 % interval."""
+
+
+MOST_STRETCHED = 1.3
+"""How far the cells of a user's own map may be from squares: beyond it, rows and columns were taken for one another."""
 
 MOST_DRAWN = 200
 """The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
+
+PRIOR_MAPS = "prior_maps.npz"
+"""The file with what pictures, or maps of the user's own, said about gaze, by stimulus or by moment."""
 
 
 Drawing = tuple[plots.MapPictures, plots.MapPictures]
@@ -68,9 +79,58 @@ def write_map(
         (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(picture, large, title))
 
 
+def write_parts(estimate: Estimate, geometry: Geometry, path: Path, title: str) -> None:
+    """Write the picture of what a map is made of; none without the extra ``plots``."""
+    if plots.available():
+        path.write_bytes(plots.parts_picture(estimate.prior, estimate.map, estimate.hot_spots, geometry, title))
+
+
+def arrays_of(estimate: Estimate) -> dict[str, NDArray[Any]]:
+    """Return everything that is known about the cells of a map, rows by columns, under the names of its files."""
+    found: dict[str, NDArray[Any] | None] = {
+        "map": estimate.map,
+        "prior": estimate.prior,
+        "noise_sd": estimate.noise_sd,
+        "error_sd": estimate.error_sd,
+        "population_sd": estimate.population_sd,
+        "hot_spots": estimate.hot_spots,
+    }
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def interval(values: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the 95 % interval around the cells of a map; it ends at 0, for there is no less gaze than none."""
+    return np.maximum(values - INTERVAL_SDS * sd, 0.0), values + INTERVAL_SDS * sd
+
+
 def hot_spots(estimate: Estimate) -> NDArray[np.bool_]:
-    """Return the cells that stand out of the prior by more than the noise explains."""
+    """Return the cells that have more than four times the gaze of an even map.
+
+    Where nothing is known about more than the noise: those that stand out of the prior by more than it explains.
+    """
+    if estimate.hot_spots is not None:
+        return estimate.hot_spots
     return np.asarray(estimate.map - estimate.prior > CONFIDENCE_SDS * estimate.noise_sd)
+
+
+def read_pixels(path: Path) -> NDArray[np.uint8]:
+    """Read a picture as rows by columns by red, green and blue.
+
+    Raises:
+        InputError: If it is no picture.
+    """
+    try:
+        from matplotlib.image import imread  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra("matplotlib", "plots", "reading a picture") from None
+    try:
+        pixels: NDArray[Any] = imread(path)
+    except (OSError, ValueError, SyntaxError) as error:
+        raise InputError(f"cannot read the picture {path}: {error}", hint="give the stimulus as a PNG file") from None
+    if pixels.ndim == 2:
+        pixels = np.repeat(pixels[:, :, None], 3, axis=2)
+    pixels = pixels[:, :, :3]
+    return pixels if pixels.dtype == np.uint8 else np.round(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
 
 
 def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
@@ -79,19 +139,7 @@ def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
     Raises:
         InputError: If it is no picture, or of other proportions than the plane.
     """
-    try:
-        from matplotlib.image import imread  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("matplotlib", "plots", "drawing over a picture") from None
-    try:
-        pixels: NDArray[Any] = imread(path)
-    except (OSError, ValueError, SyntaxError) as error:
-        raise InputError(f"cannot read the picture {path}: {error}", hint="give the stimulus as a PNG file") from None
-    if pixels.ndim == 2:
-        pixels = np.repeat(pixels[:, :, None], 3, axis=2)
-    pixels = pixels[:, :, :3]
-    if pixels.dtype != np.uint8:
-        pixels = np.round(np.clip(pixels, 0, 1) * 255).astype(np.uint8)
+    pixels = read_pixels(path)
     if geometry.width_px is not None and geometry.height_px is not None:
         wanted, found = geometry.width_px / geometry.height_px, pixels.shape[1] / pixels.shape[0]
         if abs(wanted / found - 1) > 0.02:
@@ -113,6 +161,59 @@ def picture_of(stimulus: Stimulus) -> NDArray[np.uint8] | None:
     return None if stimulus.picture is None else read_picture(checked_file(stimulus.picture), stimulus.screen)
 
 
+def read_map(path: Path, geometry: Geometry) -> Saliency:
+    """Read a map of the user's own of where gaze is likely on a plane, as numpy stores arrays.
+
+    Raises:
+        InputError: If it is no such map, or of quite other proportions than the plane.
+    """
+    hint = "store it with numpy.save: rows by columns, from the upper left"
+    try:
+        with path.open("rb") as file:
+            values = np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"cannot read the map {path}: {error}", hint=hint) from None
+    try:
+        found = Saliency.of_map(values)
+    except InputError as error:
+        raise InputError(f"{path}: {error.message}", hint=error.hint or hint) from None
+    if geometry.width_px is not None and geometry.height_px is not None:
+        rows, columns = values.shape
+        wanted = geometry.width_px / geometry.height_px
+        if not 1 / MOST_STRETCHED <= columns / rows / wanted <= MOST_STRETCHED:
+            raise InputError(
+                f"{path} has {rows} rows and {columns} columns, but the plane is {geometry.width_px:g} x "
+                f"{geometry.height_px:g}: other proportions",
+                hint="rows first, then columns; the map covers the whole plane",
+            )
+    return found
+
+
+def said_of(stimulus: Stimulus) -> Saliency | None:
+    """Return what a study declares about where gaze on a stimulus is likely: its map, else what its picture says.
+
+    None where it declares neither.
+
+    Raises:
+        FileFormatError: If a file is not the declared one.
+        InputError: If it is no map, no picture, or of other proportions than the screen.
+    """
+    if stimulus.prior is not None:
+        return prior_map_of(stimulus)
+    pixels = picture_of(stimulus)
+    return None if pixels is None else Saliency.of(pixels)
+
+
+def prior_map_of(stimulus: Stimulus) -> Saliency | None:
+    """Read the map of likely gaze that a study declares for a stimulus; None where it declares none.
+
+    Raises:
+        FileFormatError: If it is not the declared file.
+        InputError: If it is no map.
+    """
+    return None if stimulus.prior is None else read_map(checked_file(stimulus.prior), stimulus.screen)
+
+
 def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
     """Return an estimate as a table, a row a cell, with columns that say what it is of."""
     rows, columns = estimate.map.shape
@@ -123,8 +224,13 @@ def table_of(estimate: Estimate, **labels: str | None) -> pl.DataFrame:
         "value": estimate.map.ravel(),
         "noise_sd": estimate.noise_sd.ravel(),
         "prior": estimate.prior.ravel(),
-        "hot_spot": hot_spots(estimate).ravel(),
     }
+    for whose, sd in (("", estimate.error_sd), ("population_", estimate.population_sd)):
+        if sd is not None:
+            low, high = interval(estimate.map, sd)
+            cells[f"{whose or 'error_'}sd"] = sd.ravel()
+            cells |= {f"{whose}low": low.ravel(), f"{whose}high": high.ravel()}
+    cells["hot_spot"] = hot_spots(estimate).ravel()
     named = [pl.lit(value, dtype=pl.String).alias(name) for name, value in labels.items()]
     return pl.DataFrame(cells).select(*named, pl.all())
 

@@ -113,15 +113,12 @@ def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None =
 def with_whole_paths(study: Study) -> Study:
     """Return a study whose files and ledger are named by whole paths: equal studies are then equal values."""
     stimuli = tuple(
-        replace(each, picture=_whole_file(each.picture), areas=_whole_file(each.areas)) for each in study.stimuli
+        replace(each, **{what: (_whole(path), digest) for what, (path, digest) in each.files().items()})  # type: ignore[arg-type]
+        for each in study.stimuli
     )
     ledger = study.budget.ledger
     whole = ledger if not ledger or "://" in ledger else str(_whole(Path(ledger)))
     return replace(study, stimuli=stimuli, budget=replace(study.budget, ledger=whole))
-
-
-def _whole_file(declared: tuple[Path, str] | None) -> tuple[Path, str] | None:
-    return None if declared is None else (_whole(declared[0]), declared[1])
 
 
 def _whole(path: Path) -> Path:
@@ -267,6 +264,7 @@ def _stimulus(table: Table, common: Table | None) -> Stimulus:
         task=table.text("task", ""),
         picture=_file(table, "picture"),
         areas=_file(table, "areas"),
+        prior=_file(table, "prior"),
     )
     table.done()
     return found
@@ -314,9 +312,8 @@ def _stimulus_text(stimulus: Stimulus, common: Geometry, folder: Path, remarks: 
     values: dict[str, Any] = {"name": stimulus.name}
     values |= {} if stimulus.seconds is None else {"seconds": stimulus.seconds}
     values |= {"task": stimulus.task} if stimulus.task else {}
-    for key, declared in (("picture", stimulus.picture), ("areas", stimulus.areas)):
-        if declared is not None:
-            values |= {key: _near(declared[0], folder), f"{key}_sha256": declared[1]}
+    for key, (path, digest) in stimulus.files().items():
+        values |= {key: _near(path, folder), f"{key}_sha256": digest}
     text = _section("stimuli", values, {"stimuli": remarks.get(f"stimuli.{stimulus.name}", "")}, listed=True)
     return text if stimulus.screen == common else text + _section("stimuli.screen", stimulus.screen.to_dict(), {})
 

@@ -39,6 +39,7 @@ from gazeveil.release.fixations import check_takes
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.method import Method, from_recipe
 from gazeveil.release.release import Line, Release
+from gazeveil.release.shares import Shares
 from gazeveil.release.source import Source, source_of
 from gazeveil.release.study import Fact, Study, assumptions
 from gazeveil.samples.identification import Identification
@@ -208,6 +209,10 @@ class Measurement(ABC):
     def summary(self, value: Any) -> tuple[str, ...]:
         """Say in sentences what somebody should know about the released value: nothing but what it shows itself."""
         return ()
+
+    def shares(self, value: Any) -> Shares | None:
+        """Return what the released value is made of: data, picture, prior; None where that is not a question."""
+        return None
 
     def picture(self, value: Any) -> bytes | None:
         """Return the value as a PNG picture, if one helps."""

@@ -87,6 +87,48 @@ def map_picture(values: FloatArray, geometry: Geometry, title: str, scale: str =
     return MapPictures(geometry, scale).draw(values, title)
 
 
+def parts_picture(
+    prior: FloatArray, released: FloatArray, hot: NDArray[np.bool_] | None, geometry: Geometry, title: str
+) -> bytes:
+    """Draw what a released map is made of: prior, release, and what the data changed, all on one scale.
+
+    Hot spots are outlined in the release.
+    """
+    left, top, right, bottom = geometry.extent()
+    figure, panels = canvas(13.0, 4.2 * abs((bottom - top) / (right - left)) + 1.1, 1, 3)
+    most = max(float(prior.max()), float(released.max()), 1e-300)
+    outlined = "release, hot spots outlined" if hot is not None and hot.any() else "release"
+    drawn = [
+        (panels[0], prior, "prior: what is shown without data", "inferno", 0.0),
+        (panels[1], released, outlined, "inferno", 0.0),
+        (panels[2], released - prior, "what the data changed", "RdBu_r", -most),
+    ]
+    for axes, values, words, colours, least in drawn:
+        image = axes.imshow(
+            values, cmap=colours, vmin=least, vmax=most, extent=(left, right, bottom, top), interpolation="nearest"
+        )
+        axes.set_title(words)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        figure.colorbar(image, ax=axes, location="bottom", shrink=0.9)
+    if hot is not None:
+        across, down = (right - left) / hot.shape[1], (bottom - top) / hot.shape[0]
+        for (x0, y0), (x1, y1) in _outlines(hot):
+            ends = (left + x0 * across, left + x1 * across), (top + y0 * down, top + y1 * down)
+            panels[1].plot(*ends, color="#7fe0ff", linewidth=1.2)
+    figure.suptitle(f"{title} (share of gaze per cell; the three panels have the same scale)")
+    return png(figure, dpi=80)
+
+
+def _outlines(cells: NDArray[np.bool_]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the borders between cells that are meant and cells that are not, as lines between corners (x, y)."""
+    around = np.pad(cells, 1)
+    down = np.argwhere(around[1:-1, 1:] != around[1:-1, :-1])
+    across = np.argwhere(around[1:, 1:-1] != around[:-1, 1:-1])
+    lines = [((int(x), int(y)), (int(x), int(y) + 1)) for y, x in down]
+    return lines + [((int(x), int(y)), (int(x) + 1, int(y))) for y, x in across]
+
+
 def bare_picture(values: FloatArray) -> bytes:
     """Draw a map of cells as squares of one colour, without axes and scale: many times as fast.
 

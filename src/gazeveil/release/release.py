@@ -82,7 +82,9 @@ class Release:
         """Return what a participant should read."""
         found, facts = self.identification, stated_facts(self.facts)
         words = "" if found is None else found.in_words()
-        return statement(self.guarantee, total=self.total, facts=facts, identification=words)
+        shares = self.measurement.shares(self.value)
+        shows = () if shares is None else (*shares.in_words(), *shares.warnings())
+        return statement(self.guarantee, total=self.total, facts=facts, identification=words, shows=shows)
 
     def in_words(self) -> list[Line]:
         """Say what was released, for the command line."""

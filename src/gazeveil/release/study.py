@@ -123,6 +123,7 @@ class Stimulus:
         task: What participants did with it; its own name by default.
         picture: A file with the picture that filled the screen, and the SHA-256 of that file.
         areas: A file with areas of interest, and the SHA-256 of that file.
+        prior: A file with a public map of where gaze is likely (``.npy``), and the SHA-256 of that file.
         assumed: Which fields of the screen nobody declared: they are those of the usual screen.
     """
 
@@ -132,6 +133,7 @@ class Stimulus:
     task: str = ""
     picture: tuple[Path, str] | None = None
     areas: tuple[Path, str] | None = None
+    prior: tuple[Path, str] | None = None
     assumed: tuple[str, ...] = ()
 
     __repr__ = brief
@@ -144,11 +146,16 @@ class Stimulus:
         """The screen without what is assumed about it."""
         return self.screen.with_sizes(**dict.fromkeys(self.assumed))
 
+    def files(self) -> dict[str, tuple[Path, str]]:
+        """Return the declared files, with their digests, by what they are."""
+        found = {"picture": self.picture, "areas": self.areas, "prior": self.prior}
+        return {what: declared for what, declared in found.items() if declared is not None}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the stimulus as plain values; files by their digests, and of the screen only what is declared."""
         screen = self.declared_screen.to_dict()
         named = {"name": self.name, "screen": screen, "seconds": self.seconds, "task": self.task or None}
-        files = {"picture": self.picture and self.picture[1], "areas": self.areas and self.areas[1]}
+        files = {key: declared[1] for key, declared in self.files().items()}
         return {key: value for key, value in (named | files).items() if value is not None}
 
 
@@ -339,13 +346,20 @@ class Study:
 
     def with_picture(self, name: str, picture: Path | None) -> Study:
         """Return the study with a picture declared for one stimulus; as it is if there is none."""
-        if picture is None:
+        return self._with_file(name, "picture", picture)
+
+    def with_prior(self, name: str, prior: Path | None) -> Study:
+        """Return the study with a map of likely gaze declared for one stimulus; as it is if there is none."""
+        return self._with_file(name, "prior", prior)
+
+    def _with_file(self, name: str, what: str, path: Path | None) -> Study:
+        if path is None:
             return self
         from gazeveil.release.manifest import declared_file  # noqa: PLC0415  (knows this class)
 
         chosen = self.stimulus(name)
-        pictured = replace(chosen, picture=declared_file(picture))
-        return replace(self, stimuli=tuple(pictured if each is chosen else each for each in self.stimuli))
+        declared = replace(chosen, **{what: declared_file(path)})  # type: ignore[arg-type]
+        return replace(self, stimuli=tuple(declared if each is chosen else each for each in self.stimuli))
 
     def on_screen(self, **sizes: float | None) -> Study:
         """Return the study with what is known about all of its screens beside what they say: fields of `Geometry`.

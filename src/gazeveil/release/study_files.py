@@ -54,6 +54,18 @@ def find_pictures(folder: Path, stimuli: Iterable[str]) -> dict[str, Path]:
     return found
 
 
+def find_frames(folder: Path, moments: int) -> list[Path]:
+    """Find the frame in the middle of each of so many moments: a folder's PNG files, by name, evenly over the time.
+
+    Raises:
+        FileFormatError: If there is no PNG file.
+    """
+    frames = sorted(folder.glob("*.png"))
+    if not frames:
+        raise FileFormatError(folder, expected="frames as PNG files, named in their order", found="no PNG file")
+    return [frames[int((moment + 0.5) * len(frames) / moments)] for moment in range(moments)]
+
+
 def file_name(stimulus: str) -> str:
     """Return a name that every file system takes, and that no two stimuli share."""
     safe = quote(stimulus, safe=" ()[]+,=@").replace("%20", " ")

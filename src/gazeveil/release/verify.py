@@ -24,8 +24,9 @@ from gazeveil.privacy.ledger.events import digest_of
 from gazeveil.privacy.statement import Statement, statement
 from gazeveil.release import old_records, signing
 from gazeveil.release.charges import check_charge
-from gazeveil.release.documents import STATEMENT_PAGE, STATEMENT_TEXT
+from gazeveil.release.documents import STATEMENT_PAGE, STATEMENT_TEXT, statement_page
 from gazeveil.release.record import FORMAT, NAME, VERSION, as_text, digest_of_record
+from gazeveil.release.shares import Shares
 from gazeveil.release.study import Fact
 from gazeveil.release.verification import WRONG, Finding, Findings, Outcome, Verification, holds
 from gazeveil.release.words import facts_from_record, stated_facts
@@ -145,7 +146,14 @@ def _check_statement(found: Findings, values: Mapping[str, Any], guarantee: Guar
     total = None if values.get("total") is None else guarantee_from_dict(values["total"])
     facts = facts_from_record(values["public_facts"])
     identified = _check_identification(found, values, guarantee, facts)
-    said = statement(guarantee, total=total, facts=stated_facts(facts), identification=identified)
+    shares = Shares.from_record(values.get("about_the_value") or {})
+    said = statement(
+        guarantee,
+        total=total,
+        facts=stated_facts(facts),
+        identification=identified,
+        shows=() if shares is None else (*shares.in_words(), *shares.warnings()),
+    )
     read = [fact.name for fact in facts if not fact.declared]
     found.check(
         "conditions",
@@ -180,8 +188,8 @@ def _check_identification(
 
 
 def _documents_say(said: Statement, folder: Path) -> bool:
-    documents = {STATEMENT_TEXT: said.paragraph() + "\n", STATEMENT_PAGE: said.card(whole_page=True)}
     try:
+        documents = {STATEMENT_TEXT: said.paragraph() + "\n", STATEMENT_PAGE: statement_page(said, folder)}
         return all((folder / name).read_bytes() == text.encode() for name, text in documents.items())
     except OSError:
         return False

@@ -36,6 +36,8 @@ class AoiStatistics:
             spent only where it buys less noise.
         detector: How fixations are found.
         confidence: What intervals cover with, each by itself.
+        follow_declared: Whether pictures that the study declares may speak: shares of time are then given a second
+            time, drawn towards what the picture says, beside the unbiased ones.
     """
 
     product: ClassVar[str] = "aoi"
@@ -46,6 +48,7 @@ class AoiStatistics:
     delta: Fraction | None
     detector: Detector
     confidence: float
+    follow_declared: bool
 
     __repr__ = brief
 
@@ -58,6 +61,7 @@ class AoiStatistics:
         delta: Number | None = None,
         detector: Detector | None = None,
         confidence: float = 0.95,
+        follow_declared: bool = True,
     ) -> None:
         asked = statistics if isinstance(statistics, tuple) else (statistics,)
         values = {
@@ -67,6 +71,7 @@ class AoiStatistics:
             "delta": None if delta is None else _delta(delta),
             "detector": DispersionThreshold() if detector is None else detector,
             "confidence": _confidence(confidence),
+            "follow_declared": follow_declared,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

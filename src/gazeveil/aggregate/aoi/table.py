@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ import polars as pl
 
 from gazeveil.aggregate.aoi.intervals import Difference, NoisyMean
 from gazeveil.aggregate.aoi.kernel import Question
+from gazeveil.aggregate.aoi.pictured import with_picture
+from gazeveil.aggregate.aoi.statistics import DwellShare
+from gazeveil.aggregate.saliency import Saliency
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.types import FloatArray
 
 ARROW = " → "
@@ -31,6 +36,14 @@ SCHEMA: dict[str, type[pl.DataType]] = {
     "population_high": pl.Float64,
 }
 
+PICTURED: dict[str, type[pl.DataType]] = {
+    "with_picture": pl.Float64,  # drawn towards what the picture says: biased, and often closer
+    "with_picture_low": pl.Float64,
+    "with_picture_high": pl.Float64,
+    "picture_share": pl.Float64,
+}
+"""Further columns, where pictures are known."""
+
 
 def means_table(
     questions: Sequence[Question], means: Sequence[NoisyMean], confidence: float, group: str | None = None
@@ -39,6 +52,27 @@ def means_table(
     return pl.concat(
         [_rows(question, mean, confidence, group, (0.0, 1.0)) for question, mean in zip(questions, means, strict=True)]
     )
+
+
+def pictures_table(
+    questions: Sequence[Question],
+    means: Sequence[NoisyMean],
+    confidence: float,
+    screen: Geometry,
+    pictures: Mapping[str, Saliency],
+) -> pl.DataFrame:
+    """Return the columns of shares that pictures helped with, a row a number; null where none did."""
+    reach = NormalDist().inv_cdf((1 + confidence) / 2)
+    rows: list[tuple[float | None, ...]] = []
+    for question, mean in zip(questions, means, strict=True):
+        if question.stimulus not in pictures or question.statistic.name != DwellShare.name:
+            rows += [(None,) * len(PICTURED)] * question.bounds.cells
+            continue
+        found = with_picture(mean.mean, mean.noise_sd, question.areas, screen, pictures[question.stimulus])
+        low, high = (np.clip(found.share + way * reach * found.sd, 0.0, 1.0) for way in (-1, 1))
+        share = [found.picture_share] * len(found.share)
+        rows += zip(found.share.tolist(), low.tolist(), high.tolist(), share, strict=True)
+    return pl.DataFrame(rows, schema=PICTURED, orient="row")
 
 
 def differences_table(

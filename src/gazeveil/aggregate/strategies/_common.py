@@ -9,11 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import Blur, Decoded, Decoder
+from gazeveil.aggregate.decoder import Decoded, Decoder, hot_spots
+from gazeveil.aggregate.models import Plane, mean_of, models_of
 from gazeveil.aggregate.picture import of_mass_1, stretched
-from gazeveil.aggregate.prior import Prior
-from gazeveil.aggregate.render import render
+from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.strategy import Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray
@@ -62,26 +63,34 @@ def features_of(map_: FloatArray, features: FloatArray) -> FloatArray:
     return np.asarray(np.add.reduce(features[where] * map_[where, None], axis=0))
 
 
+def plane_of(task: Task) -> Plane:
+    """Return the cells that a task's map is decoded on, with the blur of the map in them."""
+    working = working_grid(task.grid)
+    down, across = working.rows / task.grid.rows, working.columns / task.grid.columns
+    return Plane(working, (task.blur_cells * down, task.blur_cells * across))
+
+
 def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
-    """Decode on the working grid, blur, and draw on the grid of the task."""
+    """Decode on the working grid, and draw on the grid of the task."""
     if measured.ndim != 1:
         raise InternalError(f"one release is decoded at a time, not {len(measured)}")
-    working = decoder.prior.grid
-    blur = task.blur_cells * working.rows / task.grid.rows, task.blur_cells * working.columns / task.grid.columns
-    decoded: Decoded = decoder.decode(measured, blur)
-    prior = prior_picture(decoder.prior, blur)
-    if working == task.grid:
-        return Estimate(decoded.map, decoded.noise_sd, prior, decoded.data_share, decoded.picture_share)
-    area = working.size / task.grid.size
+    with one_thread():
+        decoded: Decoded = decoder.decode(measured)
+    area = decoded.map.size / task.grid.size
+
+    def map_(values: FloatArray) -> FloatArray:
+        return values if values.shape == task.grid.shape else of_mass_1(stretched(values, task.grid))
+
+    def spread(values: FloatArray) -> FloatArray:
+        return values if values.shape == task.grid.shape else area * stretched(values, task.grid)
+
     return Estimate(
-        of_mass_1(stretched(decoded.map, task.grid)),
-        area * stretched(decoded.noise_sd, task.grid),
-        of_mass_1(stretched(prior, task.grid)),
-        decoded.data_share,
-        decoded.picture_share,
+        map=map_(decoded.map),
+        noise_sd=spread(decoded.noise_sd),
+        prior=map_(mean_of(models_of(decoder.plane, task.saliency)).reshape(decoded.map.shape)),
+        data_share=decoded.data_share,
+        picture_share=decoded.picture_share,
+        error_sd=spread(decoded.error_sd),
+        population_sd=spread(decoded.population_sd),
+        hot_spots=hot_spots(stretched(decoded.hot, task.grid)),
     )
-
-
-def prior_picture(prior: Prior, blur: Blur) -> FloatArray:
-    """Return what would be shown without data."""
-    return render(prior.mean.reshape(prior.grid.shape), blur)

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel
-from gazeveil.aggregate.prior import HOT_SPOTS, Prior, features_spread
+from gazeveil.aggregate.models import DOUBTED, Model, Plane, Projected, models_of
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Strategy, Task
 from gazeveil.errors import OptionError
@@ -16,9 +18,8 @@ from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
 from gazeveil.types import FloatArray, IntArray
 
-GAINS = (0.3, 0.4, 0.5, 0.6, 0.75)
-_LENGTH = 0.2
-"""The scale of the numbers: their squares as a part of those that the prior expects of one observer."""
+GAINS = (0.7, 0.85, 1.0, 1.2, 1.45, 1.75)
+"""How the scale of observers' vectors may differ from the one that is expected: who looks around has smaller ones."""
 
 
 class Normalised(Strategy):
@@ -57,21 +58,32 @@ def sigma(task: Task) -> float:
     return gaussian_sigma(task.epsilon, task.delta, nonnegative_sensitivity(task.neighbours))
 
 
-def unit(prior: Prior, features: FloatArray) -> float:
-    """Return how long an observer's vector is taken to be, on the scale of the features of a map of mass 1."""
-    squares = 0.0
-    for hot_spots in HOT_SPOTS:
-        expected, covariances = features_spread(prior, features, hot_spots, observers=1)
-        squares += float(prior.weights @ (np.sum(expected**2, axis=1) + np.trace(covariances, axis1=1, axis2=2)))
-    return float(np.sqrt(_LENGTH * squares / len(HOT_SPOTS)))
+def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected) -> Channel:
+    """Return what is measured when vectors of length 1 are averaged over observers.
 
-
-def channel(task: Task, prior: Prior, features: FloatArray, length: float) -> Channel:
-    """Return what is measured when vectors scaled to ``length`` are averaged over observers."""
+    Args:
+        task: The public facts.
+        plane: The cells and their blur.
+        features: Of the blurred map, one row a cell.
+        projected: What the features show of maps under each model of `models_for`.
+    """
+    weights = np.array([model.weight for model in models_for(task, plane)])
+    usual = 1 / math.sqrt(float(weights @ squares(projected)))
     return Channel(
         features=features,
-        offset=np.zeros(prior.grid.size),
-        gains=GAINS,
+        offset=np.zeros(plane.grid.size),
+        gains=tuple(gain * usual for gain in GAINS),
         observers=task.observers,
-        noise_sd=sigma(task) / BOUND * length / task.observers,
+        noise_sd=sigma(task) / (BOUND * task.observers),
     )
+
+
+def models_for(task: Task, plane: Plane) -> tuple[Model, ...]:
+    """Return the models that many numbers are weighed by."""
+    return models_of(plane, task.saliency, DOUBTED)
+
+
+def squares(projected: Projected) -> FloatArray:
+    """Return the mean square length of what features show of one observer's map, under each model."""
+    spread = np.trace(projected.between + projected.within, axis1=1, axis2=2)
+    return np.asarray(np.sum(projected.expected**2, axis=1) + spread)

@@ -5,21 +5,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.decoder import Decoder
+from gazeveil.aggregate.design import expected
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
-from gazeveil.aggregate.prior import Prior, prior_of, working_grid
+from gazeveil.aggregate.models import Plane, Projected, directions, pictured_models, plain_models
+from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate
+from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray, IntArray
 
 _MOST_DIRECTIONS = 150
@@ -70,9 +73,9 @@ class Bumps(_normalised.Normalised):
 
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
-        decoder, turn, length = _decoder(self.task)
+        decoder, turn = _decoder(self.task)
         turned = turn @ check_size(noisy, self._size).astype(np.float64)
-        return estimate(self.task, decoder, np.asarray(turned * (length / (BOUND * self.task.observers))))
+        return estimate(self.task, decoder, np.asarray(turned / (BOUND * self.task.observers)))
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return the strategy and its parameters as plain values."""
@@ -90,15 +93,35 @@ class Bumps(_normalised.Normalised):
         return int(bumps_over(working_grid(self.task.grid)).shape[1])
 
 
+@one_thread()
+def explained(task: Task) -> float:
+    """Return the share of the map's variance that the bumps of a task should explain: a matter of public facts."""
+    plane = plane_of(task)
+    _, features, _ = _sight(plane)
+    about = expected(plane, task.saliency)
+    seen = features.T @ directions(plane.grid)
+    second = np.outer(about.mean, about.mean) + about.between + about.within
+    noise = (_normalised.sigma(task) / (BOUND * task.observers)) ** 2 * float(np.sum(seen @ second * seen))
+    return about.explained(seen, noise, task.observers)
+
+
 @lru_cache(maxsize=2)
-def _decoder(task: Task) -> tuple[Decoder, FloatArray, float]:
-    if task.saliency is not None:
-        known, turn, length = _decoder(replace(task, saliency=None))
-        return known.of_picture(task.saliency), turn, length
-    prior: Prior = prior_of(working_grid(task.grid))
-    bumps = bumps_over(prior.grid)
+@one_thread()
+def _sight(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
+    """Return what turns bumps into fewer numbers, the features of the blurred map they are, and the plain models'."""
+    bumps = bumps_over(plane.grid)
     _, _, turn = np.linalg.svd(bumps, full_matrices=False)
     turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])
-    features = np.ascontiguousarray(bumps @ turn.T)
-    length = _normalised.unit(prior, features)
-    return Decoder(prior, _normalised.channel(task, prior, features, length)), turn, length
+    features = np.ascontiguousarray(plane.in_blurred(bumps @ turn.T))
+    return turn, features, plane.project(plain_models(plane), features)
+
+
+@lru_cache(maxsize=2)
+@one_thread()
+def _decoder(task: Task) -> tuple[Decoder, FloatArray]:
+    plane = plane_of(task)
+    turn, features, projected = _sight(plane)
+    if task.saliency is not None:
+        projected = projected.with_more(plane.project(pictured_models(plane, task.saliency), features))
+    channel = _normalised.channel(task, plane, features, projected)
+    return Decoder(plane, _normalised.models_for(task, plane), channel, projected), turn

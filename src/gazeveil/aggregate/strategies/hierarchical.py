@@ -25,11 +25,13 @@ from gazeveil.aggregate.decoder import Channel, Decoder
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import OnGrid, counts
-from gazeveil.aggregate.prior import prior_of, working_grid
+from gazeveil.aggregate.models import models_of
+from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate
+from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource, gaussian
 from gazeveil.types import FloatArray, IntArray
@@ -216,22 +218,22 @@ def _for_children(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 @lru_cache(maxsize=2)
+@one_thread()
 def _decoder(task: Task, weights: tuple[int, ...]) -> tuple[Decoder, FloatArray]:
     """Return our decoder for the levels, and what turns their numbers into the fewer that it looks at."""
-    prior = prior_of(working_grid(task.grid))
-    plane = task.grid.geometry
+    plane = plane_of(task)
     levels = [
-        overlap(prior.grid, Grid(2**level, 2**level, plane)) * (weight / BOUND)
+        overlap(plane.grid, Grid(2**level, 2**level, task.grid.geometry)) * (weight / BOUND)
         for level, weight in enumerate(weights, start=1)
     ]
     seen = np.concatenate(levels, axis=1)
     _, _, turn = np.linalg.svd(seen, full_matrices=False)
     turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])
     channel = Channel(
-        features=np.ascontiguousarray(seen @ turn.T),
-        offset=np.zeros(prior.grid.size),
+        features=np.ascontiguousarray(plane.in_blurred(seen @ turn.T)),
+        offset=np.zeros(plane.grid.size),
         gains=(1.0,),
         observers=task.observers,
         noise_sd=_normalised.sigma(task) / (BOUND * task.observers),
     )
-    return Decoder(prior, channel), turn
+    return Decoder(plane, models_of(plane, task.saliency), channel), turn

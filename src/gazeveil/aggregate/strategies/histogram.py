@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,10 +15,11 @@ from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import NormalisedMap
-from gazeveil.aggregate.prior import prior_of, working_grid
+from gazeveil.aggregate.prior import working_grid
 from gazeveil.aggregate.strategies import _normalised
-from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate
+from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
+from gazeveil.blas import one_thread
 from gazeveil.types import IntArray
 
 MANY = 400.0
@@ -50,9 +51,8 @@ class Histogram(_normalised.Normalised):
 
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
-        decoder, length = _decoder(self.task)
-        scale = length / (BOUND * self.task.observers)
-        return estimate(self.task, decoder, np.asarray(check_size(noisy, self.coarse.size) * scale))
+        measured = check_size(noisy, self.coarse.size) / (BOUND * self.task.observers)
+        return estimate(self.task, _decoder(self.task), np.asarray(measured))
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return the strategy and its parameters as plain values."""
@@ -73,11 +73,10 @@ def coarse_grid(task: Task) -> Grid:
 
 
 @lru_cache(maxsize=4)
-def _decoder(task: Task) -> tuple[Decoder, float]:
-    if task.saliency is not None:
-        known, length = _decoder(replace(task, saliency=None))
-        return known.of_picture(task.saliency), length
-    prior = prior_of(working_grid(task.grid))
-    features = overlap(prior.grid, coarse_grid(task))
-    length = _normalised.unit(prior, features)
-    return Decoder(prior, _normalised.channel(task, prior, features, length)), length
+@one_thread()
+def _decoder(task: Task) -> Decoder:
+    plane = plane_of(task)
+    features = plane.in_blurred(overlap(plane.grid, coarse_grid(task)))
+    models = _normalised.models_for(task, plane)
+    projected = plane.project(models, features)
+    return Decoder(plane, models, _normalised.channel(task, plane, features, projected), projected)

@@ -2,26 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """For few observers: a handful of numbers about each map, the ones that tell most, under ℓ2-radial noise.
 
-The numbers are the coordinates of a map, less the prior's mean, along the directions that an optimal linear estimate
-would use at this amount of noise. How many there are follows from the public numbers of the task.
+The numbers are the coordinates of a blurred map, less the one that is expected, along directions in which this
+stimulus's map is uncertain (`gazeveil.aggregate.design`): of this picture, where it is known. How many there are
+follows from the public facts of the task.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel, Decoder
+from gazeveil.aggregate.design import CLIP, GAIN, ball, expected
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import ManyOnGrid, add_features
-from gazeveil.aggregate.prior import FAINT_HOT_SPOTS, Prior, mixture_moments, prior_of, working_grid
-from gazeveil.aggregate.render import render
+from gazeveil.aggregate.models import Plane, directions, mean_of, models_of
 from gazeveil.aggregate.strategies._common import (
     BOUND,
     ball_sensitivity,
@@ -29,19 +30,15 @@ from gazeveil.aggregate.strategies._common import (
     check_size,
     estimate,
     features_of,
+    plane_of,
 )
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Strategy, Task
+from gazeveil.blas import one_thread
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibrate import gaussian_sigma, radial_beats_gaussian, radial_scale
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray, IntArray
-
-COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80)
-_WAVES_ACROSS, _WAVES_DOWN = 14, 11
-_SQUARE_PER_MODE = 0.5
-"""Modes have variance 1 under the prior; the square of the clipping length is this for each of them."""
-_GAIN = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,8 +94,8 @@ class Modes(Strategy):
     def kernel(self) -> ModeMap:
         """Return what turns one observer's rows into integers."""
         design = _design(self.task)
-        scaled = design.modes * (BOUND / design.radius)
-        return ModeMap(design.grid, scaled, features_of(design.mean, scaled))
+        scaled = design.modes * (BOUND / CLIP)
+        return ModeMap(design.plane.grid, design.plane.blurred(scaled), features_of(design.mean, scaled))
 
     def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         total = check_size(total, self._size)
@@ -110,7 +107,7 @@ class Modes(Strategy):
 
     def decode(self, noisy: IntArray) -> Estimate:
         """Return the heatmap, from the noisy integers alone."""
-        unit = _design(self.task).radius / (BOUND * self.task.observers)
+        unit = CLIP / (BOUND * self.task.observers)
         measured = np.asarray(check_size(noisy, self._size) * unit)
         return estimate(self.task, _decoder(self.task), measured)
 
@@ -132,16 +129,14 @@ class _Design:
     """The modes of a task.
 
     Attributes:
-        grid: The cells.
-        mean: The prior's mean map.
-        modes: One row a cell, one column a mode, of variance 1 and uncorrelated under the prior.
-        radius: Where coordinates are clipped.
+        plane: The cells, and the blur of the map.
+        modes: One row a cell, one column a mode of the blurred map.
+        mean: The blurred map that is expected.
     """
 
-    grid: Grid
-    mean: FloatArray
+    plane: Plane
     modes: FloatArray
-    radius: float
+    mean: FloatArray
 
 
 def _is_radial(task: Task, count: int) -> bool:
@@ -156,96 +151,45 @@ def _sigma(task: Task) -> float:
     return gaussian_sigma(task.epsilon, task.delta, ball_sensitivity(task.neighbours))
 
 
+@one_thread()
+def explained(task: Task) -> float:
+    """Return the share of the map's variance that the modes of a task should explain: a matter of public facts."""
+    design = _design(task)
+    about = expected(design.plane, task.saliency)
+    noise = _noise_variance(task, design.modes.shape[1]) * (CLIP / GAIN) ** 2
+    return about.explained(design.modes.T @ directions(design.plane.grid), noise, task.observers)
+
+
 @lru_cache(maxsize=16)
+@one_thread()
 def _design(task: Task) -> _Design:
-    """Return the modes with the least expected error of the blurred map, over how many there are."""
-    grid = working_grid(task.grid)
-    mean, between, within, waves = _moments(grid)
-    blur = task.blur_cells * grid.rows / task.grid.rows, task.blur_cells * grid.columns / task.grid.columns
-    shifts = between @ waves
-    blurred = render(np.ascontiguousarray(shifts.T).reshape(-1, *grid.shape), blur).reshape(-1, grid.size)
-    wanted = blurred @ blurred.T
-    signal, one, all_ = waves.T @ shifts, waves.T @ (within @ waves), waves.T @ ((between + within) @ waves)
-    best: tuple[float, FloatArray] | None = None
-    for count in COUNTS:
-        if count > waves.shape[1]:
-            break
-        radius = math.sqrt(_SQUARE_PER_MODE * count)
-        noise = _variance_factor(task, count) * (_reach(task) * radius / task.observers) ** 2
-        seen = signal + one / task.observers
-        chosen = _top(wanted, seen + noise * all_, count)
-        chosen = _whitened(chosen, all_)
-        explained = np.linalg.solve(
-            chosen.T @ seen @ chosen + noise * np.eye(count), chosen.T @ wanted @ chosen
-        ).trace()
-        if best is None or explained > best[0]:
-            best = float(explained), chosen
-    if best is None:
-        return _Design(grid, mean, np.zeros((grid.size, 1)), 1.0)
-    modes = np.ascontiguousarray(waves @ best[1])
-    return _Design(grid, mean, modes, math.sqrt(_SQUARE_PER_MODE * modes.shape[1]))
+    """Return the modes that should explain most of the blurred map."""
+    plane = plane_of(task)
+    coordinates = ball(expected(plane, task.saliency), task.observers, lambda count: _noise_variance(task, count))
+    modes = np.ascontiguousarray(directions(plane.grid) @ coordinates.T)
+    return _Design(plane, modes, mean_of(models_of(plane, task.saliency)))
 
 
-def _variance_factor(task: Task, count: int) -> float:
-    """Return the variance of a coordinate's noise for sensitivity 1."""
+def _noise_variance(task: Task, count: int) -> float:
+    """Return the variance of the noise of the mean of coordinates in a ball of radius 1."""
+    reach = (1.0 if task.neighbours is Neighbours.ADD_REMOVE else 2.0) / task.observers
     if _is_radial(task, count):
-        return (count + 1) / float(task.epsilon) ** 2
-    return gaussian_sigma(task.epsilon, task.delta) ** 2
-
-
-def _reach(task: Task) -> float:
-    return 1.0 if task.neighbours is Neighbours.ADD_REMOVE else 2.0
-
-
-def _top(wanted: FloatArray, against: FloatArray, count: int) -> FloatArray:
-    """Return the generalised eigenvectors of the largest eigenvalues, a column each."""
-    root = np.linalg.inv(np.linalg.cholesky(against + 1e-12 * np.trace(against) * np.eye(len(against))))
-    _, vectors = np.linalg.eigh(root @ wanted @ root.T)
-    return np.asarray(root.T @ vectors[:, : -count - 1 : -1])
-
-
-def _whitened(columns: FloatArray, metric: FloatArray) -> FloatArray:
-    """Return the same span with columns orthonormal in a metric."""
-    root = np.linalg.cholesky(columns.T @ metric @ columns)
-    return np.asarray(np.linalg.solve(root, columns.T).T)
-
-
-def _prior(grid: Grid) -> Prior:
-    return replace(prior_of(grid), hot_spots=FAINT_HOT_SPOTS)
-
-
-@lru_cache(maxsize=4)
-def _moments(grid: Grid) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the prior's mean and covariances, and the slow waves that modes are made of, a column each."""
-    mean, between, within = mixture_moments(_prior(grid))
-    waves = [
-        np.outer(_wave(grid.rows, down), _wave(grid.columns, across)).ravel()
-        for across in range(min(_WAVES_ACROSS, grid.columns))
-        for down in range(min(_WAVES_DOWN, grid.rows))
-        if 0 < (across / _WAVES_ACROSS) ** 2 + (down / _WAVES_DOWN) ** 2 < 1
-    ]
-    return mean, between, within, np.array(waves).reshape(-1, grid.size).T
-
-
-def _wave(size: int, frequency: int) -> FloatArray:
-    return np.asarray(np.cos(math.pi * frequency * (np.arange(size) + 0.5) / size))
+        return (count + 1) * (reach / float(task.epsilon)) ** 2
+    return (gaussian_sigma(task.epsilon, task.delta) * reach) ** 2
 
 
 @lru_cache(maxsize=8)
+@one_thread()
 def _decoder(task: Task) -> Decoder:
-    if task.saliency is not None:
-        return _decoder(replace(task, saliency=None)).of_picture(task.saliency)
     design = _design(task)
     count = design.modes.shape[1]
-    reach = _reach(task) * design.radius / task.observers
-    radial = _is_radial(task, count)
+    reach = 1.0 if task.neighbours is Neighbours.ADD_REMOVE else 2.0
     channel = Channel(
         features=design.modes,
         offset=design.mean,
-        gains=(_GAIN * min(1.0, design.radius / math.sqrt(count)),),
+        gains=(GAIN,),
         observers=task.observers,
-        noise_sd=math.sqrt(_variance_factor(task, count)) * reach,
-        radial_scale=reach / float(task.epsilon) if radial else None,
-        averages_models=True,
+        noise_sd=math.sqrt(_noise_variance(task, count)) * CLIP,
+        radial_scale=reach * CLIP / (task.observers * float(task.epsilon)) if _is_radial(task, count) else None,
     )
-    return Decoder(_prior(design.grid), channel)
+    return Decoder(design.plane, models_of(design.plane, task.saliency), channel)

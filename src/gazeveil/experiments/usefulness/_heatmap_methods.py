@@ -15,11 +15,11 @@ from gazeveil.aggregate.engine import Columns, Kernel
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import dwell
-from gazeveil.aggregate.prior import prior_of
+from gazeveil.aggregate.models import mean_of, models_of
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import BOUND, prior_picture
+from gazeveil.aggregate.strategies._common import BOUND, plane_of
 from gazeveil.aggregate.strategies.histogram import Histogram
-from gazeveil.aggregate.strategy import STRATEGIES, Task
+from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.engines.adding import add_up
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe
 from gazeveil.noise import NoiseSource
@@ -62,17 +62,23 @@ def truth(people: People, task: Task) -> FloatArray:
 
 def prior_alone(task: Task) -> FloatArray:
     """Return what would be shown without any data."""
-    return prior_picture(prior_of(task.grid), (task.blur_cells, task.blur_cells))
+    plane = plane_of(task)
+    return mean_of(models_of(plane, task.saliency)).reshape(plane.grid.shape)
 
 
 def by_strategy(name: str) -> Way:
     """Return the way of a registered strategy, or of whichever `choose` takes."""
 
     def way(people: People, task: Task, noise: NoiseSource) -> FloatArray:
-        strategy = STRATEGIES[choose(task) if name == "auto" else name](task)  # type: ignore[call-arg]
-        return strategy.decode(strategy._noised(_sum(strategy.kernel(), people), noise)).map
+        return estimated(people, task, noise, name).map
 
     return way
+
+
+def estimated(people: People, task: Task, noise: NoiseSource, name: str = "auto") -> Estimate:
+    """Return the map of some people by a strategy, or by whichever `choose` takes, with its error bars."""
+    strategy = STRATEGIES[choose(task) if name == "auto" else name](task)  # type: ignore[call-arg]
+    return strategy.decode(strategy._noised(_sum(strategy.kernel(), people), noise))
 
 
 def _plain_histogram(people: People, task: Task, noise: NoiseSource) -> FloatArray:

@@ -44,7 +44,7 @@ def to_markdown(found: Found, epsilon: float | None = None) -> str:
 
 def to_json(found: Found) -> str:
     """Return the numbers as JSON, one row a line, rounded to what they are good for."""
-    values = _plain(found.to_dict())
+    values = plain_values(found.to_dict())
     rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in values.pop("rows"))
     head = json.dumps(values, ensure_ascii=False, indent=1)
     return f'{head[:-2]},\n "rows": [\n  {rows}\n ]\n}}\n'
@@ -81,12 +81,12 @@ def _cell(row: Row) -> str:
     return f"{score_in_words(row.cc)} / {short(row.residual.mean)} / {short(row.hits.mean)}"
 
 
-def _plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
     """Return plain, rounded values without NaN, which JSON does not know."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_values(item) for item in value]
     if isinstance(value, float):
         return None if math.isnan(value) else float(f"{value:.{_DIGITS}g}")
     return value

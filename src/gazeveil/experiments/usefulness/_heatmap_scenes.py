@@ -9,7 +9,7 @@ for tuning, and what was not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -49,6 +49,8 @@ _SPLIT_SEED = {"tune": 1_000, "test": 9_000}
 
 _OSIE_TUNED_ON = frozenset((*range(1001, 1061), *range(1100, 1140), *range(1102, 1701, 15)))
 """Images on which constants were tuned."""
+_OSIE_IMAGES = range(1001, 1701)
+_HELD_OUT = 120
 _MS_PER_SAMPLE = 10.0
 _PIECES = 20
 """Into so many stretches gaze is cut that has no fixations, to draw from them."""
@@ -207,6 +209,34 @@ def spread(names: Sequence[Any], count: int) -> list[Any]:
     if count >= len(names):
         return list(names)
     return [names[(2 * k + 1) * len(names) // (2 * count)] for k in range(count)]
+
+
+OSIE_NEVER_SEEN = frozenset(spread([image for image in _OSIE_IMAGES if image not in _OSIE_TUNED_ON], _HELD_OUT))
+"""Images of the test split that the shipped picture model was not trained on."""
+
+
+def only(gallery: Gallery, names: Collection[str]) -> Gallery:
+    """Return a gallery with the scenes of these names alone.
+
+    Raises:
+        OptionError: If none is left.
+    """
+    scenes = tuple(scene for scene in gallery.scenes if scene.name in names)
+    if not scenes:
+        raise OptionError(f"none of the scenes of {gallery.name} is among them", hint="scenes are found by their names")
+    return replace(gallery, scenes=scenes)
+
+
+def watched_by(gallery: Gallery, first: int, last: int) -> Gallery:
+    """Return a gallery as seen by some of its viewers alone, counted from 1.
+
+    Raises:
+        OptionError: If there are no such viewers.
+    """
+    if not 1 <= first <= last <= gallery.viewers:
+        raise OptionError(f"viewers are numbered 1 to {gallery.viewers}, not {first} to {last}")
+    scenes = tuple(replace(scene, viewers=scene.viewers[first - 1 : last]) for scene in gallery.scenes)
+    return replace(gallery, scenes=scenes)
 
 
 def _of_fixations(own: pl.DataFrame) -> Viewer:

@@ -8,21 +8,21 @@ viewers without noise is what the forecast is about.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 
 import numpy as np
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.exact import Number, exact
-from gazeveil.experiments.usefulness._heatmap_methods import by_strategy, prior_alone, truth
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
-from gazeveil.noise import NoiseSource
+from gazeveil.experiments.usefulness.trust import trials
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.products.heatmap import heatmap_forecast
 from gazeveil.types import Tell, silent
-from gazeveil.utility.maps import correlation
 
 PARTICIPANTS = (6, 10, 15, 20, 25, 30, 40, 60, 100, 200)
 
@@ -60,6 +60,7 @@ class Outcome:
 
 def outcomes(
     gallery: Gallery,
+    pictures: Mapping[str, Saliency] = MappingProxyType({}),
     *,
     participants: Sequence[int] = PARTICIPANTS,
     epsilon: Number = 1,
@@ -67,20 +68,19 @@ def outcomes(
     seed: int = 0,
     tell: Tell = silent,
 ) -> list[Outcome]:
-    """Make private maps of every scene, and put beside them what was forecast."""
+    """Make private maps of every scene, with its picture where there are pictures, beside what was forecast."""
     found = []
-    source = NoiseSource.seeded(seed)
     mechanism = PrivateHeatmap(epsilon=epsilon, delta=delta)
+    kinds = ("right",) if pictures else ("none",)
     for done, count in enumerate(participants):
+        tried = trials(gallery, pictures, participants=(count,), epsilon=epsilon, delta=delta, kinds=kinds, seed=seed)
         task = mechanism.task_for(gallery.geometry, count, Neighbours.REPLACE_ONE, exact(delta))
-        scores = []
-        for scene in gallery.scenes:
-            people = scene.drawn(count, seed, 0)
-            whole = truth(people, task)
-            made = by_strategy("auto")(people, task, source.spawn(f"{scene.name}/{count}/{delta}"))
-            scores.append((correlation(made, whole), correlation(prior_alone(task), whole)))
-        cc, prior = zip(*scores, strict=True)
+        if pictures:
+            task = replace(task, saliency=next(iter(pictures.values())))
         forecast = heatmap_forecast(task)
+        cc, prior = (
+            tuple(values) for values in zip(*((one.same_release, one.same_prior) for one in tried), strict=True)
+        )
         found.append(Outcome(count, cc, prior, forecast.expected, forecast.low, forecast.high))
         tell(done + 1, len(participants))
     return found

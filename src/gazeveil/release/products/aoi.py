@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,8 +17,10 @@ import polars as pl
 from gazeveil.aggregate.aoi.compare import GroupComparison, comparison_table
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.plan import AoiPlan
-from gazeveil.aggregate.aoi.table import means_table
+from gazeveil.aggregate.aoi.statistics import DwellShare
+from gazeveil.aggregate.aoi.table import means_table, pictures_table
 from gazeveil.aggregate.engine import Engine
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact
 from gazeveil.features.design import nine_of_ten
@@ -30,6 +32,7 @@ from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.fixations import check_stated
 from gazeveil.release.forecast import Forecast
+from gazeveil.release.heatmap_files import said_of
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
@@ -63,6 +66,7 @@ class AoiMeasurement(Aggregate):
         mechanism: What is asked, and what may be spent on it.
         areas: The areas on each stimulus.
         groups: Who is in which group, if groups are compared; otherwise empty.
+        pictures: What the pictures of stimuli say about gaze, where shares of time may follow them.
     """
 
     product: ClassVar[str] = "aoi"
@@ -73,6 +77,7 @@ class AoiMeasurement(Aggregate):
     mechanism: AoiStatistics
     areas: Areas
     groups: Groups
+    pictures: Mapping[str, Saliency] = field(default_factory=dict)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -91,6 +96,9 @@ class AoiMeasurement(Aggregate):
         sizes = {name: len(people) for name, people in self.groups.items()}
         compared = {"mechanism": "aoi-group-comparison", "groups": sizes} if sizes else {}
         found = {**self.mechanism.to_dict(), **compared, **self._plan(next(iter(sizes), "")).to_dict()}
+        if self.pictures:
+            said = {name: {"sha256": each.digest, "said_by": each.said_by} for name, each in self.pictures.items()}
+            found |= {"pictures": said}
         return found if self.study.recordings.fixations is None else found | {"detector": None}
 
     def facts(self) -> tuple[Fact, ...]:
@@ -146,6 +154,12 @@ class AoiMeasurement(Aggregate):
             f"The sums over participants received {' and '.join(noise)} noise, calibrated to these bounds; "
             f"intervals have a confidence of {self.mechanism.confidence:g} and include the noise."
         )
+        if self.pictures:
+            said = ", ".join(sorted({picture.said_by for picture in self.pictures.values()}))
+            sentence = (
+                f"{sentence} Shares of time are given twice: as unbiased noisy means, and drawn towards what the "
+                f"stimulus's picture says ({said})."
+            )
         calibrated = ("balle2018",) if "gaussian" in noise else ()
         subject = "aoi-comparison" if self.groups else "aoi-together"
         return Method(sentence=sentence, sources=("dwork2014", *calibrated), audit=subject)
@@ -175,7 +189,11 @@ class AoiMeasurement(Aggregate):
         questions, confidence = self._plan(self._names[0]).questions, self.mechanism.confidence
         if self.groups:
             return comparison_table(questions, means, confidence)
-        return means_table(questions, means[""], confidence)
+        table = means_table(questions, means[""], confidence)
+        if not self.pictures:
+            return table
+        screen = self.study.one_screen(self.domain.stimuli)
+        return table.hstack(pictures_table(questions, means[""], confidence, screen, self.pictures))
 
     def write(self, value: pl.DataFrame, folder: Path, tell: Tell) -> dict[str, Any]:
         """Write the table."""
@@ -225,13 +243,22 @@ def prepare(
         asked.plan_for(areas, screen, 1, study.neighbours, Fraction(0))
 
     study = with_usual_sizes(study, [name for name, _ in areas], check)
-    found = AoiMeasurement(study, asked, areas, groups)
+    pictures = {} if groups else _pictures(study, asked, areas)
+    found = AoiMeasurement(study, asked, areas, groups, pictures)
     check_delta(found.delta, study)
     if (stated := study.recordings.fixations) is not None:
         for statistic in asked.statistics:
             check_stated(f"the statistic {statistic.name!r}", statistic.needs_stated, stated)
     _ = found.guarantee  # refuses areas that do not fit, and groups that are empty or share participants
     return found
+
+
+def _pictures(study: Study, mechanism: AoiStatistics, areas: Areas) -> dict[str, Saliency]:
+    """Return what declared pictures say, if shares of time are asked for; groups differ by what no picture says."""
+    if not mechanism.follow_declared or all(each.name != DwellShare.name for each in mechanism.statistics):
+        return {}
+    found = {name: said_of(study.stimulus(name)) for name, _ in areas}
+    return {name: said for name, said in found.items() if said is not None}
 
 
 def _areas(study: Study, mechanism: AoiStatistics, stimuli: Iterable[str] | None) -> Areas:

@@ -16,6 +16,8 @@ import polars as pl
 
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.picture import MOST_SEPARATELY
+from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Estimate, Strategy
 from gazeveil.aggregate.study_plan import StudyEstimate, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
@@ -25,10 +27,10 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.calibrated import HEATMAPS
+from gazeveil.release.calibrated import HEATMAPS, HEATMAPS_WITH_PICTURES, Curve
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import MOST_DRAWN, drawing_of, picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import MOST_DRAWN, PRIOR_MAPS, drawing_of, picture_of, said_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
@@ -36,7 +38,7 @@ from gazeveil.release.products._strategy_method import joint_method, strategy_me
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study, spelt
 from gazeveil.release.study_files import file_name
-from gazeveil.showing import MOST_ROWS
+from gazeveil.showing import MOST_ROWS, a_few
 from gazeveil.types import IntArray, Tell
 
 
@@ -51,7 +53,9 @@ class HeatmapsMeasurement(Aggregate):
     """
 
     product: ClassVar[str] = "heatmaps"
-    files: ClassVar[str] = "heatmaps.npz and heatmaps.parquet: the maps, the noise in them, their mean, the prior"
+    files: ClassVar[str] = (
+        "heatmaps.npz and heatmaps.parquet: the maps, the noise in them, their errors, hot spots, their mean, the prior"
+    )
     proof: ClassVar[str] = "whole-studies"
 
     study: Study
@@ -87,13 +91,18 @@ class HeatmapsMeasurement(Aggregate):
         plan = self.plan
         if not isinstance(plan, StudyPlan):
             return None
-        return HEATMAPS.forecast(plan.carried())
+        return _curve(plan).forecast(plan.carried())
 
     def method(self) -> Method:
         """Return how the maps protect."""
         plan = self.plan
         before = f"The gaze of each participant on {len(self.stimuli):,} stimuli became one gaze map per stimulus."
         after = "The heatmaps were estimated together from the noisy sum and a public prior of gaze maps."
+        if said := sorted({picture.said_by for picture in self.mechanism.pictures.values()}):
+            after = (
+                f"{after} The prior of {len(self.mechanism.pictures):,} of them follows the stimulus "
+                f"({', '.join(said)}); its centre was estimated from the noisy sum."
+            )
         if not isinstance(plan, StudyPlan):
             return strategy_method(
                 plan.to_dict(),
@@ -117,7 +126,7 @@ class HeatmapsMeasurement(Aggregate):
         if not isinstance(plan, StudyPlan):
             return ()
         most = len(plan.stimuli)
-        left_out = least(lambda out: HEATMAPS.forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
+        left_out = least(lambda out: _curve(plan).forecast(plan.equal(most - out).carried()).worth_it, 1, most - 2)
         fewer = () if left_out is None else (f"at most {most - left_out} stimuli",)
         return (*fewer, "the mean alone (--mean-only)")
 
@@ -139,7 +148,11 @@ class HeatmapsMeasurement(Aggregate):
             arrays["stimuli"] = np.array(list(value.maps))
             arrays["maps"] = np.stack([estimate.map for estimate in value.maps.values()])
             arrays["noise_sd"] = np.stack([estimate.noise_sd for estimate in value.maps.values()])
+            arrays |= _errors(value)
         np.savez(folder / "heatmaps.npz", **arrays)  # compressed, noise would be a twentieth smaller, and cost seconds
+        if self.mechanism.pictures:  # with what they said the maps can be decoded again
+            said = {file_name(name): each.values for name, each in self.mechanism.pictures.items()}
+            np.savez_compressed(folder / PRIOR_MAPS, **said)  # type: ignore[arg-type]
         self.frame(value).write_parquet(folder / "heatmaps.parquet")
         screen = self.study.one_screen(self.stimuli)
         drawing = drawing_of(screen) if plots.available() else None
@@ -149,7 +162,9 @@ class HeatmapsMeasurement(Aggregate):
             tell(done, len(value.maps))
             under = None if bare else picture_of(self.study.stimulus(name))
             write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare, drawing=drawing)
-        return {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
+        followed = {name: value.maps[name].picture_share for name in self.mechanism.pictures if name in value.maps}
+        about = {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
+        return about | ({"picture_share": followed} if followed else {})
 
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
         """Return the maps as a table, a row a cell; the stimulus of the mean is null."""
@@ -165,14 +180,52 @@ class HeatmapsMeasurement(Aggregate):
         """Say how much of the maps is data."""
         mean = f"{value.mean.data_share:.0%} of the mean over stimuli comes from your data, the rest from the prior"
         shares = _shares(value)
+        followed = [value.maps[name].picture_share for name in self.mechanism.pictures if name in value.maps]
+        pictures = (
+            (f"{np.mean(followed):.0%} of the prior behind the {len(followed):,} maps with a picture follows it",)
+            if followed
+            else ()
+        )
         apart = [f"{name}: {share:.0%} of what sets it apart is data" for name, share in shares.items()]
         more = len(apart) - MOST_ROWS
         rest = (f"and {more:,} more: data_share in release.json",) if more > 0 else ()
-        return (mean, *apart[:MOST_ROWS], *rest)
+        return (mean, *pictures, *apart[:MOST_ROWS], *rest)
+
+
+def _curve(plan: StudyPlan) -> Curve:
+    """Return what was measured: with pictures, where the picture model or a map speaks for every stimulus."""
+    spoken_for = [name for name, said in plan.pictures if said.source != SPECTRAL]
+    return HEATMAPS_WITH_PICTURES if len(spoken_for) == len(plan.stimuli) else HEATMAPS
 
 
 def _shares(value: StudyEstimate) -> dict[str, float]:
     return {name: estimate.data_share for name, estimate in value.maps.items()}
+
+
+def _errors(value: StudyEstimate) -> dict[str, Any]:
+    """Return what is known about errors of the maps, and the prior of each, where each was decoded on its own."""
+    estimates = list(value.maps.values())
+    if any(estimate.error_sd is None for estimate in estimates):
+        return {}
+    return {
+        "error_sd": np.stack([estimate.error_sd for estimate in estimates if estimate.error_sd is not None]),
+        "population_sd": np.stack([each.population_sd for each in estimates if each.population_sd is not None]),
+        "hot_spots": np.stack([estimate.hot_spots for estimate in estimates if estimate.hot_spots is not None]),
+        "priors": np.stack([estimate.prior for estimate in estimates]),
+    }
+
+
+def _said(study: Study, mechanism: PrivateHeatmaps, names: tuple[str, ...]) -> dict[str, Saliency]:
+    """Return what pictures say that maps follow: those that were given, and those that the study declares."""
+    given = {spelt(name): said for name, said in mechanism.pictures.items()}
+    if unknown := sorted(set(given) - set(names)):
+        raise OptionError(f"there are pictures for stimuli that are not released: {a_few(unknown)}")
+    if mechanism.mean_only or len(names) > MOST_SEPARATELY:
+        return {}
+    if mechanism.follow_declared:
+        found = {name: said_of(study.stimulus(name)) for name in names if name not in given}
+        given |= {name: said for name, said in found.items() if said is not None}
+    return given
 
 
 @PRODUCTS.register(PrivateHeatmaps.product)
@@ -185,7 +238,8 @@ def prepare(study: Study, mechanism: PrivateHeatmaps, stimuli: Iterable[str] | N
         raise OptionError("a stimulus is named twice")
     study = with_usual_sizes(study, names, partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     weights = {spelt(name): weight for name, weight in mechanism.weights.items()}
-    found = HeatmapsMeasurement(study, replace(mechanism, weights=weights), names)
+    mechanism = replace(mechanism, weights=weights, pictures=_said(study, mechanism, names))
+    found = HeatmapsMeasurement(study, mechanism, names)
     check_delta(found.delta, study)
     found.recipe()  # refuses a plan that cannot be
     for name in names:

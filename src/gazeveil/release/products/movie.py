@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import MOVIE
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import drawing_of, picture_of, table_of, write_map
+from gazeveil.release.heatmap_files import PRIOR_MAPS, drawing_of, picture_of, said_of, table_of, write_map
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, check_delta, number_of, one_stimulus
@@ -88,11 +88,18 @@ class MovieMeasurement(OneStimulus):
                 f"The gaze of each participant on the stimulus “{self.stimulus}” became one gaze map for each bin of "
                 f"{plan.bin_seconds:g} s, over {plan.duration:g} s, smoothed over bins by public weights."
             ),
-            after="The maps were estimated together from the noisy sum and a public prior of gaze maps.",
+            after="The maps were estimated together from the noisy sum and a public prior of gaze maps." + self._said(),
             length=plan.bound,
             sigma=plan.sigma,
             neighbours=self.study.neighbours,
         )
+
+    def _said(self) -> str:
+        pictures = self.mechanism.pictures
+        if not pictures:
+            return ""
+        what = "the stimulus" if len(pictures) == 1 else "what was to be seen in each bin"
+        return f" The prior follows {what} ({', '.join(sorted({picture.said_by for picture in pictures}))})."
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
@@ -112,7 +119,11 @@ class MovieMeasurement(OneStimulus):
             edges=value.edges,
             mean=drawn.mean.map,
             prior=drawn.mean.prior,
+            priors=np.empty(0) if drawn.priors is None else drawn.priors,
         )
+        if self.mechanism.pictures:  # with what they said the maps can be decoded again
+            said = {f"{number:04d}": picture.values for number, picture in enumerate(self.mechanism.pictures)}
+            np.savez_compressed(folder / PRIOR_MAPS, **said)  # type: ignore[arg-type]
         self.frame(value).write_parquet(folder / "movie.parquet")
         if plots.available():
             picture, drawing = picture_of(shown), drawing_of(shown.screen)
@@ -124,7 +135,8 @@ class MovieMeasurement(OneStimulus):
                 place, name = folder / "frames", f"{number:04d}"
                 write_map(drawn.estimate(number), shown.screen, place, name, picture, title, drawing=drawing)
             write_videos(Frames.of(drawn.maps, value.edges, shown.screen, picture), folder, speed=self.speed)
-        return {"data_share": {"mean": drawn.mean.data_share, "bins": drawn.data_share.tolist()}}
+        about: dict[str, Any] = {"data_share": {"mean": drawn.mean.data_share, "bins": drawn.data_share.tolist()}}
+        return about | ({"picture_share": drawn.picture_share} if self.mechanism.pictures else {})
 
     def frame(self, value: MovieEstimate) -> pl.DataFrame:
         """Return the maps as a table, a row a cell, with the bin and its time."""
@@ -143,7 +155,9 @@ class MovieMeasurement(OneStimulus):
     def summary(self, value: MovieEstimate) -> tuple[str, ...]:
         """Say how much of the course is data."""
         share = float(value.frames.data_share.mean())
-        return (f"{share:.0%} of what sets a moment apart from the mean is data, the rest is likely course",)
+        moments = f"{share:.0%} of what sets a moment apart from the mean is data, the rest is likely course"
+        follows = f"{value.frames.picture_share:.0%} of the prior follows what was to be seen"
+        return (moments, follows) if self.mechanism.pictures else (moments,)
 
 
 def _bins(value: MovieEstimate) -> list[tuple[float, float]]:
@@ -158,6 +172,9 @@ def prepare(
     if not (math.isfinite(speed) and speed > 0):
         raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
     name = one_stimulus(study, stimulus, "movie")
+    if not mechanism.pictures and mechanism.follow_declared:
+        said = said_of(study.stimulus(name))
+        mechanism = replace(mechanism, pictures=() if said is None else (said,))
     study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     found = MovieMeasurement(study, mechanism, name, speed)
     check_delta(found.delta, study)

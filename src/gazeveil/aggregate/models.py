@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known about one stimulus's heatmap before anybody looks: a mixture of models, from public facts alone.
+
+A model is a mean map and a kind of variation around it, all of it for the blurred map that will be shown:
+
+- The mean is a broad bump over the middle of the plane above an even floor, or, where the picture is known that was
+  looked at, what its pixels say (`gazeveil.aggregate.saliency`) under such a bump.
+- Maps around a mean m have the covariance D exp(-d²/2l²) D with D = m^0.7, mass kept, as large as a part ρ of Σm²:
+  what stands out or is missing is worth ρ and l degrees wide. Besides, the whole map may lie elsewhere or be wider.
+- The maps of single observers scatter around their stimulus's map like maps of a few looks.
+
+Which model holds is left to what was measured (`gazeveil.aggregate.decoder`); which numbers are worth measuring
+follows from all of them (`gazeveil.aggregate.design`). Nothing here was learnt from anybody's gaze at release time.
+Lengths are degrees. Where the plane's size in degrees is not known, it is taken to be 32 degrees wide.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.prior import SIZES, broad, floored, prior_of
+from gazeveil.aggregate.render import blur_matrix, render
+from gazeveil.aggregate.saliency import SPECTRAL, Saliency
+from gazeveil.types import FloatArray
+
+Blur = tuple[float, float]
+"""Standard deviations of the point-spread function down and across, in cells."""
+
+Kind = tuple[float, float]
+"""Relative variance ρ of a map around its mean, and the size l of what stands out, in degrees at `_USUAL_BLUR_DEG`."""
+
+_USUAL_BLUR_DEG = 1.1
+PLAIN_KINDS: tuple[Kind, ...] = ((0.2, 3.0), (0.7, 2.4), (2.2, 2.0), (6.0, 1.7))
+PICTURE_KINDS: tuple[Kind, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6)))
+_PLAIN_FLOOR, _PICTURE_FLOOR = 0.2, 0.03
+_PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
+_CENTRE_POWER = 0.62
+"""How much of a centre's bump is left where a picture is known: its content draws gaze away."""
+
+PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
+"""How likely it is that gaze follows a predicted map, or the spectral residual."""
+DOUBTED = 2 / 3
+"""What is left of that trust where many numbers are measured: they can tell, and a wrong picture then costs little."""
+
+_ROOT = 0.7
+_MOVED = 0.1
+"""How far the whole map may lie elsewhere or be wider, in units of a fifth of the plane."""
+_LOOKS = 7.6
+"""How many independent looks one observer's map is worth."""
+_MOST_DIRECTIONS = 150
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """One guess about the map.
+
+    Attributes:
+        mean: The blurred map that is expected, of mass 1, cells row by row.
+        kind: How maps vary around it.
+        weight: How likely the model is before anything is measured.
+        pictured: Whether the mean follows a picture.
+    """
+
+    mean: FloatArray
+    kind: Kind
+    weight: float
+    pictured: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Projected:
+    """What features of the map should be under each model.
+
+    Attributes:
+        expected: One row a model.
+        between: Covariance over stimuli, one matrix a model.
+        within: Covariance over the observers of one stimulus, one matrix a model.
+    """
+
+    expected: FloatArray
+    between: FloatArray
+    within: FloatArray
+
+    def with_more(self, other: Projected) -> Projected:
+        """Return both sets of models, one after the other."""
+        pairs = ((self.expected, other.expected), (self.between, other.between), (self.within, other.within))
+        return Projected(*(np.concatenate(pair) for pair in pairs))
+
+    def moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return mean, covariance between stimuli and covariance between observers, over weighted models."""
+        weights = weights / weights.sum()
+        mean = weights @ self.expected
+        apart = self.expected - mean
+        between = np.tensordot(weights, self.between, axes=1) + (weights[:, None] * apart).T @ apart
+        return mean, between, np.tensordot(weights, self.within, axes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The cells of maps and their blur: what all models of a task share.
+
+    Attributes:
+        grid: The cells, row by row.
+        blur: The point-spread function of the map to be shown.
+    """
+
+    grid: Grid
+    blur: Blur
+
+    @property
+    def cell_deg(self) -> tuple[float, float]:
+        """Width and height of a cell in degrees."""
+        return prior_of(self.grid).cell_deg
+
+    def blurred(self, values: FloatArray) -> FloatArray:
+        """Blur columns of values, one row a cell."""
+        maps = np.ascontiguousarray(values.reshape(self.grid.size, -1).T).reshape(-1, *self.grid.shape)
+        return np.ascontiguousarray(render(maps, self.blur).reshape(-1, self.grid.size).T).reshape(values.shape)
+
+    def kind_here(self, kind: Kind) -> Kind:
+        """Return a kind at this plane's blur: the less blur, the sharper and stronger is what stands out."""
+        variance, length = kind
+        width, height = self.cell_deg
+        square = self.blur[0] * height * self.blur[1] * width
+        wide = max(length**2 + 2 * (square - _USUAL_BLUR_DEG**2), (length / 3) ** 2)
+        return variance * length**2 / wide, max(math.sqrt(wide), width, height)
+
+    def moves(self, mean: FloatArray) -> FloatArray:
+        """Return how a map changes that lies elsewhere or is wider, a column each."""
+        down, across = ((np.arange(count) + 0.5) / count - 0.5 for count in self.grid.shape)
+        y, x = (each.ravel() / 0.2 for each in np.meshgrid(down, across, indexing="ij"))
+        ways = np.stack((x, y, x**2 / 2, y**2 / 2), axis=1)
+        return np.asarray(_MOVED * mean[:, None] * (ways - mean @ ways))
+
+    def sizes(self, mean: FloatArray, kind: Kind) -> tuple[FloatArray, float, float]:
+        """Return D of a model, and what makes D exp(-d²/2l²) D as large as it should be, with mass kept and without."""
+        variance, length = kind
+        root = mean**_ROOT
+        sums = root * prior_of(self.grid).correlated(root, length)
+        square, plain = variance * float(mean @ mean), float(root @ root)
+        kept = plain - 2 * float(mean @ sums) + float(sums.sum()) * float(mean @ mean)
+        return root, square / max(kept, 1e-12 * plain), square / plain
+
+    def project(self, models: tuple[Model, ...], features: FloatArray) -> Projected:
+        """Return what features, a column each, should be of the map under each model."""
+        count = features.shape[1]
+        found = Projected(*(np.empty((len(models), *shape)) for shape in ((count,), (count, count), (count, count))))
+        seen_blurred = self.blurred(features)
+        last: FloatArray | None = None
+        for place, model in enumerate(models):
+            mean, kind = model.mean, self.kind_here(model.kind)
+            expected = found.expected[place] = mean @ features
+            root, scale, _ = self.sizes(mean, kind)
+            rooted = root[:, None] * (features - expected)
+            moved = features.T @ self.moves(mean)
+            found.between[place] = scale * rooted.T @ prior_of(self.grid).correlated(rooted, kind[1]) + moved @ moved.T
+            if mean is last:
+                found.within[place] = found.within[place - 1]
+            else:
+                found.within[place] = observers_covariance(mean, seen_blurred)
+            last = mean
+        return found
+
+    def observers_variance(self, mean: FloatArray) -> FloatArray:
+        """Return the variance of one observer's blurred map in each cell."""
+        shape = self.grid.shape
+        down, across = (np.square(blur_matrix(size, blur)) for size, blur in zip(shape, self.blur, strict=True))
+        squares = down @ mean.reshape(shape) @ across.T
+        return np.asarray(np.maximum(squares.ravel() - self.blurred(mean) ** 2, 0.0) / _LOOKS)
+
+    def log_covariance(self, mean: FloatArray, kind: Kind) -> FloatArray:
+        """Return the covariance of the logarithms of maps around a mean.
+
+        A cell's logarithm has the variance log(1 + v) where the cell has the variance v of its squared mean, and near
+        cells differ as their logarithms would. The logarithm of each covariance would be no covariance at all: it has
+        negative eigenvalues, and steps from it run away where noise is small.
+        """
+        variance, length = self.kind_here(kind)
+        root, _, scale = self.sizes(mean, (variance, length))
+        relative = scale * (root / mean) ** 2
+        usual = float(mean @ relative)
+        down, across = prior_of(self.grid).kernels(length * math.sqrt((1 + usual) * math.log1p(usual) / usual))
+        moved, sd = self.moves(mean) / mean[:, None], np.sqrt(np.log1p(relative))
+        near = np.kron(down, across)
+        near *= sd[:, None]
+        near *= sd
+        near += moved @ moved.T
+        return np.asarray(near)
+
+    def in_blurred(self, features: FloatArray) -> FloatArray:
+        """Return features of the blurred map that see nearly what these features see of the map before the blur."""
+        waves, seen = _waves(self.grid), self.blurred
+        sharpness = np.einsum("ij,ij->j", waves, seen(waves))
+        return np.asarray(waves @ ((sharpness / (sharpness**2 + 1e-3))[:, None] * (waves.T @ features)))
+
+
+def observers_covariance(mean: FloatArray, seen_blurred: FloatArray) -> FloatArray:
+    """Return the covariance, over observers, of features of their blurred maps; the features come blurred."""
+    single = mean @ seen_blurred
+    return np.asarray((seen_blurred.T @ (mean[:, None] * seen_blurred) - np.outer(single, single)) / _LOOKS)
+
+
+@lru_cache(maxsize=8)
+def directions(grid: Grid) -> FloatArray:
+    """Return the slowest waves over the plane, orthonormal, a column each: nearly all that a blurred map holds."""
+    width, height = prior_of(grid).cell_deg
+    down, across = np.meshgrid(*(np.arange(count) for count in grid.shape), indexing="ij")
+    speed = np.hypot(down / (grid.rows * height), across / (grid.columns * width)).ravel()
+    found = np.ascontiguousarray(_waves(grid)[:, np.argsort(speed, kind="stable")[:_MOST_DIRECTIONS]])
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=8)
+def plain_models(plane: Plane) -> tuple[Model, ...]:
+    """Return the models of a stimulus of which nothing is known."""
+    means = [plane.blurred(floored(broad(plane.grid, 0.5, 0.5, *size), _PLAIN_FLOOR)) for size in SIZES]
+    return _all_of(means, PLAIN_KINDS, pictured=False)
+
+
+@lru_cache(maxsize=8)
+def pictured_models(plane: Plane, saliency: Saliency) -> tuple[Model, ...]:
+    """Return the models of a stimulus whose picture is known, all of which follow it."""
+    content = saliency.on(plane.grid)
+    spectral = saliency.source == SPECTRAL
+    sizes, power = (SIZES, 1.0) if spectral else (_PICTURE_SIZES, _CENTRE_POWER)
+    floor = _PLAIN_FLOOR if spectral else _PICTURE_FLOOR
+    means = []
+    for size in sizes:
+        centre = broad(plane.grid, 0.5, 0.5, *size)
+        mean = floored(content * (centre / centre.max()) ** power, floor)
+        means.append(plane.blurred(mean) if spectral else mean)  # a predicted map is blurred already
+    return _all_of(means, PLAIN_KINDS if spectral else PICTURE_KINDS, pictured=True)
+
+
+def picture_weight(saliency: Saliency | None) -> float:
+    """Return how likely it is that gaze follows the picture."""
+    if saliency is None:
+        return 0.0
+    return SPECTRAL_WEIGHT if saliency.source == SPECTRAL else PICTURE_WEIGHT
+
+
+def models_of(plane: Plane, saliency: Saliency | None, trust: float = 1.0) -> tuple[Model, ...]:
+    """Return all models, those of a picture last; of the usual trust in a picture a part may be left."""
+    weight = trust * picture_weight(saliency)
+    found = [_weighed(model, 1 - weight) for model in plain_models(plane)]
+    if saliency is not None:
+        found += [_weighed(model, weight) for model in pictured_models(plane, saliency)]
+    return tuple(found)
+
+
+def mean_of(models: tuple[Model, ...]) -> FloatArray:
+    """Return the map that is expected before anything is measured."""
+    return np.asarray(sum(model.weight * model.mean for model in models))
+
+
+@lru_cache(maxsize=4)
+def plain_projection(plane: Plane) -> Projected:
+    """Return what `directions` show of the map of a stimulus of which nothing is known."""
+    return plane.project(plain_models(plane), directions(plane.grid))
+
+
+def _all_of(means: list[FloatArray], kinds: tuple[Kind, ...], *, pictured: bool) -> tuple[Model, ...]:
+    weight = 1 / (len(means) * len(kinds))
+    return tuple(Model(mean, kind, weight, pictured) for mean in means for kind in kinds)
+
+
+def _weighed(model: Model, weight: float) -> Model:
+    return Model(model.mean, model.kind, model.weight * weight, model.pictured)
+
+
+@lru_cache(maxsize=2)
+def _waves(grid: Grid) -> FloatArray:
+    """Return all waves over the plane, orthonormal, a column each, those across fastest."""
+    down, across = (_cosines(count) for count in grid.shape)
+    return np.asarray(np.kron(down, across))
+
+
+def _cosines(count: int) -> FloatArray:
+    at, speed = np.arange(count) + 0.5, np.arange(count)
+    waves = np.cos(math.pi * at[:, None] * speed / count) * math.sqrt(2 / count)
+    waves[:, 0] /= math.sqrt(2)
+    return np.asarray(waves)

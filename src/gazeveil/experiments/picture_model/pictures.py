@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of pictures with what people looked at: a folder for each, with ``images`` and a table ``fixations.csv``.
+
+The table has the columns image (a file's name), viewer, x and y (pixels of the picture) and duration (any unit). The
+pictures that are kept out of training are chosen by a seed, or listed in ``held_out.txt``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gazeveil.aggregate.predicted.readout import CELL, fitted
+from gazeveil.aggregate.render import render
+from gazeveil.aggregate.saliency import shrunk
+from gazeveil.errors import InputError
+from gazeveil.release.heatmap_files import read_pixels
+from gazeveil.types import FloatArray
+
+COLUMNS: Final = ("image", "viewer", "x", "y", "duration")
+BLUR_CELLS: Final = 640 / 32 * 1.1 / CELL
+"""A degree and a tenth of a picture that is 32 degrees wide."""
+_CENTRE_SHAPE, _CENTRE_BLUR = (30, 40), 1.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """A picture, and the map of where its viewers looked, of mass 1."""
+
+    name: str
+    pixels: NDArray[np.uint8]
+    looks: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PictureSet:
+    """One lab's pictures."""
+
+    name: str
+    trained: tuple[Looked, ...]
+    held_out: tuple[Looked, ...]
+
+    def centre(self) -> FloatArray:
+        """Return where gaze goes whatever a picture shows, the same on both sides."""
+        mean = sum(shrunk(each.looks, *_CENTRE_SHAPE) for each in self.trained)
+        mean = render(np.asarray(mean + np.asarray(mean)[:, ::-1]), _CENTRE_BLUR)
+        return np.asarray(mean / mean.sum())
+
+
+def read_set(folder: Path, *, held_share: float, seed: int) -> PictureSet:
+    """Read a set.
+
+    Raises:
+        InputError: If something is missing or makes no sense.
+    """
+    table = folder / "fixations.csv"
+    if not table.is_file():
+        raise InputError(f"{folder} has no fixations.csv", hint=f"a table with the columns {', '.join(COLUMNS)}")
+    looks = pl.read_csv(table, schema_overrides={"image": pl.String, "viewer": pl.String})
+    if missing := [name for name in COLUMNS if name not in looks.columns]:
+        raise InputError(f"{table} has no column {missing[0]!r}, only {', '.join(looks.columns)}")
+    found = [
+        _looked(folder / "images" / name, part)
+        for (name,), part in looks.sort("image").group_by("image", maintain_order=True)
+    ]
+    listed = folder / "held_out.txt"
+    if listed.is_file():
+        kept = set(listed.read_text(encoding="utf-8").split("\n"))
+    else:
+        order = np.random.default_rng(seed).permutation(len(found))
+        kept = {found[place].name for place in order[: round(held_share * len(found))]}
+    trained = tuple(each for each in found if each.name not in kept)
+    if not trained:
+        raise InputError(f"{folder} has no picture to train on")
+    return PictureSet(folder.name, trained, tuple(each for each in found if each.name in kept))
+
+
+def _looked(path: Path, fixations: pl.DataFrame) -> Looked:
+    if not path.is_file():
+        raise InputError(f"there is no picture {path}", hint="names in fixations.csv are those of files in images")
+    original = read_pixels(path)
+    height, width = original.shape[:2]
+    pixels = fitted(original)
+    rows, columns = pixels.shape[0] // CELL, pixels.shape[1] // CELL
+    total = np.zeros((rows, columns))
+    for viewer in fixations.partition_by("viewer"):
+        x, y = viewer["x"].to_numpy() / width, viewer["y"].to_numpy() / height
+        inside = (x >= 0) & (x < 1) & (y >= 0) & (y < 1)
+        own = np.zeros_like(total)
+        np.add.at(
+            own,
+            ((y[inside] * rows).astype(int), (x[inside] * columns).astype(int)),
+            viewer["duration"].to_numpy()[inside],
+        )
+        if own.sum() > 0:
+            total += own / own.sum()
+    if not total.any():
+        raise InputError(f"nobody looked at {path}", hint="x and y are pixels of the picture")
+    looks = render(total, BLUR_CELLS)
+    return Looked(path.name, pixels, looks / looks.sum())

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How much of a released heatmap is data, picture and general prior, in numbers and in words.
+
+All of it follows from the released map and from public facts, so it costs nothing. A record keeps the numbers, and
+`gazeveil verify` makes the same words from them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gazeveil.aggregate.strategy import Estimate
+
+LEAST_SHARE = 0.05
+"""Below this share of data, what they changed is expected to correlate with the truth by less than 0.22: as little as
+the noise alone brings about now and then."""
+
+MOST_ALIKE = 0.99
+"""Above this correlation of map and prior, less than a fiftieth of the map's variance is anything but the prior."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What a released map is made of.
+
+    Attributes:
+        data: How much of what the prior leaves open the data have settled, from 0 to 1.
+        picture: How much of the prior behind the map follows a picture, from 0 to 1.
+        said_by: What spoke for the picture; empty where none was used.
+        alike: The correlation of the map with what would be shown without data.
+        hot_spots: How many cells are called hot spots; None where nobody asked.
+    """
+
+    data: float
+    picture: float
+    said_by: str
+    alike: float
+    hot_spots: int | None = None
+
+    @staticmethod
+    def of(estimate: Estimate, said_by: str = "") -> Shares:
+        """Return what an estimate is made of."""
+        spots = None if estimate.hot_spots is None else int(estimate.hot_spots.sum())
+        alike = _correlation(estimate.map.ravel(), estimate.prior.ravel())
+        return Shares(float(estimate.data_share), float(estimate.picture_share), said_by, alike, spots)
+
+    @staticmethod
+    def from_record(about: Mapping[str, Any]) -> Shares | None:
+        """Return what `to_dict` wrote; None where a record does not say it, as older ones do not."""
+        if "prior_correlation" not in about:
+            return None
+        spots = about["hot_spots"]
+        return Shares(
+            float(about["data_share"]),
+            float(about["picture_share"]),
+            str(about.get("picture_said_by", "")),
+            float(about["prior_correlation"]),
+            None if spots is None else int(spots),
+        )
+
+    @property
+    def own_correlation(self) -> float:
+        """The correlation that what the data changed should have with what they should have changed.
+
+        That is the prior regressed out of both maps. A model that knows its own uncertainty settles as much of the
+        variance as the square of that correlation; measured on photographs and simulated scenes it was about right.
+        """
+        return math.sqrt(self.data)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the release says next to nothing that the prior did not."""
+        return self.data < LEAST_SHARE or self.alike > MOST_ALIKE
+
+    def in_words(self) -> tuple[str, ...]:
+        """Say what the map is made of, and what to expect of the part that is data; a sentence each."""
+        rest = 1 - self.data
+        parts = [f"{self.data:.0%} of this map comes from the data"]
+        if self.said_by:
+            parts.append(f"{rest * self.picture:.0%} from the picture ({self.said_by})")
+        parts.append(f"{rest * (1 - self.picture):.0%} from the {'general ' if self.said_by else ''}prior")
+        said = [
+            ", ".join(parts) + ".",
+            "What the data changed is expected to correlate with the truth by about "
+            f"{self.own_correlation:.2f}; that is an expectation, not a measurement.",
+        ]
+        if self.hot_spots is not None:
+            spots = "1 cell is flagged" if self.hot_spots == 1 else f"{self.hot_spots:,} cells are flagged"
+            said.append(
+                f"{spots} as hot spots: more than four times the gaze of an even map; at most one in ten flagged cells "
+                "is expected to be wrong."
+            )
+        return tuple(said)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warn of a release that says nothing that was not known before."""
+        if not self.says_nothing:
+            return ()
+        known = "the picture and the prior" if self.said_by else "the prior"
+        return (f"This map says next to nothing that {known} did not say without any data.",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shares as plain values, for the record."""
+        return {
+            "data_share": self.data,
+            "picture_share": self.picture,
+            **({"picture_said_by": self.said_by} if self.said_by else {}),
+            "prior_correlation": self.alike,
+            "expected_own_correlation": self.own_correlation,
+            "hot_spots": self.hot_spots,
+            "says_nothing_new": self.says_nothing,
+        }
+
+
+def _correlation(one: Any, other: Any) -> float:
+    """Return the correlation of two maps; 1 where one of them is even, for then nothing sets them apart."""
+    if float(np.ptp(one)) == 0 or float(np.ptp(other)) == 0:
+        return 1.0
+    return float(np.clip(np.corrcoef(one, other)[0, 1], -1.0, 1.0))
