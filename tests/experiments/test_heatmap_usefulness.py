@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.aggregate.strategies._common import prior_of_task
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.experiments.usefulness import _heatmap_methods as methods
@@ -193,7 +194,7 @@ def test_the_recipe_is_a_map_beyond_the_prior_where_there_is_signal(gallery: Gal
     assert found.min() >= 0
     assert found.sum() == pytest.approx(1)
     whole = methods.truth([one.rows() for one in gallery.scenes[0].viewers], task)
-    assert correlation(found, whole) > correlation(methods.prior_alone(task), whole) + 0.1
+    assert correlation(found, whole) > correlation(prior_of_task(task), whole) + 0.1
 
 
 def test_the_recipe_releases_as_many_numbers_as_it_was_described_with() -> None:

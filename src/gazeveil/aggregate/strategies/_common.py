@@ -70,6 +70,12 @@ def plane_of(task: Task) -> Plane:
     return Plane(working, (task.blur_cells * down, task.blur_cells * across))
 
 
+def prior_of_task(task: Task) -> FloatArray:
+    """Return what would be shown without any data, on the grid of the task."""
+    plane = plane_of(task)
+    return _map_on(task, mean_of(models_of(plane, task.saliency)).reshape(plane.grid.shape))
+
+
 def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
     """Decode on the working grid, and draw on the grid of the task."""
     if measured.ndim != 1:
@@ -78,19 +84,20 @@ def estimate(task: Task, decoder: Decoder, measured: FloatArray) -> Estimate:
         decoded: Decoded = decoder.decode(measured)
     area = decoded.map.size / task.grid.size
 
-    def map_(values: FloatArray) -> FloatArray:
-        return values if values.shape == task.grid.shape else of_mass_1(stretched(values, task.grid))
-
     def spread(values: FloatArray) -> FloatArray:
         return values if values.shape == task.grid.shape else area * stretched(values, task.grid)
 
     return Estimate(
-        map=map_(decoded.map),
+        map=_map_on(task, decoded.map),
         noise_sd=spread(decoded.noise_sd),
-        prior=map_(mean_of(models_of(decoder.plane, task.saliency)).reshape(decoded.map.shape)),
+        prior=prior_of_task(task),
         data_share=decoded.data_share,
         picture_share=decoded.picture_share,
         error_sd=spread(decoded.error_sd),
         population_sd=spread(decoded.population_sd),
         hot_spots=hot_spots(stretched(decoded.hot, task.grid)),
     )
+
+
+def _map_on(task: Task, values: FloatArray) -> FloatArray:
+    return values if values.shape == task.grid.shape else of_mass_1(stretched(values, task.grid))

@@ -15,9 +15,8 @@ from gazeveil.aggregate.engine import Columns, Kernel
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.liu import GaussianMap
 from gazeveil.aggregate.maps import dwell
-from gazeveil.aggregate.models import mean_of, models_of
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.strategies._common import BOUND, plane_of
+from gazeveil.aggregate.strategies._common import BOUND, prior_of_task
 from gazeveil.aggregate.strategies.histogram import Histogram
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.engines.adding import add_up
@@ -60,12 +59,6 @@ def truth(people: People, task: Task) -> FloatArray:
     return render(mean.reshape(task.grid.shape), task.blur_cells)
 
 
-def prior_alone(task: Task) -> FloatArray:
-    """Return what would be shown without any data."""
-    plane = plane_of(task)
-    return mean_of(models_of(plane, task.saliency)).reshape(plane.grid.shape)
-
-
 def by_strategy(name: str) -> Way:
     """Return the way of a registered strategy, or of whichever `choose` takes."""
 
@@ -104,7 +97,7 @@ def _without_noise(people: People, task: Task, noise: NoiseSource) -> FloatArray
 
 def _no_data(people: People, task: Task, noise: NoiseSource) -> FloatArray:
     del people, noise
-    return prior_alone(task)
+    return prior_of_task(task)
 
 
 def _sum(kernel: Kernel, people: People) -> IntArray:

@@ -23,10 +23,11 @@ from typing import Any, Final
 import numpy as np
 
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.aggregate.strategies._common import prior_of_task
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import OptionError
 from gazeveil.exact import probability
-from gazeveil.experiments.usefulness._heatmap_methods import METHODS, MORE_METHODS, Method, prior_alone, truth
+from gazeveil.experiments.usefulness._heatmap_methods import METHODS, MORE_METHODS, Method, truth
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe_prior
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Scene
 from gazeveil.noise import NoiseSource
@@ -235,7 +236,7 @@ _Scores = dict[tuple[str, str], tuple[float, ...]]
 
 def _measured(scene: Scene, task: Task, methods: Mapping[str, Method], plan: Plan) -> _Scores:
     whole = truth([viewer.rows() for viewer in scene.viewers], task)
-    priors = prior_alone(task), recipe_prior(task)
+    priors = prior_of_task(task), recipe_prior(task)
     each: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for repeat in range(plan.repeats):
         people = scene.drawn(task.observers, plan.seed, repeat)

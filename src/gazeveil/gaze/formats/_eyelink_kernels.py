@@ -130,9 +130,9 @@ def combine_eyes(
             x, y, pupil = raw[3 * eye + 1, row], raw[3 * eye + 2, row], raw[3 * eye + 3, row]
             if np.isnan(x) or np.isnan(y) or MISSING_DATA in (x, y):
                 continue
+            if (x == 0.0 and y == 0.0) if no_pupils else pupil == 0.0:
+                continue
             if pupil == 0.0:
-                if not no_pupils or (x == 0.0 and y == 0.0):
-                    continue
                 pupil = np.nan
             x, y = x - left, y - top
             gaze[3 * eye, row], gaze[3 * eye + 1, row] = x, y

@@ -169,7 +169,8 @@ class HeatmapsMeasurement(Aggregate):
     def frame(self, value: StudyEstimate) -> pl.DataFrame:
         """Return the maps as a table, a row a cell; the stimulus of the mean is null."""
         maps = [table_of(estimate, stimulus=name) for name, estimate in value.maps.items()]
-        return pl.concat([table_of(value.mean, stimulus=None), *maps])
+        tables = [table_of(value.mean, stimulus=None), *maps]  # the mean has no error bars of its own
+        return pl.concat(tables, how="diagonal").select(max(tables, key=lambda table: table.width).columns)
 
     def picture(self, value: StudyEstimate) -> bytes:
         """Return the mean as a picture."""
