@@ -38,8 +38,7 @@ PARTS = {
 BEGIN, END = "<!-- usefulness: begin -->", "<!-- usefulness: end -->"
 TRUST_BEGIN, TRUST_END = "<!-- trust: begin -->", "<!-- trust: end -->"
 TRUST = {
-    "osie-all": "OSIE, all 120 images that the picture model never saw",
-    "osie": "OSIE, 24 of these images",
+    "osie": "OSIE, the 120 images that the picture model never saw",
     "viewers": "OSIE, a model trained with viewers 1 to 8, judged by viewers 9 to 15",
     "simulated": "Simulated scenes, *test* split",
     "scene": "Photographs of scenes by another lab, a model trained without that lab's",
@@ -97,7 +96,7 @@ def trust_tables() -> str:
     for name, title in TRUST.items():
         tried = trials_of(name)
         parts += [f"**{title}**", "", _trust_report.to_markdown(lines(tried))]
-        if name in {"osie", "osie-all", "simulated"}:
+        if name in {"osie", "simulated"}:
             parts += [f"*Release without a picture less the earlier one, scene by scene*: {_since(name, tried)}.", ""]
     categories = json.loads((STORED / "trust-kinds.json").read_text())["kinds"]
     parts += ["**A kind of OSIE image left out of training**", ""]
@@ -107,7 +106,7 @@ def trust_tables() -> str:
 
 def _since(name: str, tried: list[Trial]) -> str:
     """Return by how much releases without a picture exceed those of the stored comparison with peers, in words."""
-    before, found = stored(name.removesuffix("-all"), Split.TEST), []
+    before, found = stored(name, Split.TEST), []
     names = json.loads((STORED / f"trust-{name}.json").read_text())["scenes"]
     for count in dict.fromkeys(trial.participants for trial in tried):
         earlier = dict(zip(names, before.row("ours", count).by_scene, strict=True))
