@@ -33,7 +33,7 @@ _SCALES = 6
 _WIDEST_LOG_VARIANCE = 3.0
 _MOST_LIFTED = 5.0
 _NARROWED = 0.93
-"""Intervals from the posterior cover a little more than they should, on images that constants were tuned on."""
+"""Intervals from the posterior cover a little more than they should (decision 143)."""
 _HOT = 4.0
 """A hot spot has more than so many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1
