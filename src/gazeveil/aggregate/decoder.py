@@ -155,6 +155,10 @@ class Decoder:
         pictured = np.array([model.pictured for model in self.models])
         return self._drawn(found, float(by_model[pictured].sum()))
 
+    def chances(self, measured: FloatArray) -> FloatArray:
+        """Return how likely each model is, given z."""
+        return np.asarray(self._weigh(measured).sum(axis=(1, 2)))
+
     def _weigh(self, measured: FloatArray) -> FloatArray:
         """Return how likely each model, each gain and each variance of the noise are, given z."""
         channel = self.channel

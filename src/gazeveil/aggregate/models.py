@@ -39,9 +39,9 @@ Kind = tuple[float, float]
 _USUAL_BLUR_DEG = 1.1
 PLAIN_KINDS: tuple[Kind, ...] = ((0.2, 3.0), (0.7, 2.4), (2.2, 2.0), (6.0, 1.7))
 PICTURE_KINDS: tuple[Kind, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6)))
-_PLAIN_FLOOR, _PICTURE_FLOOR = 0.2, 0.03
+_PLAIN_FLOOR, PICTURE_FLOOR = 0.2, 0.03
 _PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
-_CENTRE_POWER = 0.62
+CENTRE_POWER = 0.62
 """How much of a centre's bump is left where a picture is known: its content draws gaze away."""
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
@@ -230,8 +230,8 @@ def pictured_models(plane: Plane, saliency: Saliency) -> tuple[Model, ...]:
     """Return the models of a stimulus whose picture is known, all of which follow it."""
     content = saliency.on(plane.grid)
     spectral = saliency.source == SPECTRAL
-    sizes, power = (SIZES, 1.0) if spectral else (_PICTURE_SIZES, _CENTRE_POWER)
-    floor = _PLAIN_FLOOR if spectral else _PICTURE_FLOOR
+    sizes, power = (SIZES, 1.0) if spectral else (_PICTURE_SIZES, CENTRE_POWER)
+    floor = _PLAIN_FLOOR if spectral else PICTURE_FLOOR
     means = []
     for size in sizes:
         centre = broad(plane.grid, 0.5, 0.5, *size)

@@ -80,8 +80,8 @@ def posterior(seen: Seen, mean: FloatArray, covariance: FloatArray) -> Posterior
     else:
         found = _likeliest(seen, mean, covariance, noise)
         _, crossed, inner, _ = _around(seen, found, covariance, noise)
-        return _told(found, before, crossed, inner)
-    return _told(softmax(logs + after / 2), before, crossed, inner)
+        return _known(found, before, crossed, inner)
+    return _known(softmax(logs + after / 2), before, crossed, inner)
 
 
 def _around(
@@ -94,7 +94,7 @@ def _around(
     return slopes, crossed, slopes.T @ crossed + noise + seen.doubt * np.outer(shown, shown), shown
 
 
-def _told(found: FloatArray, before: FloatArray, crossed: FloatArray, inner: FloatArray) -> Posterior:
+def _known(found: FloatArray, before: FloatArray, crossed: FloatArray, inner: FloatArray) -> Posterior:
     answer = found[:, None] * np.linalg.solve(inner, crossed.T).T
     answer -= found[:, None] * answer.sum(axis=0)
     return Posterior(found, _left(before, crossed, inner), answer)

@@ -5,7 +5,7 @@
 With the extra ``picture`` installed a small model of ours says it (`gazeveil.aggregate.predicted`). Without it there is
 what stands out from the picture's own average spectrum: the spectral residual (Hou and Zhang 2007) of lightness and of
 two opponent colours, at two scales. A map of the user's own can take their place. The picture is public and no gaze is
-looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.prior` offers it as some models among others,
+looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.models` offers it as some models among others,
 and what was measured decides how much of it is believed.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The maps of a study, each around what the study and its picture say: the decoder of single maps, told the mean.
+"""The maps of a study, each around what the study and its picture say: the decoder of single maps, given the mean.
 
 `gazeveil.aggregate.together` finds the mean over all maps, which is the least noisy of all. Each map is then decoded as
 a single one is (`gazeveil.aggregate.decoder`), with models that vary around the study's mean and, where its picture is
@@ -20,6 +20,8 @@ import numpy as np
 
 from gazeveil.aggregate.decoder import Channel, Decoded, Decoder
 from gazeveil.aggregate.models import (
+    CENTRE_POWER,
+    PICTURE_FLOOR,
     PICTURE_KINDS,
     PLAIN_KINDS,
     Model,
@@ -30,15 +32,10 @@ from gazeveil.aggregate.models import (
 )
 from gazeveil.aggregate.prior import floored
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
-from gazeveil.aggregate.together import Center, Measured
+from gazeveil.aggregate.together import BROAD, Center, Measured
 from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray
 
-_CENTRE_POWER = 0.62
-"""How much of the study's centre is left where a picture is known: its content draws gaze away."""
-_BROAD = 2.5
-"""The study's centre is its mean, blurred so many times as wide: hot spots of single stimuli are no centre."""
-_FLOOR = 0.03
 _GAINS = (0.75, 0.87, 1.0, 1.15, 1.3)
 """How gains of single maps may differ from that of the mean."""
 _BEFORE = 1.0
@@ -72,23 +69,13 @@ def decode_separately(
     return [found[place] for place in range(len(measured.numbers))]
 
 
-class _Weighing(Decoder):
-    """A decoder that can say how likely its models are."""
-
-    __slots__ = ()
-
-    def chances(self, measured: FloatArray) -> FloatArray:
-        """Return how likely each model is, given z."""
-        return np.asarray(self._weigh(measured).sum(axis=(1, 2)))
-
-
 class _Decoders:
     """What decodes each map of a study."""
 
     def __init__(self, plane: Plane, measured: Measured, center: Center) -> None:
         self._plane, self._measured, self._center = plane, measured, center
         self._features = plane.in_blurred(measured.features)
-        wide = Plane(plane.grid, (plane.blur[0] * _BROAD, plane.blur[1] * _BROAD)).blurred(center.map)
+        wide = Plane(plane.grid, (plane.blur[0] * BROAD, plane.blur[1] * BROAD)).blurred(center.map)
         self._broad = wide / wide.max()
         mean = plane.blurred(center.map)
         self._plain = tuple(Model(mean, kind, 1 / len(PLAIN_KINDS), pictured=False) for kind in PLAIN_KINDS)
@@ -98,7 +85,7 @@ class _Decoders:
         """Return how likely the models of a map are before anything is learnt from the other maps."""
         return np.array([model.weight for model in self._models(saliency)])
 
-    def of(self, place: int, saliency: Saliency | None, learnt: FloatArray | None = None) -> _Weighing:
+    def of(self, place: int, saliency: Saliency | None, learnt: FloatArray | None = None) -> Decoder:
         """Return the decoder of a map, with what was learnt about its models."""
         models = self._models(saliency)
         seen = self._seen
@@ -113,7 +100,7 @@ class _Decoders:
             observers=max(round(self._measured.observers), 1),
             noise_sd=float(self._measured.noise_sd[place]),
         )
-        return _Weighing(self._plane, models, channel, seen)
+        return Decoder(self._plane, models, channel, seen)
 
     def _models(self, saliency: Saliency | None) -> tuple[Model, ...]:
         """Return the models of a map, those that follow its picture last."""
@@ -121,7 +108,7 @@ class _Decoders:
             return self._plain
         weight, known = picture_weight(saliency), self._center.data_share
         spectral = saliency.source == SPECTRAL
-        own = floored(saliency.on(self._plane.grid) * self._broad**_CENTRE_POWER, _FLOOR)
+        own = floored(saliency.on(self._plane.grid) * self._broad**CENTRE_POWER, PICTURE_FLOOR)
         own = self._plane.blurred(own) if spectral else own  # a predicted map is blurred already
         usual = mean_of(pictured_models(self._plane, saliency))
         kinds = PLAIN_KINDS if spectral else PICTURE_KINDS

@@ -73,8 +73,8 @@ class Estimate:
         error_sd: How far the map of the same participants without noise may be from ``map``, as a standard deviation:
             noise and what the prior hides. 95 % intervals reach 1.96 of them to both sides, and end at 0.
         population_sd: The same for the map of all people whom the participants stand for.
-        hot_spots: Cells that have more than four times the gaze of an even map; at most one in ten such cells is
-            expected not to have it.
+        hot_spots: Cells that have more than four times the gaze of an even map; at most one in ten of them is
+            wrong if the models hold.
     """
 
     map: FloatArray

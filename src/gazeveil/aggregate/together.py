@@ -25,6 +25,7 @@ from itertools import product
 
 import numpy as np
 
+from gazeveil.aggregate.models import CENTRE_POWER, PICTURE_FLOOR
 from gazeveil.aggregate.prior import Prior, floored
 from gazeveil.aggregate.render import blur_matrix, render
 from gazeveil.blas import one_thread
@@ -54,8 +55,8 @@ _WEIGHTS_ANSWER = 1.3
 
 _POWERS = (0.6, 1.0, 1.5)
 """How sharply gaze may follow what pictures say."""
-_CENTRE_POWER, _BROAD, _PICTURE_FLOOR = 0.62, 2.5, 0.03
-"""How much of the centre is left where pictures are known, how many blurs wide the centre is, and the even part."""
+BROAD = 2.5
+"""The study's centre is its mean, blurred so many times as wide: hot spots of single stimuli are no centre."""
 
 _FLOOR = 1e-3
 """The least that a cell of the mean map has, as a part of an even map."""
@@ -194,9 +195,9 @@ def decode_together(
 
 def _pictured(prior: Prior, measured: Measured, center: Center, blur: Blur, contents: FloatArray) -> _Around:
     """Return the model of maps around what pictures say under the study's centre."""
-    broad = _blurred(prior, center.map[:, None], (_BROAD * blur[0], _BROAD * blur[1]))[:, 0]
+    broad = _blurred(prior, center.map[:, None], (BROAD * blur[0], BROAD * blur[1]))[:, 0]
     expected = np.array(
-        [floored(content * (broad / broad.max()) ** _CENTRE_POWER, _PICTURE_FLOOR) for content in contents]
+        [floored(content * (broad / broad.max()) ** CENTRE_POWER, PICTURE_FLOOR) for content in contents]
     )
     middle = Center(expected.mean(axis=0), center.gain, np.zeros(prior.grid.size), center.data_share)
     return _Around(prior, measured, middle, expected)

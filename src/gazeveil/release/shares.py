@@ -94,7 +94,7 @@ class Shares:
             spots = "1 cell is flagged" if self.hot_spots == 1 else f"{self.hot_spots:,} cells are flagged"
             said.append(
                 f"{spots} as hot spots: more than four times the gaze of an even map; at most one in ten flagged cells "
-                "is expected to be wrong."
+                "is wrong if the model holds, more if gaze does not follow the picture or the prior."
             )
         return tuple(said)
 

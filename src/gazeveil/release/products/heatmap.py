@@ -117,7 +117,7 @@ class HeatmapMeasurement(OneStimulus):
         after = (
             f"{after} 95 % intervals are for the map of these participants without noise, and for the population they "
             "stand for. Hot spots are cells with more than four times the gaze of an even map; at most one in ten "
-            "flagged cells is expected to be wrong."
+            "flagged cells is wrong if the model holds, more if gaze does not follow the picture or the prior."
         )
         strategy = self.strategy
         if strategy is None:
