@@ -32,6 +32,7 @@ from gazeveil.gateway._hub_status import (
 )
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
@@ -194,6 +195,32 @@ class Hub:
         if looser(before, wish):  # windows that began before the turn keep the old promise as well
             seat.looser_at = now + max(window, 0.0 if before.can_become(wish) else window_of(wish.guarantee))
         self._log("knob-turned", app=app, veil=wish.in_words())
+
+    def rule(self, app: str, output: Output | None) -> None:
+        """Let an app have something else of its veiled points from now on; None for what the policy gives it.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
+        """
+        seat = self._seat(app)
+        tracker = self.policy.tracker(seat.setting.tracker)
+        allowed = outputs_of(seat.setting, tracker)
+        if output is not None and output not in allowed:
+            raise PrivacyError(
+                f"{app!r} cannot have {output}",
+                hint=f"it may have: {', '.join(allowed)}; hits need areas in the policy",
+            )
+        seat.choose(output, tracker)
+        self._log("rule-changed", app=app, output=seat.output)
+
+    def output_of(self, app: str) -> Output:
+        """Return what an app gets: samples, fixations or hits.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app).output
 
     def switch(self, app: str, on: bool) -> None:
         """Switch an app on or off.

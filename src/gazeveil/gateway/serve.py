@@ -237,9 +237,10 @@ class Gateway:
 
     def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> Shown:
         tracker = self.policy.tracker(app.tracker)
-        areas = () if app.areas is None else tuple(area.name for area in app.areas)
+        output = self.hub.output_of(app.name)
+        areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
-            tracker.plane, app.rate_hz, app.output, areas, app.name, promise=promises[app.name], origins=app.origins
+            tracker.plane, app.rate_hz, output, areas, app.name, promise=promises[app.name], origins=app.origins
         )
 
     def _follow(self, tracker: TrackerSetting) -> None:
