@@ -105,8 +105,8 @@ class Seat:
     """
 
     __slots__ = (
-        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "looser_at", "outlet", "received", "refused",
-        "rule", "setting", "why", "window",
+        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "looser_at", "outlet", "received",
+        "refused", "rule", "setting", "why", "window",
     )  # fmt: skip
 
     def __init__(self, setting: AppSetting, tracker: TrackerSetting, log: Log) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The latest things of a stream, for readers that come when they like: who writes only appends, and waits for nobody."""
+"""The latest things of a stream, for readers that come when they like: who writes appends, and waits for nobody."""
 
 from __future__ import annotations
 

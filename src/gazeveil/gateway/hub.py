@@ -11,6 +11,7 @@ logged is an event's name and words of the policy, never gaze.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
@@ -31,7 +32,7 @@ from gazeveil.gateway._hub_status import (
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
-from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.veiling import window_of
@@ -247,6 +248,17 @@ class Hub:
         """
         self.policy.tracker(tracker)
         self._desks[tracker].seat_person(person)
+
+    def use_source(self, setting: TrackerSetting, now: float) -> None:
+        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(setting.name)
+        trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
+        self.policy = replace(self.policy, trackers=trackers)
+        self._desks[setting.name].obey(setting, self.policy)
 
     def reload(self, policy: Policy, now: float) -> None:
         """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
