@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.errors import InputError
 from gazeveil.scene.finder import Finder
-from gazeveil.scene.keyframes import EVERY_S, KeyframeDetector
+from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.pixels import Pixels
 from gazeveil.scene.radii import Radii, radii
 from gazeveil.scene.regions import Regions, as_array, diagonal, overlaps
@@ -129,7 +129,7 @@ class SceneContext:
             begins,
             regions,
             known or radii(regions, self.width, self.height),
-            window_of([*self._lengths, so_far], shortest=self.detector.every_s, longest=self.longest_s),
+            window_of([*self._lengths, so_far], shortest=self.detector.pace.every_s, longest=self.longest_s),
         )
         return self.reading
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionError, why
+from gazeveil.errors import FileFormatError, InputError, MissingExtra, why
 from gazeveil.scene._opencv import opencv
 from gazeveil.scene.images import MOST_BYTES, decode
-from gazeveil.scene.keyframes import EVERY_S
+from gazeveil.scene.pace import EVERY_S, Pace
 from gazeveil.scene.pixels import MOST_PIXELS, Pixels, check_size
 
 PICTURES = {".png", ".jpg", ".jpeg"}
@@ -71,14 +71,13 @@ def frames_of(
         InputError: If there is no such source, or it gives no frames, or too large ones.
         MissingExtra: If what reads it is not installed.
     """
-    if not (math.isfinite(every_s) and every_s > 0):
-        raise OptionError(f"every_s must be a number of seconds above 0, not {every_s!r}")
+    pace = Pace(every_s)
     if isinstance(source, Camera):
-        return _camera(source, every_s, clock)
+        return _camera(source, pace, clock)
     if isinstance(source, Screen):
-        return _screen(source, every_s, clock, sleep)
+        return _screen(source, pace, clock, sleep)
     path = Path(source)
-    return _picture(path) if path.suffix.lower() in PICTURES else _video(path, every_s)
+    return _picture(path) if path.suffix.lower() in PICTURES else _video(path, pace)
 
 
 def length_of(path: Path) -> float | None:
@@ -100,7 +99,7 @@ def _picture(path: Path) -> Frames:
     yield 0.0, decode(data)
 
 
-def _video(path: Path, every_s: float) -> Frames:
+def _video(path: Path, pace: Pace) -> Frames:
     if not path.is_file():  # OpenCV would also take addresses and patterns of names
         raise InputError(f"{path}: {'a folder' if path.is_dir() else 'nothing there'}", hint="give a video file")
     capture = opencv("reading videos").VideoCapture(str(path))
@@ -109,13 +108,13 @@ def _video(path: Path, every_s: float) -> Frames:
             raise _no_video(path, "something else, or a damaged one")
         check_size(*_dimensions(capture), str(path))
         announced, rate = _announced(capture)
-        read, last, due = 0, -math.inf, -math.inf
+        read, last = 0, -math.inf
         while capture.grab():
             t = _time(capture, read, rate, last)
             read += 1
             last = t
-            if t >= due:
-                due = t + every_s - 1e-6
+            if pace.due(t):
+                pace.looked(t)
                 yield t, _retrieved(capture, path)
         if not read:
             raise _no_video(path, "no frame that can be decoded")
@@ -151,7 +150,7 @@ def _announced(capture: Any) -> tuple[int, float]:
 
 
 def _time(capture: Any, read: int, rate: float, last: float) -> float:
-    """Return when the frame that was grabbed last is shown: by its own stamp, or by the rate where stamps stand still."""
+    """Return when the frame that was grabbed is shown: by its own stamp, or by the rate where stamps stand still."""
     stamp = capture.get(opencv().CAP_PROP_POS_MSEC) / 1000
     if math.isfinite(stamp) and stamp > last and (stamp > 0 or not read):
         return float(stamp)
@@ -169,7 +168,7 @@ def _retrieved(capture: Any, what: Path | str) -> Pixels:
     return np.ascontiguousarray(found[:, :, 2::-1])
 
 
-def _camera(camera: Camera, every_s: float, clock: Callable[[], float]) -> Frames:
+def _camera(camera: Camera, pace: Pace, clock: Callable[[], float]) -> Frames:
     capture = opencv("reading cameras").VideoCapture(camera.number)
     try:
         if not capture.isOpened():
@@ -177,18 +176,17 @@ def _camera(camera: Camera, every_s: float, clock: Callable[[], float]) -> Frame
                 f"camera {camera.number} cannot be opened", hint="is it plugged in, allowed, and not in use elsewhere?"
             )
         check_size(*_dimensions(capture), f"camera {camera.number}")
-        due = -math.inf
-        while capture.grab():  # the camera sets the pace
+        while capture.grab():  # it waits until there is one
             t = clock()
-            if t >= due:
-                due = t + every_s
+            if pace.due(t):
+                pace.looked(t)
                 yield t, _retrieved(capture, f"camera {camera.number}")
         raise InputError(f"camera {camera.number} gives no more frames", hint="was it unplugged?")
     finally:
         capture.release()
 
 
-def _screen(screen: Screen, every_s: float, clock: Callable[[], float], sleep: Callable[[float], None]) -> Frames:
+def _screen(screen: Screen, pace: Pace, clock: Callable[[], float], sleep: Callable[[float], None]) -> Frames:
     try:
         import mss  # noqa: PLC0415
     except ImportError:
@@ -200,7 +198,7 @@ def _screen(screen: Screen, every_s: float, clock: Callable[[], float], sleep: C
                 t = clock()
                 shot = grabber.grab(area)
                 yield t, np.frombuffer(shot.rgb, np.uint8).reshape(shot.height, shot.width, 3)
-                sleep(max(t + every_s - clock(), 0.0))
+                sleep(max(t + pace.every_s - clock(), 0.0))
     except mss.ScreenShotError as error:
         raise InputError(f"the screen cannot be read: {error}", hint="is there a display, and is it allowed?") from None
 

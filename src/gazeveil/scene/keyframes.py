@@ -25,11 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.errors import InputError, OptionError
+from gazeveil.scene.pace import EVERY_S, Pace
 from gazeveil.scene.pixels import Pixels, cells, checked
 from gazeveil.types import Float32Array
-
-EVERY_S = 0.5
-"""Seconds between two looks, as in the paper."""
 
 _COLUMNS = 64
 _MOST_ROWS = 256
@@ -120,11 +118,8 @@ class KeyframeDetector:
     """Sees frames and says which of them begin a scene. It holds two small rasters, never a frame."""
 
     def __init__(self, rule: KeyframeRule | None = None, *, every_s: float = EVERY_S) -> None:
-        if not (math.isfinite(every_s) and every_s > 0):
-            raise OptionError(f"every_s must be a number of seconds above 0, not {every_s!r}")
         self.rule = rule or KeyframeRule()
-        self.every_s = every_s
-        self._next = -math.inf
+        self.pace = Pace(every_s)
         self._last = -math.inf
         self._count = 0
         self._size = (0, 0)
@@ -134,13 +129,13 @@ class KeyframeDetector:
 
     def due(self, t: float) -> bool:
         """Whether a frame of this time would be looked at. Others need not be decoded."""
-        return t >= self._next
+        return self.pace.due(t)
 
     def see(self, t: float, frame: Pixels) -> Keyframe | None:
         """Return the keyframe that this frame is, or None if the scene goes on or it is not time to look.
 
         Args:
-            t: Seconds on the source's clock. A frame that is late delays the next look; none is made up for.
+            t: Seconds on the source's clock. Looks that were missed are not made up for.
             frame: Rows by columns by red, green and blue.
 
         Raises:
@@ -152,7 +147,7 @@ class KeyframeDetector:
             return None
         pixels = checked(frame)
         self._last = t
-        self._next = t + self.every_s - 1e-6  # clocks of videos are rounded to microseconds
+        self.pace.looked(t)
         now = cells(pixels, *_raster(pixels))
         if self._keyframe is None or self._size != pixels.shape[:2]:
             self._size = (pixels.shape[0], pixels.shape[1])
