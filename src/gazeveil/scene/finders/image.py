@@ -67,10 +67,15 @@ def find(frame: Pixels) -> Regions:
         return ()
     small = _shrunk(pixels)
     colour, share = _ground(small)
-    found = _lying_on(small, colour) if share >= _GROUND else _standing_out(small)
-    areas = _areas(found)
-    fit = (areas >= _SMALLEST) & (areas <= _LARGEST)
-    return as_regions(without_doubles(found[fit], areas[fit], most=_MOST))
+    found = _fitting(_lying_on(small, colour)) if share >= _GROUND else np.empty((0, 4))
+    if not len(found):
+        found = _fitting(_standing_out(small))
+    return as_regions(without_doubles(found, _areas(found), most=_MOST))
+
+
+def _fitting(boxes: FloatArray) -> FloatArray:
+    areas = _areas(boxes)
+    return np.asarray(boxes[(areas >= _SMALLEST) & (areas <= _LARGEST)])
 
 
 def _shrunk(pixels: Pixels) -> Pixels:
