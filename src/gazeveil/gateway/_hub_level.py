@@ -22,15 +22,21 @@ def outputs_of(app: AppSetting, tracker: TrackerSetting) -> tuple[Output, ...]:
 
     Fixations and hits are found in samples; hits are not found in fixations, so they would tell something else.
     """
-    if app.output != "samples":
+    protocol = PROTOCOLS[app.protocol]
+    if app.output != "samples" or protocol.transport != "tcp":  # over ZeroMQ and LSL a stream is of one kind for good
         return (app.output,)
-    able = PROTOCOLS[app.protocol].outputs
+    able = protocol.outputs
     found: list[Output] = ["samples"]
     if "fixations" in able and tracker.geometry.knows_degrees:
         found.append("fixations")
     if "hits" in able and app.areas is not None:
         found.append("hits")
     return tuple(found)
+
+
+def tells_less(output: Output, than: Output) -> bool:
+    """Whether an output says less than another, or the same; fixations and hits cannot be compared."""
+    return than in (output, "samples")
 
 
 def level_of(app: AppSetting, veil: SampleMechanism, space: Space, looser_in_s: float) -> dict[str, Any] | None:
