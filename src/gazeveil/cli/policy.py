@@ -113,9 +113,7 @@ def in_words(policy: Policy) -> list[str]:
         if tracker.protocol == "lsl" and tracker.session == policy.lsl_session:
             lines.append("  apps that look for any stream of gaze may pick its raw one: give it a session of its own")
         if tracker.sources:
-            lines.append(
-                f"  its source may be chosen live: {', '.join(tracker.kinds)}; a restart returns to the first"
-            )
+            lines.append(f"  its source may be chosen live: {', '.join(tracker.kinds)}; a restart returns to the first")
     for one in policy.apps:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
