@@ -33,6 +33,8 @@ class Tracker:
         self.gaze = Gaze(self.random)
         self.port = 0
         self.rude = 0
+        self.token_file: Path | None = None
+        """Where a sender finds its token."""
         self._count = 0
 
     @property
@@ -270,7 +272,6 @@ class Push(Tracker):
 
     def __init__(self, canaries: Canaries, seed: int, rate_hz: float = 120.0) -> None:
         super().__init__(canaries, seed, rate_hz)
-        self.token_file: Path | None = None
         self._socket: Any = None
         self._task: asyncio.Task[None] | None = None
 
