@@ -146,7 +146,8 @@ def _tracker(table: Table) -> TrackerSetting:
     protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
     own = {each: _source(table, each, name) for each in protocols}
     person = table.person("whose gaze it is") if "person" in table else "somebody"
-    bare = TrackerSetting(name, protocol, _geometry(table), person)
+    raw_view = table.truth("raw_view", default=False)
+    bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view)
     table.done()
     others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
     return replace(bare, sources=others, **own[protocol])
@@ -217,8 +218,8 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
     protocol = PROTOCOLS[table.choice("protocol", PROTOCOLS.names())]
     outputs = ("samples", "fixations", "hits")
     output = table.choice("output", outputs, "samples")
-    if "areas" in table and output != "hits":
-        raise table.wrong("areas", "no areas", 'a file, but the output is not "hits"')
+    if "areas" in table and output == "fixations":
+        raise table.wrong("areas", "no areas", 'a file, but the output is "fixations"')
     mechanism, edge = _veil(table, tracker)
     setting = AppSetting(
         name,
@@ -228,7 +229,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         listen=_listen(table, protocol),
         edge=edge,
         output=output,
-        areas=_areas(table, tracker.geometry) if output == "hits" else None,
+        areas=_areas(table, tracker.geometry) if output == "hits" or "areas" in table else None,
         rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
         knob=_knob(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),

@@ -101,6 +101,7 @@ class TrackerSetting:
         rate_hz: Of the simulated tracker.
         inlet: Where the gateway listens, for trackers that send to it.
         sources: The same tracker with every other source that may be chosen live.
+        raw_view: Whether the person may look at raw gaze on the control page of this machine.
     """
 
     name: str
@@ -117,6 +118,7 @@ class TrackerSetting:
     rate_hz: float = 60.0
     inlet: Inlet | None = None
     sources: tuple[TrackerSetting, ...] = ()
+    raw_view: bool = False
 
     @property
     def kind(self) -> str:

@@ -175,6 +175,10 @@ class Sink(ABC):
     def _hit(self, veiled: VeiledHit, now: float) -> None:
         raise PrivacyError("this protocol cannot carry names of areas alone")
 
+    def regrade(self, shown: Shown) -> None:
+        """Take another kind of veiled thing from now on, and no more of the old kind."""
+        self.shown = shown
+
     def silence(self, now: float) -> None:  # noqa: B027  (saying nothing is an answer)
         """Say in the protocol's own words that there is no gaze at present. Called when a stream falls silent."""
 

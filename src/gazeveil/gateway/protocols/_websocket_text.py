@@ -114,6 +114,7 @@ class TextServer(_Texts):
         refusal: What any other page is answered.
 
     Attributes:
+        greeting: The same.
         open: Whether there is a WebSocket.
         closed: Whether there is none any more, or never was.
         refused_origin: The web page that was turned away, as it named itself; empty if none was.
@@ -128,7 +129,7 @@ class TextServer(_Texts):
     ) -> None:
         super().__init__(_websockets().server.ServerProtocol(max_size=longest, logger=_mute()))
         self._origins = origins
-        self._greeting = greeting
+        self.greeting = greeting
         self._refusal = refusal
         self._request: bytearray | None = bytearray()
         self.open = False
@@ -196,8 +197,8 @@ class TextServer(_Texts):
         del answer.headers["Date"]  # so that the same request has the same answer
         protocol.send_response(answer)
         self._look()
-        if self.open and self._greeting:
-            protocol.send_text(self._greeting)
+        if self.open and self.greeting:
+            protocol.send_text(self.greeting)
 
 
 def may_read(found: list[str], listed: tuple[str, ...]) -> bool:
