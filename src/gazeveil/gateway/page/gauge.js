@@ -41,10 +41,10 @@ function dial(found) {
 }
 
 function inWords(found, relation) {
-  if (!found) return "Not measured behind this mechanism at this level.";
+  if (!found) return "Not measured for this mechanism and level.";
   const [share, low, high, chance] = [found.identified, found.low, found.high, found.chance].map(inHundred);
-  const near = relation === "nearest" ? " This level was not measured; the number is of the nearest level that is no stricter." : "";
-  return `${share} in 100 attempts (95 % interval ${low} to ${high}). Guessing: ${chance} in 100.${near}`;
+  const near = relation === "nearest" ? " Measured at the nearest level that is no stricter." : "";
+  return `${share} in 100 attempts, 95 % interval ${low} to ${high}. Guessing: ${chance}.${near}`;
 }
 
 /** Show what was measured; `recognised` is null, or holds no numbers, where nothing was. */

@@ -12,7 +12,7 @@ export class Row {
   /** @param {object} on  `choose(name)` and `pause(name, on)`. */
   constructor(name, on) {
     const cell = (label, ...inside) => make("td", { role: "cell", "data-label": label }, ...inside);
-    const number = (label, node) => make("td", { role: "cell", "data-label": label, class: "number" }, node);
+    const number = (label, ...nodes) => make("td", { role: "cell", "data-label": label, class: "number" }, ...nodes);
     this.canvas = make("canvas", { "aria-hidden": "true" });
     this.button = make("button", { type: "button", click: () => on.choose(name) }, name);
     this.who = make("span", { class: "who" });
@@ -25,6 +25,7 @@ export class Row {
     this.budget = make("span");
     this.bar = make("progress", { max: 1, value: 0, "aria-label": `Budget left for ${name}` });
     this.latency = make("span");
+    this.slowest = make("span", { class: "small" });
     this.drops = make("span");
     this.listeners = make("span");
     this.pause = make("button", { type: "button", click: () => on.pause(name, this.paused) }, "Pause");
@@ -35,7 +36,7 @@ export class Row {
       cell("Mechanism and level", this.mechanism, this.levelLine),
       cell("What leaves", this.output, make("span", { class: "state small" }, this.dot, this.state)),
       cell("Budget left today", make("div", { class: "left" }, this.budget, this.bar)),
-      number("Latency", this.latency),
+      number("Latency", this.latency, this.slowest),
       number("Drops", this.drops),
       number("Listeners", this.listeners),
       make("td", { role: "cell", class: "steer", "data-label": "Steer" }, this.pause),
@@ -57,7 +58,9 @@ export class Row {
     write(this.state, STATES[app.state] ?? app.state);
     this.paintBudget(app.budget);
     const times = app.latency_ms;
-    write(this.latency, times && times.p50 !== null ? `${short(times.p50)} ms, 99 %: ${short(times.p99)}` : "–");
+    const timed = times && times.p50 !== null;
+    write(this.latency, timed ? `${short(times.p50)} ms` : "–");
+    write(this.slowest, timed ? `99 %: ${short(times.p99)} ms` : "");
     write(this.drops, String(app.dropped ?? 0));
     write(this.listeners, String(app.listeners ?? 0));
     write(this.pause, this.paused ? "Resume" : "Pause");

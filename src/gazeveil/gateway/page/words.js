@@ -49,4 +49,4 @@ export function levelWords({ epsilon, window_s: seconds, radius }, unit) {
 }
 
 /** A guarantee as people write a sentence. */
-export const sentence = (words) => (words ? words[0].toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? "" : ".") : "");
+export const sentence = (words) => (words ? words.replace(/^[a-z]/, (letter) => letter.toUpperCase()) + (/[.!?]$/.test(words) ? "" : ".") : "");

@@ -10,7 +10,7 @@ import { TEXT } from "./reading_text.js";
 const HIGH = 0.87; // the rest of the window is the bar
 const SHOWN = 8; // lines in the window
 const ROW = 2; // where the line that is read stands
-const [LEFT, WIDE] = [0.05, 0.9];
+const LEFT = 0.05;
 const NEAR = 1; // lines off that still count as this line
 const LOST_S = 0.7;
 const DONE = 0.8; // share of a line after which it counts as read
@@ -25,12 +25,21 @@ const scores = new Scores(() => ({ read: 0, lost: 0, seconds: 0, played: false }
 const box = document.getElementById("lines");
 const lines = TEXT.map((words, i) => {
   const reach = Object.assign(document.createElement("span"), { className: "reach" });
-  const node = Object.assign(document.createElement("div"), { className: "line", textContent: words });
+  const text = Object.assign(document.createElement("span"), { className: "words", textContent: words });
+  const node = Object.assign(document.createElement("div"), { className: "line" });
   node.style.top = `${(100 * i) / SHOWN}%`;
-  node.append(reach);
+  text.append(reach);
+  node.append(text);
   box.append(node);
-  return { node, reach };
+  return { node, text, reach, wide: 1 };
 });
+
+/** How much of the window each line takes; asked when the window changes, never while reading. */
+function measure() {
+  for (const line of lines) line.wide = line.text.offsetWidth / size.width;
+}
+measure();
+addEventListener("resize", measure);
 
 let now = 0; // the line that is read
 let reached = 0;
@@ -64,7 +73,7 @@ function follow([x, y], passed) {
   const result = scores.now;
   result.seconds += passed;
   const row = top + (y / HIGH) * SHOWN - 0.5; // 0 is the middle of the first line
-  const share = Math.min(1, Math.max(0, (x - LEFT) / WIDE));
+  const share = Math.min(1, Math.max(0, (x - LEFT) / lines[now].wide));
   const next = now + 1;
   if (reached >= DONE && (share < 0.5 || row > now + 0.6)) {
     result.read += 1;
