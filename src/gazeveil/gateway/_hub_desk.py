@@ -216,6 +216,10 @@ class Desk:
             self._samples,
             together(tuple(group.promise for group in self.groups)),
             self.clock.faults._asdict(),
+            dict(
+                zip(("width", "height", "unit"), (*self.setting.space.size[:2], self.setting.space.unit), strict=True)
+            ),
+            self.setting.raw_view,
         )
 
     def close(self) -> None:

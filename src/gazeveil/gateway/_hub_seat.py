@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Protocol
 
 from gazeveil.gateway._hub_status import State
 from gazeveil.gateway.policy import AppSetting, TrackerSetting
-from gazeveil.gateway.protocol import Shown
+from gazeveil.gateway.protocol import Output, Shown
 from gazeveil.gateway.sample import Veiled
 from gazeveil.gateway.veiling import Feed, feed_of
 
@@ -87,11 +88,13 @@ class Seat:
         ended: Why nothing more comes; empty if more may.
         errors: How often its outlet failed.
         window: The longest window of any veil that it was behind: so long it waits behind another one.
+        rule: The output that was chosen live; None for the policy's.
+        looser_at: When the last looser turn of its knob holds in full, in monotonic seconds.
     """
 
     __slots__ = (
-        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "outlet", "refused", "setting", "why",
-        "window",
+        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "looser_at", "outlet", "refused", "rule",
+        "setting", "why", "window",
     )  # fmt: skip
 
     def __init__(self, setting: AppSetting, tracker: TrackerSetting, log: Log) -> None:
@@ -103,8 +106,15 @@ class Seat:
         self.errors = 0
         self.failing = False
         self.window = 0.0
+        self.looser_at = -math.inf
+        self.rule: Output | None = None
         self.setting = setting
-        self.feed = _feed(setting, tracker)
+        self.feed = _feed(setting, tracker, setting.output)
+
+    @property
+    def output(self) -> Output:
+        """What it gets: as the policy says, or less."""
+        return self.rule or self.setting.output
 
     @property
     def takes_part(self) -> bool:
@@ -123,9 +133,14 @@ class Seat:
         return "silent" if self.why else "flowing"
 
     def obey(self, setting: AppSetting, tracker: TrackerSetting) -> None:
-        """Follow a new setting."""
-        self.setting = setting
-        self.feed = _feed(setting, tracker)
+        """Follow a new setting; what was chosen live is over."""
+        self.setting, self.rule = setting, None
+        self.feed = _feed(setting, tracker, setting.output)
+
+    def choose(self, rule: Output | None, tracker: TrackerSetting) -> None:
+        """Give it another output from now on; None for the policy's."""
+        self.rule = None if rule == self.setting.output else rule
+        self.feed = _feed(self.setting, tracker, self.output)
 
     def attach(self, outlet: Outlet) -> None:
         """Show gaze there from now on."""
@@ -202,9 +217,9 @@ class Seat:
             self._log("app-failed", app=self.setting.name, error=type(error).__name__)
 
 
-def _feed(setting: AppSetting, tracker: TrackerSetting) -> Feed:
+def _feed(setting: AppSetting, tracker: TrackerSetting, output: Output) -> Feed:
     return feed_of(
-        setting.output,
+        output,
         edge=setting.edge,
         rate_hz=setting.rate_hz,
         space=tracker.space,

@@ -81,6 +81,14 @@ def _check_control(policy: Policy, file: File) -> None:
             f"{policy.control}, which other machines reach, and no control_tls",
             'control = "127.0.0.1:7380"; or control_tls = { certificate = "cert.pem", key = "key.pem" }',
         )
+    for index, tracker in enumerate(policy.trackers):
+        if tracker.raw_view and policy.control is not None and not policy.control.is_local:
+            raise file.wrong(
+                ("tracker", index, "raw_view"),
+                "a control page on this machine alone",
+                f"one on {policy.control}, which other machines reach",
+                'control = "127.0.0.1:7380"',
+            )
 
 
 def _check_ports(policy: Policy, file: File) -> None:

@@ -156,6 +156,7 @@ def _tracker(table: Table) -> TrackerSetting:
         else:
             own["address"] = _address(table, "address", kind.port, least=1)
     person = table.person("whose gaze it is") if "person" in table else "somebody"
+    own["raw_view"] = table.truth("raw_view", default=False)
     setting = TrackerSetting(name, protocol, _geometry(table), person, **own)
     table.done()
     return setting
@@ -189,8 +190,8 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
     protocol = PROTOCOLS[table.choice("protocol", PROTOCOLS.names())]
     outputs = ("samples", "fixations", "hits")
     output = table.choice("output", outputs, "samples")
-    if "areas" in table and output != "hits":
-        raise table.wrong("areas", "no areas", 'a file, but the output is not "hits"')
+    if "areas" in table and output == "fixations":
+        raise table.wrong("areas", "no areas", 'a file, but the output is "fixations"')
     mechanism, edge = _veil(table, tracker)
     setting = AppSetting(
         name,
@@ -200,7 +201,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         listen=_listen(table, protocol),
         edge=edge,
         output=output,
-        areas=_areas(table, tracker.geometry) if output == "hits" else None,
+        areas=_areas(table, tracker.geometry) if output == "hits" or "areas" in table else None,
         rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
         knob=_knob(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),

@@ -18,6 +18,7 @@ from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
+from gazeveil.gateway._hub_level import level_of, looser, outputs_of, recognised
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
     LATCH_HINT,
@@ -32,6 +33,7 @@ from gazeveil.gateway._hub_status import (
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
 
@@ -187,7 +189,10 @@ class Hub:
         )  # fmt: skip
         if reason := desk.forbids(seat, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
+        before, window = group.mechanism, max(group.window, seat.window)
         desk.place(seat, wish, now)
+        if looser(before, wish):  # windows that began before the turn keep the old promise as well
+            seat.looser_at = now + max(window, 0.0 if before.can_become(wish) else window_of(wish.guarantee))
         self._log("knob-turned", app=app, veil=wish.in_words())
 
     def switch(self, app: str, on: bool) -> None:
@@ -299,12 +304,13 @@ class Hub:
     def _app_status(self, name: str) -> AppStatus:
         seat, group = self._seats[name], self._group(name)
         setting, promise = seat.setting, group.promise
+        tracker = self.policy.tracker(setting.tracker)
         return AppStatus(
             name,
             setting.tracker,
             setting.protocol,
             group.name,
-            setting.output,
+            seat.output,
             seat.state,
             self.latched or seat.refused or seat.why,
             seat.feed.shown,
@@ -313,6 +319,11 @@ class Hub:
             in_words(promise),
             identification(group.mechanism),
             setting.knob,
+            group.mechanism.name,
+            seat.rule,
+            outputs_of(setting, tracker),
+            level_of(setting, group.mechanism, tracker.space, max(0.0, seat.looser_at - self._now)),
+            recognised(group.mechanism),
         )
 
     def _budgets(self) -> tuple[BudgetStatus, ...]:

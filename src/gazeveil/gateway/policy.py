@@ -77,6 +77,7 @@ class TrackerSetting:
         loop: Whether a replay starts again at its end.
         seed: Of the simulated person.
         rate_hz: Of the simulated tracker.
+        raw_view: Whether the person may look at raw gaze on the control page of this machine.
     """
 
     name: str
@@ -91,6 +92,7 @@ class TrackerSetting:
     loop: bool = False
     seed: int = 1
     rate_hz: float = 60.0
+    raw_view: bool = False
 
     @property
     def plane(self) -> Plane:

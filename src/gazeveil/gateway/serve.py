@@ -31,6 +31,7 @@ from gazeveil.errors import (
 from gazeveil.gateway import feeds
 from gazeveil.gateway._doors import host_and_port, opened_door, tls_of
 from gazeveil.gateway._hub_seat import Door
+from gazeveil.gateway._status import status_of
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
@@ -129,23 +130,11 @@ class Gateway:
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell; nothing of it is gaze."""
-        told = self.hub.status().to_dict()
-        for app in told["apps"]:
-            meter = self.meters.apps[app["name"]]
-            app |= {
-                "connections": meter.connections,
-                "listeners": meter.listeners,
-                "refused_origins": meter.refused_origins,
-                "sent": meter.sent,
-                "dropped": meter.dropped,
-                "refused": meter.refused,
-            }
-        for tracker in told["trackers"]:
-            meter_of = self.meters.trackers[tracker["name"]]
-            tracker |= {"connected": meter_of.connected, "samples": meter_of.samples, "connects": meter_of.connects}
-        told["control_refused"] = dict(self.meters.control_refused)
-        told["state_file"] = None if self.memory.path is None else str(self.memory.path)
-        return told
+        return status_of(self.hub, self.meters, self.memory)
+
+    def link(self) -> str:
+        """Return a link that opens the control page once; empty where there is no control API."""
+        return "" if self._control is None else self._control.link()
 
     def refused(self, why: str, value: str) -> None:
         """Count a request to the control API that was refused, and say so in the log."""
