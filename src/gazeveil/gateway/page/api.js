@@ -65,7 +65,7 @@ export async function post(path, body = {}) {
 export const blob = async (path) => (await ask(path)).blob();
 
 /** Open a long answer; its body is read by whoever asked. */
-export const open = (path, signal) => ask(path, { signal });
+export const open = (path, signal, headers = {}) => ask(path, { signal, headers });
 
 export const appPath = (name, what) => `v1/apps/${encodeURIComponent(name)}/${what}`;
 export const trackerPath = (name, what) => `v1/trackers/${encodeURIComponent(name)}/${what}`;

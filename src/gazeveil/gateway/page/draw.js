@@ -78,6 +78,15 @@ export function drawTrail(ctx, w, h, trail, now, look) {
   ctx.globalAlpha = 1;
 }
 
+/** The name of the area that an app with hits only is told, where it would have seen points. */
+export function drawHit(ctx, w, h, area, look) {
+  ctx.fillStyle = look.colour;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.font = `600 ${Math.round(h / 9)}px sans-serif`;
+  ctx.fillText(area ? `Area ${area}` : "No area", w / 2, h / 2, 0.9 * w);
+}
+
 export function drawHead(ctx, w, h, point, look, radius) {
   const [x, y] = [point[0] * w, point[1] * h];
   const { colour, scale, paper } = look;

@@ -43,7 +43,7 @@ export class Live {
     while (!signal.aborted) {
       const hadRaw = capability !== null;
       try {
-        const answer = await open(hadRaw ? `${path}&raw=${encodeURIComponent(capability)}` : path, signal);
+        const answer = await open(path, signal, hadRaw ? { "Gazeveil-Raw": capability } : {});
         capability = null; // it works once
         for await (const line of lines(answer.body)) {
           if (signal.aborted) return;

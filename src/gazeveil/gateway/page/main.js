@@ -31,7 +31,7 @@ class Page {
     this.stage = new Stage({ trails: this.trails, scene: this.scene, level: () => this.levelNow });
     this.levelNow = { app: null, radius: 0 };
     this.live = new Live({
-      hello: () => {},
+      hello: (hello) => this.hello(hello),
       line: (line) => this.trails.take(line, performance.now() / 1000),
       ended: (hadRaw) => hadRaw && this.raw.ended(),
     });
@@ -77,6 +77,11 @@ class Page {
     byId("tracker-field").hidden = names.length < 2;
     if (!names.includes(this.tracker)) this.follow(names[0] ?? null);
     else this.paint();
+  }
+
+  hello(hello) {
+    this.undoneBy = hello.undone_by ?? {};
+    this.paint();
   }
 
   gone(pause) {
@@ -140,6 +145,9 @@ class Page {
     this.detail.show(app);
     this.apps.show(apps, this.app, (one) => trackers.find((tracker) => tracker.name === one.tracker)?.person ?? "");
     this.source.show(here?.source ?? null);
+    this.raw.allow(here?.raw_view ?? true);
+    const by = this.undoneBy?.[this.app];
+    write(byId("undone-words"), `what the best filter recovers${by ? ` (${by})` : ""}`);
     this.toys.show(toys, apps, plane);
     if (here) this.scene.look(here.name, Boolean(here.scene)).catch(() => {});
   }

@@ -41,7 +41,16 @@ export class RawView {
     this.paint();
   }
 
+  /** Whether the policy lets the person look. */
+  allow(on) {
+    if (this.allowed === on) return;
+    this.allowed = on;
+    this.paint();
+  }
+
   paint(problem = null) {
+    byId("raw-toggle").disabled = this.allowed === false;
+    if (this.allowed === false) problem = "Off. The policy does not let anybody look: raw_view is not set for this tracker.";
     mark(byId("raw-box"), "data-raw", this.shown ? "on" : "off");
     write(byId("raw-toggle"), this.shown ? "Hide raw gaze" : "Show raw gaze");
     write(byId("raw-who"), problem ?? (this.shown ? "Shown on this page alone. No app gets it." : OFF));

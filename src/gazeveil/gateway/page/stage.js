@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three trails side by side, and the small one in every row. Draws once a frame, and lays nothing out.
 import { Surface } from "./canvas.js";
-import { drawGround, drawHead, drawRegions, drawTrail } from "./draw.js";
+import { drawGround, drawHead, drawHit, drawRegions, drawTrail } from "./draw.js";
 import { mark } from "./dom.js";
 import { seconds } from "./trails.js";
 
 const CALM_MS = 500; // between two pictures for people who asked for less motion
 const SMALL_EVERY = 3; // frames between two pictures of the small trails
+const HIT_S = 3; // so long a hit is shown if no other comes
 
 export class Stage {
   /** @param {object} given  `trails`, `scene`, and `level()`: `{app, radius}` with the radius as a share of the width. */
@@ -66,6 +67,8 @@ export class Stage {
     for (const { kind, surface } of this.panels) {
       const trail = kind === "raw" ? this.trails.raw : app && this.trails.of(app)[kind];
       this.panel(surface, trail, kind, radius, now);
+      const hit = kind === "veiled" && app ? this.trails.of(app).hit : null;
+      if (hit && now - hit.at < HIT_S) drawHit(surface.ctx, surface.canvas.width, surface.canvas.height, hit.area, { colour: this.colours.veiled });
     }
     if (this.turn++ % SMALL_EVERY === 0) for (const [name, surface] of this.small) this.smallOne(surface, name, now);
   }

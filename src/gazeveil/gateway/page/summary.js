@@ -53,7 +53,11 @@ export function summarise(trails, app, plane, rawShown) {
       write(byId(`${kind}-summary`), "No app is selected.");
       continue;
     }
-    const trail = trails.of(app)[kind];
+    const { [kind]: trail, hit } = trails.of(app);
+    if (hit && now - hit.at < OVER_S) {
+      write(byId(`${kind}-summary`), kind === "veiled" ? `Hits only: ${hit.area ? `area ${hit.area}` : "no area"}.` : "Nothing to undo: no points leave.");
+      continue;
+    }
     const far = rawShown ? distance(trail, trails.raw, now, shape) : null;
     write(byId(`${kind}-summary`), words(read(trail, now), far, plane));
   }

@@ -10,7 +10,7 @@ export class Trails {
   }
 
   of(app) {
-    if (!this.apps.has(app)) this.apps.set(app, { veiled: new Trail(), undone: new Trail() });
+    if (!this.apps.has(app)) this.apps.set(app, { veiled: new Trail(), undone: new Trail(), hit: null });
     return this.apps.get(app);
   }
 
@@ -21,6 +21,7 @@ export class Trails {
       const kept = this.of(name);
       kept.veiled.take(given.veiled, now);
       kept.undone.take(given.undone, now);
+      if (given.hits?.length) kept.hit = { area: given.hits[given.hits.length - 1][1], at: now };
     }
   }
 
