@@ -22,9 +22,10 @@ def outputs_of(app: AppSetting, tracker: TrackerSetting) -> tuple[Output, ...]:
 
     Fixations and hits are found in samples; hits are not found in fixations, so they would tell something else.
     """
-    if app.output != "samples":
+    protocol = PROTOCOLS[app.protocol]
+    if app.output != "samples" or protocol.transport != "tcp":  # over ZeroMQ and LSL a stream is of one kind for good
         return (app.output,)
-    able = PROTOCOLS[app.protocol].outputs
+    able = protocol.outputs
     found: list[Output] = ["samples"]
     if "fixations" in able and tracker.geometry.knows_degrees:
         found.append("fixations")

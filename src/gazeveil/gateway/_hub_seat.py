@@ -8,13 +8,20 @@ import math
 from collections.abc import Callable
 from typing import Protocol
 
+from gazeveil.errors import PrivacyError
 from gazeveil.gateway._hub_status import State
+from gazeveil.gateway._ring import Ring
 from gazeveil.gateway.policy import AppSetting, TrackerSetting
 from gazeveil.gateway.protocol import Output, Shown
-from gazeveil.gateway.sample import Veiled
+from gazeveil.gateway.sample import Veiled, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gateway.veiling import Feed, feed_of
 
 Log = Callable[..., None]
+Received = tuple[float, float, float] | tuple[float, float, float, float] | tuple[float, str]
+"""A sample (t, x, y), a fixation (t, x, y, duration) or a hit (t, area)."""
+
+MOST_RECEIVED = 10_000
+"""Things that are kept of what an app was shown: nearly three minutes of 60 samples a second, in about a megabyte."""
 
 WAITING = "no sample has come yet"
 NO_LISTENER = "no connected app asks for gaze"
@@ -66,6 +73,10 @@ class Door(Outlet, Protocol):
         """The port that apps connect to; 0 where there is none."""
         ...
 
+    def regrade(self, shown: Shown) -> None:
+        """Show another kind of thing from now on, to whoever is connected too."""
+        ...
+
     def tick(self, now: float) -> None:
         """Do what time demands."""
         ...
@@ -89,12 +100,13 @@ class Seat:
         errors: How often its outlet failed.
         window: The longest window of any veil that it was behind: so long it waits behind another one.
         rule: The output that was chosen live; None for the policy's.
+        received: What it was shown lately, for whoever sits before the tracker: veiled things alone, as plain values.
         looser_at: When the last looser turn of its knob holds in full, in monotonic seconds.
     """
 
     __slots__ = (
-        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "looser_at", "outlet", "refused", "rule",
-        "setting", "why", "window",
+        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "looser_at", "outlet", "received",
+        "refused", "rule", "setting", "why", "window",
     )  # fmt: skip
 
     def __init__(self, setting: AppSetting, tracker: TrackerSetting, log: Log) -> None:
@@ -107,6 +119,7 @@ class Seat:
         self.failing = False
         self.window = 0.0
         self.looser_at = -math.inf
+        self.received: Ring[Received] = Ring(MOST_RECEIVED)
         self.rule: Output | None = None
         self.setting = setting
         self.feed = _feed(setting, tracker, setting.output)
@@ -166,9 +179,14 @@ class Seat:
             self.why = self.ended = ""
             self._log("app-flowing", app=self.setting.name)
         try:
-            self.feed.give(t, x, y, outlet.show)
+            self.feed.give(t, x, y, self._show)
         except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
             self.failed(error)
+
+    def _show(self, veiled: Veiled) -> None:
+        if self.outlet is not None:
+            self.outlet.show(veiled)
+            self.received.add(_as_values(veiled))
 
     def silence(self, why: str) -> None:
         """Tell the app that there is no gaze at present."""
@@ -215,6 +233,17 @@ class Seat:
         except Exception as error:  # noqa: BLE001
             self.errors += 1
             self._log("app-failed", app=self.setting.name, error=type(error).__name__)
+
+
+def _as_values(veiled: Veiled) -> Received:
+    """Return what was shown without its class: such tuples cost the garbage collector nothing, however many."""
+    if type(veiled) is VeiledSample:
+        return veiled.t, veiled.x, veiled.y
+    if type(veiled) is VeiledFixation:
+        return veiled.t, veiled.x, veiled.y, veiled.duration
+    if type(veiled) is VeiledHit:
+        return veiled.t, veiled.area
+    raise PrivacyError(f"an app receives only what a veil made, not a {type(veiled).__name__}")
 
 
 def _feed(setting: AppSetting, tracker: TrackerSetting, output: Output) -> Feed:

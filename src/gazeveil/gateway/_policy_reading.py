@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_checks import check, check_names
 from gazeveil.gateway.policy import (
+    KINDS,
     LOOPBACK,
     REPLAY,
     SIMULATE,
@@ -21,6 +23,7 @@ from gazeveil.gateway.policy import (
     AppSetting,
     BudgetSetting,
     ControlSetting,
+    Inlet,
     Policy,
     Tls,
     TrackerSetting,
@@ -136,6 +139,22 @@ def _gateway(
 def _tracker(table: Table) -> TrackerSetting:
     name = table.name("name", "the tracker's name")
     protocol = table.choice("protocol", [REPLAY, SIMULATE, *PROTOCOLS.names()])
+    kinds = table.names("sources")
+    for kind in kinds:
+        if kind not in KINDS:
+            raise table.wrong("sources", "sources that can be chosen live", told(kind), closest(kind, tuple(KINDS)))
+    protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
+    own = {each: _source(table, each, name) for each in protocols}
+    person = table.person("whose gaze it is") if "person" in table else "somebody"
+    raw_view = table.truth("raw_view", default=False)
+    bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view)
+    table.done()
+    others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
+    return replace(bare, sources=others, **own[protocol])
+
+
+def _source(table: Table, protocol: str, name: str) -> dict[str, Any]:
+    """Return the fields of a tracker that only this protocol has."""
     own: dict[str, Any] = {}
     if protocol == REPLAY:
         own["file"] = _readable(table, "file")
@@ -146,20 +165,29 @@ def _tracker(table: Table) -> TrackerSetting:
         own["rate_hz"] = table.number("rate_hz", 1.0, 10_000.0, 60.0)
     else:
         kind = PROTOCOLS[protocol]
-        if kind.source is None:
+        if kind.listener is not None:
+            own["inlet"] = _inlet(table, kind.port, name)
+        elif kind.source is None:
             raise table.wrong(
                 "protocol", "a protocol that can be read", f"{protocol!r}, which can only be told to apps"
             )
-        if kind.transport == "lsl":
+        elif kind.transport == "lsl":
             own["stream"] = table.text("stream", "")
             own["session"] = _session(table, "session")
         else:
             own["address"] = _address(table, "address", kind.port, least=1)
-    person = table.person("whose gaze it is") if "person" in table else "somebody"
-    own["raw_view"] = table.truth("raw_view", default=False)
-    setting = TrackerSetting(name, protocol, _geometry(table), person, **own)
-    table.done()
-    return setting
+    return own
+
+
+def _inlet(table: Table, port: int, name: str) -> Inlet:
+    file = re.sub(r"[^A-Za-z0-9._-]", "_", name) + ".token"
+    return Inlet(
+        _address(table, "listen", port),
+        table.file.beside(table.text("token_file", file)),
+        table.names("origins"),
+        table.truth("take_over", default=False),
+        _tls(table, "tls"),
+    )
 
 
 def _geometry(table: Table) -> Geometry:

@@ -9,10 +9,12 @@ from typing import Any
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
+from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.sources import Sources
 
 
-def status_of(hub: Hub, meters: Meters, memory: Memory) -> dict[str, Any]:
-    """Return everything there is to tell."""
+def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Memory, sources: Sources) -> dict[str, Any]:
+    """Return everything there is to tell; the policy is the one in the file, whatever was chosen live."""
     told = hub.status().to_dict()
     people = {tracker["name"]: tracker["person"] for tracker in told["trackers"]}
     budgets = {budget["person"]: budget for budget in told["budgets"]}
@@ -35,7 +37,10 @@ def status_of(hub: Hub, meters: Meters, memory: Memory) -> dict[str, Any]:
             "connected": meter_of.connected,
             "samples": meter_of.samples,
             "connects": meter_of.connects,
-            "source": {"kind": "policy", "choices": ["policy"]},
+            "refused": meter_of.refused,
+            "refused_origins": meter_of.refused_origins,
+            "refused_tokens": meter_of.refused_tokens,
+            "source": sources.source_of(policy.tracker(tracker["name"])),
             "scene": None,
         }
     told["control_refused"] = dict(meters.control_refused)

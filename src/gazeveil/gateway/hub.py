@@ -11,6 +11,7 @@ logged is an event's name and words of the policy, never gaze.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
@@ -31,7 +32,8 @@ from gazeveil.gateway._hub_status import (
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
-from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.policy import Policy, TrackerSetting
+from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import RawSample
 from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
@@ -195,6 +197,32 @@ class Hub:
             seat.looser_at = now + max(window, 0.0 if before.can_become(wish) else window_of(wish.guarantee))
         self._log("knob-turned", app=app, veil=wish.in_words())
 
+    def rule(self, app: str, output: Output | None) -> None:
+        """Let an app have something else of its veiled points from now on; None for what the policy gives it.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
+        """
+        seat = self._seat(app)
+        tracker = self.policy.tracker(seat.setting.tracker)
+        allowed = outputs_of(seat.setting, tracker)
+        if output is not None and output not in allowed:
+            raise PrivacyError(
+                f"{app!r} cannot have {output}",
+                hint=f"it may have: {', '.join(allowed)}; hits need areas in the policy",
+            )
+        seat.choose(output, tracker)
+        self._log("rule-changed", app=app, output=seat.output)
+
+    def output_of(self, app: str) -> Output:
+        """Return what an app gets: samples, fixations or hits.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app).output
+
     def switch(self, app: str, on: bool) -> None:
         """Switch an app on or off.
 
@@ -220,6 +248,17 @@ class Hub:
         """
         self.policy.tracker(tracker)
         self._desks[tracker].seat_person(person)
+
+    def use_source(self, setting: TrackerSetting, now: float) -> None:
+        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(setting.name)
+        trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
+        self.policy = replace(self.policy, trackers=trackers)
+        self._desks[setting.name].obey(setting, self.policy)
 
     def reload(self, policy: Policy, now: float) -> None:
         """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""

@@ -67,6 +67,12 @@ class TrackerMeter:
     samples: int = 0
     connects: int = 0
     garbage: int = 0
+    refused: int = 0
+    """Senders that were turned away: another one is connected, or too many showed no token."""
+    refused_origins: int = 0
+    """Web pages that were turned away."""
+    refused_tokens: int = 0
+    """Connections that showed a wrong token, or none."""
 
 
 @dataclass(slots=True)
