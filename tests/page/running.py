@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-GIVE_UP_S = 60.0
+GIVE_UP_S = 240.0
+"""A first start compiles for a minute on a slow machine."""
 PAUSE_S = 0.05
 
 POLICY = """
