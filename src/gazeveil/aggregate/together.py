@@ -120,6 +120,10 @@ def decode_together(
     if contents is not None:
         arounds += [_pictured(arounds[0], blur, contents**power) for power in _POWERS]
         before = [1 - believed, *([believed / len(_POWERS)] * len(_POWERS))]
+        if np.ptp(contents, axis=0).any():  # pictures of other moments: where gaze may be, but not when
+            of_all = contents / contents.sum(axis=1, keepdims=True)
+            arounds.append(_pictured(arounds[0], blur, np.tile(of_all.mean(axis=0), (len(contents), 1))))
+            before = [before[0] / 2, *before[1:], before[0] / 2]
     found = [around.evidence() for around in arounds]
     most = max(float(logs.max()) for logs, _ in found)
     chances = np.array([chance * np.exp(logs - most).sum() for chance, (logs, _) in zip(before, found, strict=True)])
