@@ -24,7 +24,7 @@ setup: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gazeveil needs Python 3.11 or newer; name one with make PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[plots,accounting,picture,postgres,live,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[plots,accounting,picture,postgres,live,scene,onnx,dev]'
 	@touch $@
 
 demo: setup
@@ -53,8 +53,16 @@ $(VENV)/.attacks: $(VENV)/.installed
 		|| echo 'torch could not be installed: its tests are skipped'
 	@touch $@
 
+# The control page is tested in a real browser: Debian's chromium, where it is there or may be installed.
+$(VENV)/.browser: $(VENV)/.installed
+	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium; } >/dev/null 2>&1 \
+		|| echo 'chromium could not be installed: the tests of the control page are skipped'; \
+	fi
+	@touch $@
+
 # One thread for linear algebra, or the workers fight over the cores.
-unit: setup $(VENV)/.spark $(VENV)/.attacks
+unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
 
 $(VENV)/.bench: $(VENV)/.installed

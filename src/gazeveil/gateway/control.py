@@ -193,7 +193,7 @@ class ControlServer:
         self, gateway: Controlled, host: str, port: int, token: str, tls: ssl.SSLContext | None = None
     ) -> None:
         self._gateway, self._host, self._token, self._tls = gateway, host, token, tls
-        self._socket = _bound(host, port)
+        self._socket = bound(host, port)
         self.port = int(self._socket.getsockname()[1])
         self._task: asyncio.Task[None] | None = None
         self._server: Any = None
@@ -223,7 +223,12 @@ class ControlServer:
         self._socket.close()
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int, who: str = "the control API") -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        InputError: If the port is taken or the address is not this machine's.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -233,7 +238,7 @@ def _bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         made.close()
         raise InputError(
-            f"the control API cannot listen on {host}:{port}: {error.strerror}",
+            f"{who} cannot listen on {host}:{port}: {error.strerror}",
             hint="`gazeveil doctor POLICY` says which ports are taken",
         ) from error
     return made

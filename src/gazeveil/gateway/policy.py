@@ -33,6 +33,8 @@ REPLAY, SIMULATE = "replay", "simulate"
 MOUSE, OWN = "mouse", "policy"
 KINDS = {SIMULATE: SIMULATE, REPLAY: REPLAY, MOUSE: "push"}
 """Sources that can be chosen live, and their protocols; `OWN` is whatever the policy names."""
+TOYS = {"dwell": "Targets: look to select", "reading": "Reading: the text scrolls along"}
+"""Toy apps that the gateway can serve."""
 LOOPBACK = "127.0.0.1"
 
 
@@ -185,6 +187,7 @@ class AppSetting:
         unproven: Whether the policy allows a veil without a promise here, in so many words.
         tls: For protocols that can be encrypted.
         origins: Web pages that may read the stream, besides those of this machine.
+        toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
     """
 
     name: str
@@ -203,6 +206,7 @@ class AppSetting:
     unproven: bool = False
     tls: Tls | None = None
     origins: tuple[str, ...] = ()
+    toy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +249,7 @@ class Policy:
         path: The file it was read from.
         lsl_session: The LSL session in which apps look for their streams; one for all of them.
         state_file: Where decisions that outlive a restart are kept; None for the usual place (`memory`).
+        toys: Where the toy apps are served, on this machine alone; None for nowhere.
     """
 
     trackers: tuple[TrackerSetting, ...]
@@ -258,6 +263,7 @@ class Policy:
     lsl_session: str = DEFAULT_SESSION
     control_tls: Tls | None = None
     state_file: Path | None = None
+    toys: Address | None = None
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.

@@ -30,6 +30,7 @@ from gazeveil.errors import (
 from gazeveil.gateway._doors import opened_door, tls_of
 from gazeveil.gateway._hub_seat import Door
 from gazeveil.gateway._status import status_of
+from gazeveil.gateway._toy_server import ToyServer
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
@@ -84,6 +85,7 @@ class Gateway:
         where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
         self._payer = Payer(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
+        self._toys: ToyServer | None = None
 
     async def __aenter__(self) -> Gateway:
         try:
@@ -93,6 +95,8 @@ class Gateway:
             if where is not None and self.policy.token_file is not None:
                 tls = tls_of("the control API", self.policy.control_tls)
                 self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file), tls)
+            if self.policy.toys is not None:
+                self._toys = ToyServer(self.policy.toys.port, self.policy.toys.host)
             await self._look_at_ledger()
             if self._control is not None:
                 self._control.start()
@@ -118,8 +122,9 @@ class Gateway:
         for outlet in self.outlets.values():
             await outlet.close("the gateway is shut down")
         self.outlets.clear()
-        if self._control is not None:
-            await self._control.close()
+        for server in (self._control, self._toys):
+            if server is not None:
+                await server.close()
         await self.page.close()
         self.hub.close()
         await self._payer.close()
@@ -130,7 +135,11 @@ class Gateway:
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell; nothing of it is gaze."""
-        return status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
+        told = status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
+        for app in told["apps"]:
+            app["port"] = self.outlets[app["name"]].port if app["name"] in self.outlets else 0
+        told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
+        return told
 
     def link(self) -> str:
         """Return a link that opens the control page once; empty where there is no control API."""

@@ -44,7 +44,7 @@ class Sources:
         self._changing = asyncio.Lock()
 
     def in_use(self, policy: Policy) -> Policy:
-        """Return a policy with the sources that were chosen live; a tracker that the policy changed has its own."""
+        """Return a policy with the sources that were chosen live, as far as it still allows just these."""
         kept = [
             used if (used := self._used.get(tracker.name)) in tracker.sources else tracker
             for tracker in policy.trackers
@@ -102,6 +102,8 @@ class Sources:
     async def close(self) -> None:
         """Leave all of them."""
         async with self._changing:
+            for inlet in self._inlets.values():
+                inlet.close("the gateway is shut down")
             for name in tuple(self._used):
                 await self._leave(name)
 

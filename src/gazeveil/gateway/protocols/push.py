@@ -67,7 +67,7 @@ class PushSource(PushedSource):
             if self._texts.binaries:
                 raise PushRefused("samples", "a message is not text", code=NOT_TEXT)
         except PushRefused as error:
-            self.refused_token = error.kind == "token"
+            self.admitted, self.refused_token = self._talk.admitted, error.kind == "token"
             self._say(error.told())
             self._end(error.message, error.code)
             raise
