@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The HTTP control API of a running gateway: on loopback or encrypted, with a token, and no gaze in any answer.
+"""The HTTP control API of a running gateway: on loopback or encrypted, with a token.
 
 `OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``. On loopback
 its Host must be the address that was bound, so that no web page can reach it under another name; elsewhere the
-certificate sees to that. Web pages of any other origin are refused.
+certificate sees to that. Web pages of any other origin are refused. No answer holds raw gaze, but for one stream
+that the policy and a capability of its own allow (`page_side`).
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gazeveil.errors import InputError, MissingExtra, OutputError
 from gazeveil.gateway._control_description import OPENAPI
 from gazeveil.gateway._control_guard import Guard, body
+from gazeveil.gateway._control_live import live_routes
 from gazeveil.gateway._control_page import link_to, page_routes
+from gazeveil.gateway._control_rules import rule_routes
 from gazeveil.gateway._control_server import server_of
 from gazeveil.gateway._page_keys import LINK_S, Keys
+from gazeveil.gateway.page_side import PageSide
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -35,7 +39,13 @@ if TYPE_CHECKING:
 
 
 class Controlled(Protocol):
-    """What the control API can ask of a gateway."""
+    """What the control API can ask of a gateway.
+
+    Attributes:
+        page: What the control page asks beyond that.
+    """
+
+    page: PageSide
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell."""
@@ -53,12 +63,20 @@ class Controlled(Protocol):
         """Say who sits before a tracker now."""
         ...
 
+    def app(self, name: str) -> dict[str, Any]:
+        """Return one app's part of the status."""
+        ...
+
+    async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
+        """Let a tracker have another source."""
+        ...
+
     async def reload(self) -> dict[str, Any]:
         """Read the policy file again."""
         ...
 
     def refused(self, why: str, value: str) -> None:
-        """Take note of a request that was refused because of its ``host``, ``origin``, ``token`` or ``key``."""
+        """Take note of a request that was refused, and why: one of `meters.REFUSALS`."""
         ...
 
     def exposition(self) -> tuple[bytes, str]:
@@ -161,7 +179,9 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None, l
             Route("/v1/trackers/{name}/person", guarded(person), methods=["POST"]),
             Route("/v1/budget", guarded(budget)),
             Route("/v1/policy/reload", guarded(reload), methods=["POST"]),
-            *page_routes(guarded, gateway.refused, links or Keys(LINK_S)),
+            *page_routes(guarded, gateway, links or Keys(LINK_S)),
+            *live_routes(guarded, gateway),
+            *rule_routes(guarded, gateway),
         ]
     )
 
@@ -194,7 +214,8 @@ class ControlServer:
         )
 
     async def close(self) -> None:
-        """Stop answering."""
+        """Stop answering; streams end first."""
+        await self._gateway.page.close()
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             with contextlib.suppress(asyncio.CancelledError, TimeoutError):

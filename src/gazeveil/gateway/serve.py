@@ -38,6 +38,7 @@ from gazeveil.gateway.logs import Limited, Log, shortened
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.page_side import PageSide, Undo
 from gazeveil.gateway.payments import Payer, Queue, Where
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
@@ -61,8 +62,9 @@ class Gateway:
         noise: NoiseSource | None = None,
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
+        undo: Undo | None = None,
     ) -> None:
-        """Begin; ``opened`` is called once all doors are open."""
+        """Begin; ``opened`` is called once all doors are open, and ``undo`` shows on the page what veils give away."""
         self._opened = opened
         self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
@@ -74,6 +76,7 @@ class Gateway:
             log=self.log,
         )
         self.memory = Memory.of(policy.path, policy.state_file, steered=policy.control is not None)
+        self.page = PageSide(self.hub, self.memory, self.log, regrade=self._regrade, keeping=self._keeping, undo=undo)
         self._remember()
         self.outlets: dict[str, Door] = {}
         self.sources = Sources(self.hub, self.meters, self.log)
@@ -122,6 +125,7 @@ class Gateway:
         for server in (self._control, self._toys):
             if server is not None:
                 await server.close()
+        await self.page.close()
         self.hub.close()
         await self._payer.close()
         self.log.close()
@@ -156,7 +160,7 @@ class Gateway:
         self._tell_promises()
         with self._keeping(f"the knob of {app!r} is turned now"):
             self.memory.turned(app, wish)
-        return self._app(app)
+        return self.app(app)
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:
         """Switch an app on or off. Off holds at once; on only if it can be kept."""
@@ -166,7 +170,7 @@ class Gateway:
         with self._keeping(f"{app!r} stays off" if on else f"{app!r} is off now"):
             self.memory.switched(app, on)
         self.hub.switch(app, on)
-        return self._app(app)
+        return self.app(app)
 
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         """Say who sits before a tracker now."""
@@ -204,6 +208,10 @@ class Gateway:
         """Decide again what people decided before a restart; what the policy does not allow any more is dropped."""
         now = time.monotonic()
         for app in self.policy.apps:
+            rule = self.memory.rules.get(app.name)
+            if rule is not None and not self.page.restore(app.name, rule) and app.name not in self.memory.off:
+                with contextlib.suppress(OutputError):  # it must not get more than was decided
+                    self.memory.switched(app.name, False)
             if app.name in self.memory.off:
                 self.hub.switch(app.name, False)
             if knob := self.memory.knobs.get(app.name):
@@ -219,8 +227,14 @@ class Gateway:
         """Return the metrics as Prometheus reads them."""
         return exposition(self.meters, self.status())
 
-    def _app(self, name: str) -> dict[str, Any]:
+    def app(self, name: str) -> dict[str, Any]:
+        """Return one app's part of the status."""
         return next(one for one in self.status()["apps"] if one["name"] == name)
+
+    def _regrade(self, name: str) -> None:
+        """Let whoever is connected to an app's door get what the app may have now."""
+        if name in self.outlets:
+            self.outlets[name].regrade(self._shown(self.policy.app(name), self._promises()))
 
     def _tell_promises(self) -> None:
         """Let whoever connects from now on hear the promise that holds now."""
@@ -356,9 +370,10 @@ async def serve(
     again: asyncio.Event | None = None,
     create_ledger: bool = False,
     opened: Callable[[Policy], None] = lambda policy: None,
+    undo: Undo | None = None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for ``opened``."""
-    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened) as gateway:
+    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for the others."""
+    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened, undo=undo) as gateway:
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
