@@ -99,6 +99,7 @@ def _ranked(nice: int | None, log: Log) -> Iterator[None]:
 
 
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
+    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
     from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
 
     stop, again = asyncio.Event(), asyncio.Event()
@@ -113,8 +114,13 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
             print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
         sys.stdout.flush()
 
+    def say_link(link: str) -> None:
+        if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
+            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
+
     opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
-    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened)
+    linked = (lambda link: None) if quiet else say_link
+    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=UNDO)
 
 
 def _opened(path: Path) -> IO[str]:

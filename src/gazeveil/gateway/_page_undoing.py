@@ -28,6 +28,7 @@ from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.logs import Log
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.stream import StreamMechanism
 
 SPAN_S: Final = 10.0
 """How much of a stream is looked at for each guess."""
@@ -125,7 +126,8 @@ class Undoing:
             return
         if group.tap is None:
             group.tap = Ring(MOST_TAPPED)
-        tap, points = group.tap, thinned(group.tap.since(0))
+        by_time = isinstance(group.mechanism, StreamMechanism)
+        tap, points = group.tap, thinned(group.tap.since(0)) if by_time else group.tap.since(0, MOST_POINTS)
         if len(points) < LEAST_POINTS or points[-1][0] - LAG_S <= self._until.get(tap, -math.inf):
             return
         guess = await self._asked(group.mechanism, desk, points)
@@ -169,7 +171,7 @@ class Undoing:
 
 
 def thinned(points: list[Point]) -> list[Point]:
-    """Return the last seconds of a stream, in not too many points."""
+    """Return the last seconds of a stream, in not too many points; for veils that go by time and not by samples."""
     if not points:
         return points
     latest = points[-1][0]

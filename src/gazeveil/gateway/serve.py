@@ -370,10 +370,17 @@ async def serve(
     again: asyncio.Event | None = None,
     create_ledger: bool = False,
     opened: Callable[[Policy], None] = lambda policy: None,
+    linked: Callable[[str], None] = lambda link: None,
     undo: Undo | None = None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for the others."""
+    """Run a gateway until ``stop``.
+
+    ``again`` makes it read its policy again, ``linked`` is given a link to the control page; see `Gateway` for the
+    others.
+    """
     async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened, undo=undo) as gateway:
+        if link := gateway.link():
+            linked(link)
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
