@@ -61,9 +61,10 @@ class Gateway:
         noise: NoiseSource | None = None,
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
+        demo: bool = False,
     ) -> None:
-        """Begin; ``opened`` is called once all doors are open."""
-        self._opened = opened
+        """Begin; ``opened`` is called once all doors are open; ``demo`` is told to whoever steers it."""
+        self._opened, self._demo = opened, demo
         self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
         self.hub = Hub(
@@ -134,6 +135,7 @@ class Gateway:
         told = status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
         for app in told["apps"]:
             app["port"] = self.outlets[app["name"]].port if app["name"] in self.outlets else 0
+        told["demo"] = self._demo
         told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
         return told
 
