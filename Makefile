@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# make demo    simulate a small study and open the report in demo/report.html
+# make demo    simulate a small study and write the report demo/report.html; says how to start the live demo
 # make test    lint, types and tests
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation

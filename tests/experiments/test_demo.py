@@ -18,6 +18,7 @@ import pytest
 
 from gazeveil import Corpus
 from gazeveil.cli.main import run
+from gazeveil.experiments.demo.live import SCREENSHOT
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -66,7 +67,8 @@ def test_the_report_is_one_whole_page_with_its_pictures_inside(demo: Path) -> No
     checker = Checker()
     checker.feed((demo / "report.html").read_text())
     assert checker.open == []
-    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3 + 1 + 1
+    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3 + 1 + 1 + SCREENSHOT.is_file()
+    assert "gazeveil serve --demo" in (demo / "report.html").read_text()
     assert all(source.startswith(("data:image/png;base64,", "#")) for source in checker.sources)
 
 
