@@ -37,6 +37,7 @@ person = "anna"
 raw_view = true
 sources = ["mouse"]
 listen = "127.0.0.1:{mouse}"
+take_over = true
 screen = {{ width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }}
 
 [[app]]
@@ -47,9 +48,6 @@ listen = "127.0.0.1:{targets}"
 toy = "dwell"
 veil = {{ preset = "lphu" }}
 knob = ["lphu", "mpmu", "hplu"]
-epsilon_at_most = 3
-window_at_least = 0.5
-radius_at_least = "90px"
 
 [[app]]
 name = "reading"
@@ -71,8 +69,33 @@ veil = {{ preset = "mpmu" }}
 person = "anna"
 epsilon_per_day = 200000
 radius = "90px"
+
+[[tracker]]
+name = "lab"
+protocol = "simulate"
+person = "ben"
+screen = {{ width_px = 1280, height_px = 720, width_mm = 527, height_mm = 296, distance_mm = 600 }}
+
+[[app]]
+name = "study"
+tracker = "lab"
+protocol = "jsonlines"
+listen = {study}
+veil = {{ preset = "mpmu" }}
+knob = ["lphu", "mpmu", "hplu"]
+epsilon_at_most = 3
+window_at_least = 0.5
+radius_at_least = "60px"
+
+[[app]]
+name = "heat"
+tracker = "lab"
+protocol = "jsonlines"
+listen = {heat}
+veil = {{ preset = "spatial-low" }}
+unproven = "allow"
 """
-PORTS = ("control", "toys", "mouse", "targets", "reading", "game")
+PORTS = ("control", "toys", "mouse", "targets", "reading", "game", "study", "heat")
 
 
 def free_ports(n: int) -> list[int]:

@@ -17,6 +17,7 @@ export class SourceChoice {
       this.told = words;
     });
     this.told = "";
+    byId("source-take-now").addEventListener("click", () => this.choose("mouse"));
     byId("source-choices").addEventListener("change", (event) => this.choose(event.target.value));
   }
 
@@ -36,6 +37,7 @@ export class SourceChoice {
     }
     for (const radio of box.querySelectorAll("input")) radio.checked = radio.value === source.kind;
     if (this.eye.on && source.kind !== "mouse") this.eye.stop();
+    byId("source-take").hidden = source.kind !== "mouse" || this.eye.on;
     if (!this.told) write(byId("source-words"), (SOURCES[source.kind] ?? ["", ""])[1]);
   }
 
