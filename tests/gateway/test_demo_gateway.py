@@ -82,6 +82,7 @@ def test_the_demo_starts_shows_veiled_gaze_and_leaves_nothing_behind(tmp_path: P
         assert fetched(f"{page}/v1/page/session", json.dumps({"key": key}).encode())[0] == 403
         status = ask(f"{page}/v1/status", token=token)
         (tracker,) = status["trackers"]
+        assert status["demo"]
         assert tracker["source"] == {"kind": "simulate", "choices": ["simulate", "mouse", "replay"]}
         assert [toy["app"] for toy in status["toys"]] == ["targets", "reading"]
         urls = [toy["url"] for toy in status["toys"]]

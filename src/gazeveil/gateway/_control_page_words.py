@@ -96,4 +96,18 @@ PAGE_PATHS: Final[dict[str, Any]] = {
             "responses": {**answer("The file."), "200": {"description": "The file."}},
         }
     },
+    "/v1/guide": {"get": {"summary": "What a first policy can be made of", "responses": answer("The choices.")}},
+    "/v1/guide/policy": {
+        "post": {
+            "summary": "Write a policy from answers; nothing is saved or run",
+            "requestBody": body(
+                tracker={"type": "object"},
+                person={"type": "string"},
+                app={"type": "object"},
+                level={"type": "string"},
+                budget={"type": ["string", "null"], "description": "ε of any 24 hours; null for no budget."},
+            ),
+            "responses": answer("A policy that passes `gazeveil policy check`, or what is wrong."),
+        }
+    },
 }

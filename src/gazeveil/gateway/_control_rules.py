@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The routes by which a person decides what apps get: rules, tags, sources; and what they received."""
+"""The routes by which a person decides what apps get: rules, tags, sources, the guide; and what they received."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from gazeveil.errors import InputError
-from gazeveil.gateway._control_guard import Guard, only
+from gazeveil.gateway import guide
+from gazeveil.gateway._control_guard import Guard, body, only
 from gazeveil.gateway._page_files import HEADERS
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rule_routes(guard: Guard, gateway: Controlled) -> list[Route]:
-    """Return the routes of rules, tags, sources and exports."""
+    """Return the routes of rules, tags, sources, exports and the guide."""
     from starlette.responses import JSONResponse, Response  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
 
@@ -50,7 +51,15 @@ def rule_routes(guard: Guard, gateway: Controlled) -> list[Route]:
             raise InputError('the body must be {"kind": "…"}')
         return JSONResponse(await gateway.use_source(request.path_params["name"], kind), headers=HEADERS)
 
+    async def offer(request: Request) -> Response:
+        return JSONResponse(await asyncio.to_thread(guide.choices))
+
+    async def written(request: Request) -> Response:
+        return JSONResponse(await asyncio.to_thread(guide.policy_from, await body(request)))
+
     return [
+        Route("/v1/guide", guard(offer)),
+        Route("/v1/guide/policy", guard(written), methods=["POST"]),
         Route("/v1/apps/{name}/rule", guard(rule), methods=["POST"]),
         Route("/v1/apps/{name}/tags", guard(tags), methods=["POST"]),
         Route("/v1/apps/{name}/received", guard(received)),

@@ -54,7 +54,7 @@ def demo_folder() -> Iterator[Path]:
 
 async def play(policy: Path, log: Log, stop: asyncio.Event, opened: Callable[[Gateway], None]) -> None:
     """Run the demo until ``stop``; ``opened`` is called once it can be used."""
-    async with Gateway(read_policy(policy), log, create_ledger=True) as gateway:
+    async with Gateway(read_policy(policy), log, create_ledger=True, demo=True) as gateway:
         opened(gateway)
         await stop.wait()
 

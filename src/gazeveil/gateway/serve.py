@@ -63,9 +63,13 @@ class Gateway:
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
         undo: Undo | None = None,
+        demo: bool = False,
     ) -> None:
-        """Begin; ``opened`` is called once all doors are open, and ``undo`` shows on the page what veils give away."""
-        self._opened = opened
+        """Begin; ``opened`` is called once all doors are open, and ``undo`` shows on the page what veils give away.
+
+        ``demo`` is told to whoever steers it.
+        """
+        self._opened, self._demo = opened, demo
         self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
         self.hub = Hub(
@@ -138,6 +142,7 @@ class Gateway:
         told = status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
         for app in told["apps"]:
             app["port"] = self.outlets[app["name"]].port if app["name"] in self.outlets else 0
+        told["demo"] = self._demo
         told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
         return told
 
