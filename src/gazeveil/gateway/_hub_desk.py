@@ -15,6 +15,7 @@ from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_seat import NOT_ALLOWED, WAITING, Log, Seat
 from gazeveil.gateway._hub_status import TrackerStatus, together
 from gazeveil.gateway._policy_checks import forbidden
+from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample
@@ -44,6 +45,7 @@ class Desk:
         clock: Its stream time.
         groups: The viewer groups of its apps.
         past_window: The longest window of a veil that is closed: whatever begins anew is quiet for as long.
+        raw: Where raw gaze goes while the person looks at it on the control page; None otherwise.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Desk:
         self.clock = StreamClock(setting.speed)
         self.groups: list[ViewerGroup] = []
         self.past_window = 0.0
+        self.raw: Ring[Point] | None = None
         self._made = self._samples = 0
         self._seen = -math.inf
         self._why = WAITING
@@ -69,11 +72,13 @@ class Desk:
         self._seen = now
         self._why = ""
         self._samples += len(samples)
-        at, filled, groups = self.clock.at, self.clock.filled, self.groups
+        at, filled, groups, seen = self.clock.at, self.clock.filled, self.groups, self.raw
         for raw in samples:
             t = at(raw.t, now)
             if t is None:
                 continue
+            if seen is not None:
+                seen.add((t, raw.x, raw.y))
             for group in groups:
                 if t > filled or not group.goes_on:
                     group.take(t, raw.x, raw.y, now)
@@ -179,6 +184,7 @@ class Desk:
         if person == self.person:
             return
         self.person = person
+        self._forget()
         self._log("person-changed", tracker=self.setting.name)
         self._begin_anew()
 
@@ -192,6 +198,7 @@ class Desk:
         self.setting, self._policy = setting, policy
         if setting.person != before.person:
             self.person = setting.person
+            self._forget()
         if setting != before:
             other = replace(setting, person=before.person) != before
             if other:
@@ -216,12 +223,22 @@ class Desk:
             self._samples,
             together(tuple(group.promise for group in self.groups)),
             self.clock.faults._asdict(),
+            dict(
+                zip(("width", "height", "unit"), (*self.setting.space.size[:2], self.setting.space.unit), strict=True)
+            ),
+            self.setting.raw_view,
         )
 
     def close(self) -> None:
         """Shut all veils for good."""
         for group in self.groups:
             group.close()
+
+    def _forget(self) -> None:
+        """Keep nothing that the person who sits here now could see of the one before."""
+        self.raw = None
+        for seat in (seat for group in self.groups for seat in group.seats):
+            seat.received.clear()
 
     def _begin_anew(self, *, other_clock: bool = False) -> None:
         for group in self.groups:

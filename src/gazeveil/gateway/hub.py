@@ -11,6 +11,7 @@ logged is an event's name and words of the policy, never gaze.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
@@ -18,6 +19,7 @@ from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
+from gazeveil.gateway._hub_level import level_of, looser, outputs_of, recognised
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
     LATCH_HINT,
@@ -30,8 +32,10 @@ from gazeveil.gateway._hub_status import (
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
-from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.policy import Policy, TrackerSetting
+from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
 
@@ -187,8 +191,46 @@ class Hub:
         )  # fmt: skip
         if reason := desk.forbids(seat, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
+        before, window = group.mechanism, max(group.window, seat.window)
         desk.place(seat, wish, now)
+        if looser(before, wish):  # windows that began before the turn keep the old promise as well
+            seat.looser_at = now + max(window, 0.0 if before.can_become(wish) else window_of(wish.guarantee))
         self._log("knob-turned", app=app, veil=wish.in_words())
+
+    def rule(self, app: str, output: Output | None) -> None:
+        """Let an app have something else of its veiled points from now on; None for what the policy gives it.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
+        """
+        seat = self._seat(app)
+        seat.choose(self.allowed(app, output), self.policy.tracker(seat.setting.tracker))
+        self._log("rule-changed", app=app, output=seat.output)
+
+    def allowed(self, app: str, output: Output | None) -> Output:
+        """Return what an app would get by a rule.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it may not have it.
+        """
+        setting = self._seat(app).setting
+        allowed = outputs_of(setting, self.policy.tracker(setting.tracker))
+        if output is not None and output not in allowed:
+            raise PrivacyError(
+                f"{app!r} cannot have {output}",
+                hint=f"it may have: {', '.join(allowed)}; hits need areas in the policy",
+            )
+        return output or setting.output
+
+    def output_of(self, app: str) -> Output:
+        """Return what an app gets: samples, fixations or hits.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app).output
 
     def switch(self, app: str, on: bool) -> None:
         """Switch an app on or off.
@@ -216,6 +258,17 @@ class Hub:
         self.policy.tracker(tracker)
         self._desks[tracker].seat_person(person)
 
+    def use_source(self, setting: TrackerSetting, now: float) -> None:
+        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(setting.name)
+        trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
+        self.policy = replace(self.policy, trackers=trackers)
+        self._desks[setting.name].obey(setting, self.policy)
+
     def reload(self, policy: Policy, now: float) -> None:
         """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
         self.policy = policy
@@ -240,6 +293,23 @@ class Hub:
         for desk in gone.values():
             desk.close()
         self._log("policy-loaded", apps=len(policy.apps), trackers=len(policy.trackers))
+
+    def desk_of(self, tracker: str) -> Desk:
+        """Return a tracker's place in the hub, for the control page.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(tracker)
+        return self._desks[tracker]
+
+    def seat_of(self, app: str) -> Seat:
+        """Return an app's place in the hub, for the control page.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app)
 
     def status(self) -> HubStatus:
         """Return everything there is to tell; nothing of it is gaze."""
@@ -299,12 +369,13 @@ class Hub:
     def _app_status(self, name: str) -> AppStatus:
         seat, group = self._seats[name], self._group(name)
         setting, promise = seat.setting, group.promise
+        tracker = self.policy.tracker(setting.tracker)
         return AppStatus(
             name,
             setting.tracker,
             setting.protocol,
             group.name,
-            setting.output,
+            seat.output,
             seat.state,
             self.latched or seat.refused or seat.why,
             seat.feed.shown,
@@ -313,6 +384,11 @@ class Hub:
             in_words(promise),
             identification(group.mechanism),
             setting.knob,
+            group.mechanism.name,
+            seat.rule,
+            outputs_of(setting, tracker),
+            level_of(setting, group.mechanism, tracker.space, max(0.0, seat.looser_at - self._now)),
+            recognised(group.mechanism),
         )
 
     def _budgets(self) -> tuple[BudgetStatus, ...]:
