@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.exact import Number, above_zero
-from gazeveil.gateway.policy import AppSetting
+from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting
 from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window_of
+from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.length import as_written
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space
@@ -46,7 +47,12 @@ def chosen(
     given = {name: above_zero(value, name) for name, value in numbers.items() if value is not None}
     if preset is None and not given:
         raise OptionError("say where to turn the knob: a preset, or epsilon, window or radius")
-    base = current if preset is None else _preset(app, preset, space)
+    if app.follow_scene and (given.keys() & {"window", "radius"}):
+        raise PrivacyError(
+            f"the scene sets the radius and the window of {app.name!r}",
+            hint="choose a preset or another epsilon; radius_at_least and window_at_least in the policy are its limits",
+        )
+    base = current if preset is None else level_named(app, preset, space)
     if not given:
         return base
     if not base.can_change:
@@ -67,13 +73,20 @@ def chosen(
 
 
 def longest_window(app: AppSetting, space: Space) -> float:
-    """Return the longest window that an app's knob can be turned to, in seconds; 0 if it has none."""
-    if app.window_at_least is not None:
-        return LONGEST_WINDOW_S
-    return max((window_of(_preset(app, name, space).guarantee) for name in app.knob if name != OFF), default=0.0)
+    """Return the longest window that an app's knob or scene can ask for, in seconds; 0 if it has neither."""
+    presets = [window_of(level_named(app, name, space).guarantee) for name in app.knob if name != OFF]
+    if app.follow_scene:  # the scene sets the window, and the knob does not
+        longest = GazeStreamDP(1, app.window_at_most or SCENE_WINDOW, 1)
+        return max(window_of(longest), window_of(app.mechanism.guarantee), *presets)
+    return LONGEST_WINDOW_S if app.window_at_least is not None else max(presets, default=0.0)
 
 
-def _preset(app: AppSetting, name: str, space: Space) -> SampleMechanism:
+def level_named(app: AppSetting, name: str, space: Space) -> SampleMechanism:
+    """Return the veil of an app at a preset of its policy, or its own.
+
+    Raises:
+        PrivacyError: If the policy does not name the preset.
+    """
     written = app.mechanism
     if name == AS_WRITTEN:
         return written

@@ -33,6 +33,7 @@ class TrackerStatus:
         samples: How many came.
         promise: What all its apps together promise the person, in words.
         clock_faults: What was odd about its clock.
+        scene: What was read from the scene, and what of it holds; None if nobody watches it.
     """
 
     name: str
@@ -43,6 +44,7 @@ class TrackerStatus:
     samples: int
     promise: str
     clock_faults: dict[str, int]
+    scene: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
+from gazeveil.gateway._hub_scene import SceneReading, rehearse
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
     LATCH_HINT,
@@ -43,6 +44,7 @@ __all__ = [
     "Hub",
     "HubStatus",
     "Outlet",
+    "SceneReading",
     "TrackerStatus",
 ]
 
@@ -80,6 +82,7 @@ class Hub:
         self._paying: dict[str, Purse] = {}
         self._now = now
         self._longest = 0.0
+        rehearse(policy)
         for tracker in policy.trackers:
             self._desks[tracker.name] = self._desk(tracker.name)
         for app in policy.apps:  # before a crash the knob may have stood anywhere
@@ -119,6 +122,18 @@ class Hub:
         desk = self._desks.get(tracker)
         if desk is not None:
             desk.lose(why)
+
+    def see(self, tracker: str, reading: SceneReading, now: float) -> None:
+        """Take what was read from a tracker's scene: veils that follow it may change, from their next sample on."""
+        desk = self._desks.get(tracker)
+        if desk is not None and not self.latched:
+            desk.see(reading, now)
+
+    def scene_lost(self, tracker: str, why: str, now: float) -> None:
+        """Say that a tracker's scene is not watched any more: nothing is lowered until it is again."""
+        desk = self._desks.get(tracker)
+        if desk is not None and not self.latched:
+            desk.lose_scene(why, now)
 
     def fill(self, now: float) -> None:
         """Go on for trackers that are silent, as if samples without gaze came. To be called many times a second."""
@@ -179,10 +194,10 @@ class Hub:
             OptionError: If the veil cannot be made.
             PrivacyError: If the policy or the budget does not allow it; everything stays as it was.
         """
-        seat, group = self._seat(app), self._group(app)
+        seat = self._seat(app)
         desk = self._desks[seat.setting.tracker]
         wish = chosen(
-            seat.setting, group.mechanism, desk.setting.space,
+            seat.setting, desk.level_of(seat), desk.setting.space,
             preset=preset, epsilon=epsilon, window=window, radius=radius,
         )  # fmt: skip
         if reason := desk.forbids(seat, wish):
@@ -231,7 +246,7 @@ class Hub:
             if desk is None:  # perhaps a known tracker under another name
                 desk = self._desk(tracker.name)
                 desk.past_window = self._longest
-            desk.obey(tracker, policy)
+            desk.obey(tracker, policy, now)
             kept[tracker.name] = desk
         gone = {name: desk for name, desk in self._desks.items() if name not in kept}
         for app in policy.apps:
@@ -298,7 +313,7 @@ class Hub:
 
     def _app_status(self, name: str) -> AppStatus:
         seat, group = self._seats[name], self._group(name)
-        setting, promise = seat.setting, group.promise
+        setting, promise = seat.setting, group.always
         return AppStatus(
             name,
             setting.tracker,
