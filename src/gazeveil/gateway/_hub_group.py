@@ -69,7 +69,7 @@ class ViewerGroup:
         self._running: tuple[Seat, ...] = ()
         self.is_running = False
         self._joining: list[tuple[Seat, float, float]] = []
-        self._longest_window = max(quiet_s, self._longest_of(mechanism))
+        self._longest_window = max(quiet_s, _longest_of(mechanism, follows))
         self._live: LiveVeil | None = None
         self._retry_at, self._pause = -math.inf, FIRST_PAUSE_S
         self._points = self.restarts = 0
@@ -174,8 +174,7 @@ class ViewerGroup:
             OptionError: If the veil cannot keep the new promise; everything stays as it was.
         """
         live = self._live
-        self._follow(follows, mechanism)
-        longest = max(self._longest_window, self._longest_of(mechanism))
+        longest = max(self._longest_window, _longest_of(mechanism, follows))
         if live is not None and t is not None:
             live.veil.change(t, **mechanism.knob)
             live.be_quiet(longest)
@@ -184,6 +183,7 @@ class ViewerGroup:
             self.mechanism, self._longest_window = mechanism, longest
             self._close("the knob was turned")
             self._start(now=-math.inf)
+        self._follow(follows, mechanism)
         self.new_purse()
 
     def look(self, scene: Scene, t: float | None, now: float) -> None:
@@ -261,12 +261,6 @@ class ViewerGroup:
         if follows is not None:
             self.pace = Pace(Aim(mechanism.knob["radius"], mechanism.knob["window"]))
 
-    def _longest_of(self, mechanism: SampleMechanism) -> float:
-        """Return the longest window of a veil, in seconds, and of what the scene may make of it."""
-        follows = self.follows
-        most = [] if follows is None else [window_of(follows.veil(follows.most).guarantee)]
-        return max([window_of(mechanism.guarantee), *most])
-
     def _opened(self, live: LiveVeil, t: float, now: float) -> bool:
         """Open the veil if it may be; say why not if not."""
         if live.is_quiet(t, now):
@@ -311,3 +305,9 @@ class ViewerGroup:
             self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self._longest_window, speed=self.speed)
         except Exception as error:  # noqa: BLE001  (a veil that cannot start is a veil that failed)
             self._fail(error, now)
+
+
+def _longest_of(mechanism: SampleMechanism, follows: Follow | None) -> float:
+    """Return the longest window of a veil, in seconds, and of what the scene may make of it."""
+    most = 0.0 if follows is None else window_of(follows.veil(follows.most).guarantee)
+    return max(window_of(mechanism.guarantee), most)
