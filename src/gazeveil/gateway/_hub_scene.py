@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Radius and window from the scene: what a reading asks for, and when a veil follows it. No gaze, frames or clocks here.
+"""Radius and window from the scene: what a reading asks for, and when a veil follows it. No gaze, frames or clocks.
 
 A reading never passes the policy's `radius_at_least` and `window_at_least`. One that an app pushed, or that depends on
 where somebody looks, may only raise radius and window above the veil's own. Both are raised at once, and lowered when
@@ -129,7 +129,6 @@ class Follow:
         return Aim(*(min(value, most) for value, most in zip(asked.raised(self.least), self.most, strict=True)))
 
 
-
 class Pace:
     """When one veil follows: raised at once, lowered late, and at most one change of each kind in a window.
 
@@ -138,12 +137,12 @@ class Pace:
         aim: What is asked for now.
     """
 
-    __slots__ = ("_changed", "_past", "_was_raised", "aim", "applied")
+    __slots__ = ("_busy_until", "_past", "_was_raised", "aim", "applied")
 
     def __init__(self, applied: Aim) -> None:
         self.applied = self.aim = applied
         self._past: list[tuple[float, Aim]] = []
-        self._changed, self._was_raised = -math.inf, False
+        self._busy_until, self._was_raised = -math.inf, False
 
     def ask(self, aim: Aim, now: float) -> None:
         """Take what is asked for from now on."""
@@ -159,16 +158,16 @@ class Pace:
         wanted = reduce(Aim.raised, (aim for _, aim in self._past), self.aim)
         if wanted == applied:
             return None
-        is_fresh = now - self._changed <= float(max(applied.window, wanted.window))
-        raised = wanted.raised(applied)
+        is_busy, raised = now <= self._busy_until, wanted.raised(applied)
         if raised == applied:
-            return None if is_fresh else wanted
-        return None if is_fresh and self._was_raised else raised
+            return None if is_busy else wanted
+        return None if is_busy and self._was_raised else raised
 
     def changed(self, aim: Aim, now: float) -> None:
         """Say that the veil has other numbers now."""
         self._was_raised = aim.raised(self.applied) != self.applied
-        self.applied, self._changed = aim, now
+        self._busy_until = now + float(max(aim.window, self.applied.window))
+        self.applied = aim
 
 
 class Scene:
@@ -192,7 +191,7 @@ class Scene:
 
     def take(self, reading: SceneReading, now: float) -> bool:
         """Take a reading, and say whether it counts: not if it is late, or older than one that was taken."""
-        if not now - LATE_S <= reading.at <= now or (self.reading is not None and reading.at <= self.reading.at):
+        if not now - LATE_S <= reading.at <= now or (self.reading is not None and reading.at < self.reading.at):
             self.late += 1
             return False
         self.reading, self.lost = reading, ""
@@ -265,11 +264,12 @@ def _veil(level: SampleMechanism, aim: Aim) -> SampleMechanism:
     return level.with_promise(radius=aim.radius, window=aim.window)
 
 
-def _stepped(value: float | None, steps: tuple[Fraction, ...], unknown: Fraction) -> Fraction:
-    """Return the next larger step; the largest if there is none, and what is right where nothing is known."""
+def _stepped(value: float | None, steps: tuple[Fraction, ...], own: Fraction) -> Fraction:
+    """Return the next larger step, of which the level's own is one, too; that one also where nothing is known."""
     if value is None or not math.isfinite(value) or value <= 0.0:
-        return unknown
-    return steps[min(bisect_left(steps, value), len(steps) - 1)]
+        return own
+    step = steps[min(bisect_left(steps, value), len(steps) - 1)]
+    return own if value <= own < step else step
 
 
 def _between(steps: tuple[Fraction, ...], least: Fraction, most: Fraction, own: Fraction) -> list[Fraction]:

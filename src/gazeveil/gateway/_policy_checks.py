@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
+from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
+from gazeveil.gateway._policy_scene import check_follow, check_scenes
 from gazeveil.gateway.policy import REPLAY, SIMULATE, Address, AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.veiling import OFF, mechanism_of
@@ -31,6 +33,7 @@ def check(policy: Policy, file: File) -> None:
     check_names(policy.budgets, "budget", "person", file)
     _check_ports(policy, file)
     _check_control(policy, file)
+    check_scenes(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
             ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
@@ -131,6 +134,8 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
                 (*where, "knob"), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
             )
         _check_preset(name, app, tracker, file, where)
+    levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
+    check_follow(app, tracker, levels, file, where)
 
 
 def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
