@@ -26,6 +26,8 @@ app = command_app()
 EXTRAS = {
     "live": ("msgpack", "msgspec", "prometheus_client", "pylsl", "zmq", "starlette", "uvicorn", "websockets"),
     "plots": ("matplotlib",),
+    "scene": ("cv2", "mss"),
+    "onnx": ("onnxruntime",),
     "attacks": ("torch", "sklearn", "skimage", "pywt"),
     "spark": ("pyspark",),
     "postgres": ("psycopg",),

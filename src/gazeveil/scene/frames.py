@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,16 @@ def frames_of(
     return _picture(path) if path.suffix.lower() in PICTURES else _video(path, pace)
 
 
+def first_of(frames: Frames) -> tuple[Frames, tuple[int, ...]]:
+    """Return the same frames again, and the shape of the first: a source that cannot be opened fails here."""
+    first = next(frames)
+    return chain([first], frames), first[1].shape
+
+
 def length_of(path: Path) -> float | None:
-    """Return how many seconds a video says that it lasts, if it says so."""
+    """Return how many seconds a video says that it lasts; None if it does not say so, or is a picture."""
+    if path.suffix.lower() in PICTURES:
+        return None
     capture = opencv().VideoCapture(str(path))
     try:
         frames, rate = _announced(capture)

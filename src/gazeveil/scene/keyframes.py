@@ -123,8 +123,7 @@ class KeyframeDetector:
         self._last = -math.inf
         self._count = 0
         self._size = (0, 0)
-        self._keyframe: Float32Array | None = None
-        self._before: Float32Array | None = None
+        self._keyframe = self._before = np.empty((0, 0, 3), np.float32)
         self._quiet: deque[float] = deque(maxlen=_RECENT)
 
     def due(self, t: float) -> bool:
@@ -149,7 +148,7 @@ class KeyframeDetector:
         self._last = t
         self.pace.looked(t)
         now = cells(pixels, *_raster(pixels))
-        if self._keyframe is None or self._size != pixels.shape[:2]:
+        if self._size != pixels.shape[:2]:
             self._size = (pixels.shape[0], pixels.shape[1])
             self._quiet.clear()
             return self._begin(t, now, None)

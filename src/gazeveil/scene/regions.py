@@ -78,7 +78,7 @@ def overlaps(one: FloatArray, other: FloatArray) -> FloatArray:
     shared = np.maximum(high - low, 0.0).prod(axis=2)
     areas = [(boxes[:, 2:] - boxes[:, :2]).prod(axis=1) for boxes in (one, other)]
     joint = areas[0][:, None] + areas[1][None, :] - shared
-    return np.divide(shared, joint, out=np.zeros_like(shared), where=joint > 0)
+    return np.asarray(shared / np.maximum(joint, np.finfo(np.float64).tiny))
 
 
 def without_doubles(rows: FloatArray, scores: FloatArray, *, most: int, overlap: float = 0.5) -> FloatArray:

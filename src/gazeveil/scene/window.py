@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gazeveil.types import FloatArray
+
 LONGEST_S = 10.0
 """Longer windows are not asked for: a page that stands still for an hour would leave no budget to show anything."""
 
@@ -25,8 +27,13 @@ def window_of(lengths: Sequence[float], *, shortest: float, longest: float = LON
         shortest: Seconds between two looks: nothing shorter can be seen.
         longest: What longer scenes are cut to.
     """
-    known = np.sort([length for length in lengths if length > 0])
-    if not len(known):
-        return None
-    half = np.searchsorted(np.cumsum(known), known.sum() / 2)
-    return float(np.clip(known[min(half, len(known) - 1)], shortest, longest))
+    known = np.array([length for length in lengths if length > 0])
+    return float(np.clip(middle_of(known, known), shortest, longest)) if len(known) else None
+
+
+def middle_of(values: FloatArray, weights: FloatArray) -> float:
+    """Return the weighted median: the least value at or below which half of the weight lies."""
+    order = np.argsort(values)
+    heavy = np.cumsum(weights[order])
+    place = int(np.searchsorted(heavy, heavy[-1] / 2))
+    return float(values[order[place]])

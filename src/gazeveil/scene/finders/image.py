@@ -3,8 +3,8 @@
 """Regions from the pixels alone, without weights: what lies on a plain ground, what stands out, and blocks of text.
 
 Screens, pages and many games have a ground: one colour that fills much of the frame. Everything else on it is a
-region, and letters that stand close are one block. Photographs and films have none; there the spectral residual (Hou
-and Zhang 2007) says what stands out, and dense fine edges are text.
+region, and letters that stand close are one block. Photographs and films have none; there colours that are far from
+the frame's mean stand out, and dense edges, which sharp things and text have.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.scene._opencv import opencv
-from gazeveil.scene._shapes import boxes_around
+from gazeveil.scene._shapes import boxes_around, densest, patches
 from gazeveil.scene.finder import FINDERS, Finder
 from gazeveil.scene.pixels import Pixels, checked
 from gazeveil.scene.regions import Regions, as_regions, without_doubles
@@ -26,20 +26,24 @@ _SIDE = 320
 """Pixels of the longer side that frames are shrunk to."""
 _GROUND = 0.25
 """A colour that fills this share of a frame is its ground."""
+_SAME = 6
+"""Steps of 255 within which pixels have the same colour."""
 _APART = 24
 """Steps of 255 between the ground and what lies on it."""
 _GAP = 0.02
 """Share of the longer side that may lie between letters, words and lines of one block."""
 _SMALLEST = 0.0005
 """Share of the frame below which a region is a speck: 0.8 by 0.8 degrees on a screen of 44 by 26."""
-_LARGEST = 0.6
+_LARGEST = 0.5
 """Share of the frame above which a region is the scene itself."""
 _MOST = 100
 _LEAST_SIDE = 8
-_ACROSS = 64
-"""Pixels across at which standing out is judged."""
-_EDGES = 0.3
-"""Share of the pixels of a text block that are edges, at least."""
+_NEAR = 0.02
+"""Share of the longer side over which colours and edges are spread."""
+_SHARES = (0.5, 0.35, 0.25, 0.15)
+"""Of what stands out, how much is in regions: half, or less where half of it is one large patch."""
+_FOVEA = 0.003
+"""Share of the frame below which nothing stands out: what the fovea covers of a screen of 44 by 26 degrees."""
 
 
 @FINDERS.register("image")
@@ -63,10 +67,15 @@ def find(frame: Pixels) -> Regions:
         return ()
     small = _shrunk(pixels)
     colour, share = _ground(small)
-    found = _lying_on(small, colour) if share >= _GROUND else np.concatenate([_text(small), _standing_out(small)])
-    areas = _areas(found)
-    fit = (areas >= _SMALLEST) & (areas <= _LARGEST)
-    return as_regions(without_doubles(found[fit], areas[fit], most=_MOST))
+    found = _fitting(_lying_on(small, colour)) if share >= _GROUND else np.empty((0, 4))
+    if not len(found):
+        found = _fitting(_standing_out(small))
+    return as_regions(without_doubles(found, _areas(found), most=_MOST))
+
+
+def _fitting(boxes: FloatArray) -> FloatArray:
+    areas = _areas(boxes)
+    return np.asarray(boxes[(areas >= _SMALLEST) & (areas <= _LARGEST)])
 
 
 def _shrunk(pixels: Pixels) -> Pixels:
@@ -85,7 +94,7 @@ def _ground(pixels: Pixels) -> tuple[Pixels, float]:
     codes = (coarse[..., 0] << 8) | (coarse[..., 1] << 4) | coarse[..., 2]
     most = np.bincount(codes.ravel(), minlength=4096).argmax()
     colour = np.median(pixels[codes == most], axis=0).astype(np.uint8)
-    return colour, float(np.mean(_away(pixels, colour) <= _APART))
+    return colour, float(np.mean(_away(pixels, colour) <= _SAME))
 
 
 def _away(pixels: Pixels, colour: Pixels) -> Any:
@@ -94,14 +103,17 @@ def _away(pixels: Pixels, colour: Pixels) -> Any:
 
 
 def _lying_on(pixels: Pixels, ground: Pixels) -> FloatArray:
-    """Return boxes around what is not the ground; where all grows together, letters and words are joined less."""
+    """Return boxes around what is not the ground. A patch that grew too large is taken apart: less is joined in it."""
     mask = _away(pixels, ground) > _APART
     gap = _GAP * max(mask.shape)
-    while True:
-        boxes, _ = boxes_around(_joined(mask, gap))
-        if gap < 1 or not len(boxes) or _areas(boxes).max() <= _LARGEST:
-            return boxes
+    found = []
+    while gap >= 1 and mask.any():
+        boxes, labels = patches(_joined(mask, gap))
+        large = _areas(boxes) > _LARGEST
+        found.append(boxes[~large])
+        mask = mask & np.isin(labels, np.flatnonzero(large) + 1)
         gap /= 2
+    return np.concatenate([*found, np.empty((0, 4))])
 
 
 def _joined(mask: Any, gap: float) -> Any:
@@ -117,43 +129,23 @@ def _areas(boxes: FloatArray) -> FloatArray:
     return np.asarray((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))
 
 
-def _text(pixels: Pixels) -> FloatArray:
-    """Return boxes around dense fine edges."""
-    cv2 = opencv()
-    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    steep = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((2, 2), np.uint8))
-    level, _ = cv2.threshold(steep, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
-    edges = steep > max(level, _APART)
-    density = cv2.blur(edges.astype(np.float32), (9, 5))
-    boxes, _ = boxes_around(_joined(density > _EDGES, _GAP * max(grey.shape)))
-    wide = (boxes[:, 2] - boxes[:, 0]) * pixels.shape[1] > 1.5 * (boxes[:, 3] - boxes[:, 1]) * pixels.shape[0]
-    return np.asarray(boxes[wide])
-
-
 def _standing_out(pixels: Pixels) -> FloatArray:
-    """Return boxes around what stands out from the frame's own average spectrum."""
+    """Return boxes around the smallest part of a frame that holds half of what stands out, or less."""
     cv2 = opencv()
-    height, width = pixels.shape[:2]
-    scale = _ACROSS / max(height, width)
-    size = (max(round(width * scale), _LEAST_SIDE), max(round(height * scale), _LEAST_SIDE))
-    red, green, blue = np.moveaxis(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA) / np.float32(255), 2, 0)
-    total = sum(_residual(channel) for channel in ((red + green + blue) / 3, red - green, blue - (red + green) / 2))
-    if not np.any(total):
-        return np.empty((0, 4))
-    strength = cv2.resize(np.asarray(total, np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
-    scaled = np.clip(strength / strength.max() * 255, 0, 255).astype(np.uint8)
-    level, _ = cv2.threshold(scaled, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
-    return boxes_around(scaled > level)[0]
+    near = _NEAR * max(pixels.shape[:2])
+    smooth = cv2.GaussianBlur(pixels, (0, 0), near / 4).astype(np.float32)
+    rare = np.abs(smooth - smooth.mean(axis=(0, 1))).max(axis=2)
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    edges = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)).astype(np.float32)
+    total = _even(rare) + _even(cv2.GaussianBlur(edges, (0, 0), near))
+    for share in _SHARES:
+        boxes = boxes_around(_joined(densest(total.astype(np.float64), share), near))
+        if not len(boxes) or _areas(boxes).max() <= _LARGEST:
+            break
+    return np.asarray(boxes[_areas(boxes) >= _FOVEA])
 
 
-def _residual(channel: Float32Array) -> Float32Array:
-    """Return the energy of what is left of a channel without the smooth part of its spectrum, of mean 1 (or 0)."""
-    if np.ptp(channel) < 1e-3:
-        return np.zeros_like(channel)
-    cv2 = opencv()
-    spectrum = np.fft.fft2(channel)
-    logs = np.log(np.abs(spectrum) + 1e-9)
-    around = cv2.blur(np.pad(logs, 1, mode="wrap"), (3, 3))[1:-1, 1:-1]
-    left = np.fft.ifft2(np.exp(logs - around + 1j * np.angle(spectrum)))
-    energy = cv2.GaussianBlur((np.abs(left) ** 2).astype(np.float32), (0, 0), 2.5)
-    return np.asarray(energy / energy.mean(), np.float32)
+def _even(values: Float32Array) -> Float32Array:
+    """Return a map with mean 1, or nothing where there is nothing."""
+    mean = values.mean()
+    return values / mean if mean > 1 else np.zeros_like(values)
