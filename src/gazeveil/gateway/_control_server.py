@@ -45,6 +45,7 @@ def server_of(app: Any, listening: socket.socket, tls: ssl.SSLContext | None) ->
         timeout_graceful_shutdown=1,
         limit_concurrency=256,
         server_header=False,
+        proxy_headers=False,  # who asks is whoever is connected, not who a header names
         headers=[("Connection", "close")],  # one request a connection: so one deadline covers all of it
     )
 

@@ -255,6 +255,10 @@ class Desk:
             self._samples,
             together(tuple(group.always for group in self.groups)),
             self.clock.faults._asdict(),
+            dict(
+                zip(("width", "height", "unit"), (*self.setting.space.size[:2], self.setting.space.unit), strict=True)
+            ),
+            self.setting.raw_view,
             None if self.scene is None else self._scene_status(self.scene),
         )
 

@@ -93,6 +93,11 @@ def level_named(app: AppSetting, name: str, space: Space) -> SampleMechanism:
     if name not in app.knob:
         allowed = ", ".join((*app.knob, AS_WRITTEN))
         raise PrivacyError(f"the policy of {app.name!r} does not allow {name!r}", hint=f"it allows {allowed}")
+    return preset_of(name, written, space)
+
+
+def preset_of(name: str, written: SampleMechanism, space: Space) -> SampleMechanism:
+    """Return a preset as the knob of an app gives it, whose policy has written a veil."""
     made = mechanism_of({"preset": name}, space)
     if type(made) is type(written) and made.can_change:
         # What the policy says beyond the promise, such as a lag, stays; and so can the stream.

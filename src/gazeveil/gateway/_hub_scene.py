@@ -122,8 +122,11 @@ class Follow:
 
     def aim(self, reading: SceneReading) -> Aim:
         """Return what a reading asks for, within what is allowed."""
+        radius = reading.small
+        if self.large:  # regions within one another have near centres
+            radius = None if reading.large is None else max(reading.large, reading.small or 0.0)
         asked = Aim(
-            _stepped(reading.large if self.large else reading.small, RADII, self.base.radius),
+            _stepped(radius, RADII, self.base.radius),
             _stepped(reading.window, WINDOWS, self.base.window),
         )
         return Aim(*(min(value, most) for value, most in zip(asked.raised(self.least), self.most, strict=True)))

@@ -4,14 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
 from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
 from gazeveil.gateway._policy_scene import check_follow, check_scenes
-from gazeveil.gateway.policy import REPLAY, SIMULATE, Address, AppSetting, BudgetSetting, Policy, TrackerSetting
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.policy import (
+    REPLAY,
+    SIMULATE,
+    Address,
+    AppSetting,
+    BudgetSetting,
+    Inlet,
+    Policy,
+    TrackerSetting,
+)
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
 from gazeveil.gateway.veiling import OFF, mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.toml_lines import Where
@@ -34,6 +43,7 @@ def check(policy: Policy, file: File) -> None:
     _check_ports(policy, file)
     _check_control(policy, file)
     check_scenes(policy, file)
+    _check_inlets(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
             ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
@@ -84,6 +94,42 @@ def _check_control(policy: Policy, file: File) -> None:
             f"{policy.control}, which other machines reach, and no control_tls",
             'control = "127.0.0.1:7380"; or control_tls = { certificate = "cert.pem", key = "key.pem" }',
         )
+    for index, tracker in enumerate(policy.trackers):
+        if tracker.raw_view and policy.control is not None and not policy.control.is_local:
+            raise file.wrong(
+                ("tracker", index, "raw_view"),
+                "a control page on this machine alone",
+                f"one on {policy.control}, which other machines reach",
+                'control = "127.0.0.1:7380"',
+            )
+
+
+def _check_inlets(policy: Policy, file: File) -> None:
+    """Refuse inlets that other machines reach unencrypted, since raw gaze comes in, and tokens that open two doors."""
+    tokens = {policy.token_file: "the control API"} if policy.control is not None else {}
+    for tracker in policy.trackers:
+        for setting in (tracker, *tracker.sources):
+            if setting.inlet is not None and (listener := PROTOCOLS[setting.protocol].listener) is not None:
+                listener(setting.plane, Gate(""))  # says what must be installed
+    for where, who, inlet in _inlets(policy):
+        if not inlet.listen.is_local and inlet.tls is None:
+            raise file.wrong(
+                (*where, "listen"),
+                "an address of this machine alone, or an encrypted one",
+                f"{inlet.listen}, which other machines reach, and no tls",
+                'listen = "127.0.0.1:7383"; or tls = { certificate = "cert.pem", key = "key.pem" }',
+            )
+        if other := tokens.get(inlet.token_file):
+            raise file.wrong((*where, "token_file"), "a token of its own", f"that of {other}", "name another file")
+        tokens[inlet.token_file] = who
+
+
+def _inlets(policy: Policy) -> Iterator[tuple[Where, str, Inlet]]:
+    """Yield where the gateway listens for gaze, whether at first or when it is chosen."""
+    for index, tracker in enumerate(policy.trackers):
+        for setting in (tracker, *tracker.sources):
+            if setting.inlet is not None:
+                yield ("tracker", index), f"tracker {tracker.name!r}", setting.inlet
 
 
 def _check_ports(policy: Policy, file: File) -> None:
@@ -91,6 +137,7 @@ def _check_ports(policy: Policy, file: File) -> None:
         (f"tracker {tracker.name!r}", tracker.address) for tracker in policy.trackers if tracker.address is not None
     ]
     asked: list[tuple[Where, str, Address | None]] = [(("gateway", "control"), "the control API", policy.control)]
+    asked += [((*where, "listen"), who, inlet.listen) for where, who, inlet in _inlets(policy)]
     asked += [(("app", index, "listen"), f"app {app.name!r}", app.listen) for index, app in enumerate(policy.apps)]
     for where, who, address in asked:
         if address is None or address.port == 0:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_sess
 from gazeveil.gateway._policy_checks import check, check_names
 from gazeveil.gateway._policy_scene import follow_in, scene_in
 from gazeveil.gateway.policy import (
+    KINDS,
     LOOPBACK,
     REPLAY,
     SIMULATE,
@@ -22,6 +24,7 @@ from gazeveil.gateway.policy import (
     AppSetting,
     BudgetSetting,
     ControlSetting,
+    Inlet,
     Policy,
     Tls,
     TrackerSetting,
@@ -137,6 +140,22 @@ def _gateway(
 def _tracker(table: Table) -> TrackerSetting:
     name = table.name("name", "the tracker's name")
     protocol = table.choice("protocol", [REPLAY, SIMULATE, *PROTOCOLS.names()])
+    kinds = table.names("sources")
+    for kind in kinds:
+        if kind not in KINDS:
+            raise table.wrong("sources", "sources that can be chosen live", told(kind), closest(kind, tuple(KINDS)))
+    protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
+    own = {each: _source(table, each, name) for each in protocols}
+    person = table.person("whose gaze it is") if "person" in table else "somebody"
+    raw_view = table.truth("raw_view", default=False)
+    bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view, scene=scene_in(table))
+    table.done()
+    others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
+    return replace(bare, sources=others, **own[protocol])
+
+
+def _source(table: Table, protocol: str, name: str) -> dict[str, Any]:
+    """Return the fields of a tracker that only this protocol has."""
     own: dict[str, Any] = {}
     if protocol == REPLAY:
         own["file"] = table.readable("file")
@@ -147,19 +166,29 @@ def _tracker(table: Table) -> TrackerSetting:
         own["rate_hz"] = table.number("rate_hz", 1.0, 10_000.0, 60.0)
     else:
         kind = PROTOCOLS[protocol]
-        if kind.source is None:
+        if kind.listener is not None:
+            own["inlet"] = _inlet(table, kind.port, name)
+        elif kind.source is None:
             raise table.wrong(
                 "protocol", "a protocol that can be read", f"{protocol!r}, which can only be told to apps"
             )
-        if kind.transport == "lsl":
+        elif kind.transport == "lsl":
             own["stream"] = table.text("stream", "")
             own["session"] = _session(table, "session")
         else:
             own["address"] = _address(table, "address", kind.port, least=1)
-    person = table.person("whose gaze it is") if "person" in table else "somebody"
-    setting = TrackerSetting(name, protocol, _geometry(table), person, scene=scene_in(table), **own)
-    table.done()
-    return setting
+    return own
+
+
+def _inlet(table: Table, port: int, name: str) -> Inlet:
+    file = re.sub(r"[^A-Za-z0-9._-]", "_", name) + ".token"
+    return Inlet(
+        _address(table, "listen", port),
+        table.file.beside(table.text("token_file", file)),
+        table.names("origins"),
+        table.truth("take_over", default=False),
+        _tls(table, "tls"),
+    )
 
 
 def _geometry(table: Table) -> Geometry:
@@ -190,8 +219,8 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
     protocol = PROTOCOLS[table.choice("protocol", PROTOCOLS.names())]
     outputs = ("samples", "fixations", "hits")
     output = table.choice("output", outputs, "samples")
-    if "areas" in table and output != "hits":
-        raise table.wrong("areas", "no areas", 'a file, but the output is not "hits"')
+    if "areas" in table and output == "fixations":
+        raise table.wrong("areas", "no areas", 'a file, but the output is "fixations"')
     mechanism, edge = _veil(table, tracker)
     setting = AppSetting(
         name,
@@ -201,7 +230,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         listen=_listen(table, protocol),
         edge=edge,
         output=output,
-        areas=_areas(table, tracker.geometry) if output == "hits" else None,
+        areas=_areas(table, tracker.geometry) if output == "hits" or "areas" in table else None,
         rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
         knob=_knob(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),

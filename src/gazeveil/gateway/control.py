@@ -11,27 +11,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import os
 import re
 import secrets
 import socket
 import ssl
 import stat
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from gazeveil.errors import GazeveilError, InputError, MissingExtra, OutputError, UnknownName
+from gazeveil.errors import InputError, MissingExtra, OutputError
 from gazeveil.gateway._control_description import OPENAPI
+from gazeveil.gateway._control_guard import Guard, body
+from gazeveil.gateway._control_page import link_to, page_routes
 from gazeveil.gateway._control_server import server_of
+from gazeveil.gateway._page_keys import LINK_S, Keys
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
-
-_MOST_BODY = 1 << 16
 
 
 class Controlled(Protocol):
@@ -58,7 +58,7 @@ class Controlled(Protocol):
         ...
 
     def refused(self, why: str, value: str) -> None:
-        """Take note of a request that was refused because of its ``host``, ``origin`` or ``token``."""
+        """Take note of a request that was refused because of its ``host``, ``origin``, ``token`` or ``key``."""
         ...
 
     def exposition(self) -> tuple[bytes, str]:
@@ -92,35 +92,14 @@ def token_in(path: Path) -> str:
     return token
 
 
-class _Fault(NamedTuple):
-    """Why a request is refused before anybody looks at what it wants."""
-
-    kind: str
-    value: str
-    status: int
-    message: str
-    hint: str = ""
-
-
-def _fault(request: Request, token: str, hosts: frozenset[str] | None) -> _Fault | None:
-    host, origins = request.headers.get("host", "").lower(), request.headers.getlist("origin")
-    if hosts is not None and host not in hosts:
-        return _Fault("host", host, 403, "this host name is not the gateway's")
-    if any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
-        return _Fault("origin", ", ".join(origins), 403, "web pages may not steer a gateway")
-    given = request.headers.get("authorization", "")
-    if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-        return _Fault("token", "", 401, "a token is needed", "send the header Authorization: Bearer TOKEN")
-    return None
-
-
-def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None) -> Starlette:
+def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None, links: Keys | None = None) -> Starlette:
     """Return the API as an ASGI application.
 
     Args:
         gateway: What it controls.
         token: What a request must show.
         hosts: The ``Host`` headers that are taken, with port; None for all, where a certificate names the gateway.
+        links: Where the keys of links to the control page are kept.
     """
     try:
         from starlette.applications import Starlette  # noqa: PLC0415
@@ -129,38 +108,7 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None) -
     except ModuleNotFoundError as error:
         raise MissingExtra("starlette", "live", "the control API") from error
 
-    def guarded(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def ask(request: Request) -> Response:
-            if fault := _fault(request, token, hosts):
-                gateway.refused(fault.kind, fault.value)
-                told = {"error": "refused", "message": fault.message, "hint": fault.hint}
-                return JSONResponse(told, fault.status)
-            try:
-                return await answer(request)
-            except UnknownName as error:
-                return JSONResponse(error.details(), 404)
-            except InputError as error:
-                return JSONResponse(error.details(), 422)
-            except GazeveilError as error:
-                return JSONResponse(error.details(), 409)
-
-        return ask
-
-    async def body(request: Request) -> dict[str, Any]:
-        import json  # noqa: PLC0415
-
-        taken = bytearray()
-        async for part in request.stream():
-            taken += part
-            if len(taken) > _MOST_BODY:
-                raise InputError("the body is too long")
-        try:
-            given = json.loads(taken or b"{}")
-        except (ValueError, RecursionError):
-            raise InputError("the body must be one JSON object") from None
-        if not isinstance(given, dict):
-            raise InputError("the body must be one JSON object")
-        return given
+    guarded = Guard(token, hosts, gateway.refused)
 
     async def status(request: Request) -> Response:
         return JSONResponse(gateway.status())
@@ -213,6 +161,7 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None) -
             Route("/v1/trackers/{name}/person", guarded(person), methods=["POST"]),
             Route("/v1/budget", guarded(budget)),
             Route("/v1/policy/reload", guarded(reload), methods=["POST"]),
+            *page_routes(guarded, gateway.refused, links or Keys(LINK_S)),
         ]
     )
 
@@ -228,12 +177,21 @@ class ControlServer:
         self.port = int(self._socket.getsockname()[1])
         self._task: asyncio.Task[None] | None = None
         self._server: Any = None
+        self._links = Keys(LINK_S)
+
+    def link(self) -> str:
+        """Return a link that opens the control page once; its key is in the fragment, which no server or log sees."""
+        named = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self._host, self._host)  # noqa: S104
+        host = f"[{named}]" if ":" in named and not named.startswith("[") else named
+        return link_to(f"{'https' if self._tls else 'http'}://{host}:{self.port}", self._links)
 
     def start(self) -> None:
         """Begin to answer."""
         names = {self._host, "localhost", "127.0.0.1", "[::1]"}
         hosts = None if self._tls is not None else frozenset(f"{name}:{self.port}" for name in names)
-        self._server, self._task = server_of(control_app(self._gateway, self._token, hosts), self._socket, self._tls)
+        self._server, self._task = server_of(
+            control_app(self._gateway, self._token, hosts, self._links), self._socket, self._tls
+        )
 
     async def close(self) -> None:
         """Stop answering."""

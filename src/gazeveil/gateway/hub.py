@@ -11,6 +11,7 @@ logged is an event's name and words of the policy, never gaze.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
@@ -18,6 +19,7 @@ from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
+from gazeveil.gateway._hub_level import level_of, looser, outputs_of, recognised
 from gazeveil.gateway._hub_scene import SceneReading, rehearse
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
@@ -31,8 +33,10 @@ from gazeveil.gateway._hub_status import (
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
-from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.policy import Policy, TrackerSetting
+from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
 
@@ -194,7 +198,7 @@ class Hub:
             OptionError: If the veil cannot be made.
             PrivacyError: If the policy or the budget does not allow it; everything stays as it was.
         """
-        seat = self._seat(app)
+        seat, group = self._seat(app), self._group(app)
         desk = self._desks[seat.setting.tracker]
         wish = chosen(
             seat.setting, desk.level_of(seat), desk.setting.space,
@@ -202,8 +206,38 @@ class Hub:
         )  # fmt: skip
         if reason := desk.forbids(seat, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
+        before, window = group.mechanism, max(group.window, seat.window)
         desk.place(seat, wish, now)
-        self._log("knob-turned", app=app, veil=wish.in_words())
+        after = self._group(app).mechanism
+        if looser(before, after):  # windows that began before the turn keep the old promise as well
+            seat.looser_at = now + max(window, 0.0 if before.can_become(after) else window_of(after.guarantee))
+        self._log("knob-turned", app=app, veil=after.in_words())
+
+    def rule(self, app: str, output: Output | None) -> None:
+        """Let an app have something else of its veiled points from now on; None for what the policy gives it.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
+        """
+        seat = self._seat(app)
+        tracker = self.policy.tracker(seat.setting.tracker)
+        allowed = outputs_of(seat.setting, tracker)
+        if output is not None and output not in allowed:
+            raise PrivacyError(
+                f"{app!r} cannot have {output}",
+                hint=f"it may have: {', '.join(allowed)}; hits need areas in the policy",
+            )
+        seat.choose(output, tracker)
+        self._log("rule-changed", app=app, output=seat.output)
+
+    def output_of(self, app: str) -> Output:
+        """Return what an app gets: samples, fixations or hits.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app).output
 
     def switch(self, app: str, on: bool) -> None:
         """Switch an app on or off.
@@ -230,6 +264,17 @@ class Hub:
         """
         self.policy.tracker(tracker)
         self._desks[tracker].seat_person(person)
+
+    def use_source(self, setting: TrackerSetting, now: float) -> None:
+        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(setting.name)
+        trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
+        self.policy = replace(self.policy, trackers=trackers)
+        self._desks[setting.name].obey(setting, self.policy, now)
 
     def reload(self, policy: Policy, now: float) -> None:
         """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
@@ -314,12 +359,13 @@ class Hub:
     def _app_status(self, name: str) -> AppStatus:
         seat, group = self._seats[name], self._group(name)
         setting, promise = seat.setting, group.always
+        tracker = self.policy.tracker(setting.tracker)
         return AppStatus(
             name,
             setting.tracker,
             setting.protocol,
             group.name,
-            setting.output,
+            seat.output,
             seat.state,
             self.latched or seat.refused or seat.why,
             seat.feed.shown,
@@ -328,6 +374,17 @@ class Hub:
             in_words(promise),
             identification(group.mechanism),
             setting.knob,
+            group.mechanism.name,
+            seat.rule,
+            outputs_of(setting, tracker),
+            level_of(
+                setting,
+                group.mechanism,
+                tracker.space,
+                max(0.0, seat.looser_at - self._now),
+                None if group.follows is None else group.follows.level,
+            ),
+            recognised(group.mechanism),
         )
 
     def _budgets(self) -> tuple[BudgetStatus, ...]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gazeveil.errors import UnknownName
+from gazeveil.errors import PrivacyError, UnknownName
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION
 from gazeveil.privacy.guarantee import GazeStreamDP
 
@@ -30,6 +30,9 @@ DAY_S = 86_400
 EVERYBODY = "*"
 REPLAY, SIMULATE = "replay", "simulate"
 """Trackers without hardware, named like protocols."""
+MOUSE, OWN = "mouse", "policy"
+KINDS = {SIMULATE: SIMULATE, REPLAY: REPLAY, MOUSE: "push"}
+"""Sources that can be chosen live, and their protocols; `OWN` is whatever the policy names."""
 LOOPBACK = "127.0.0.1"
 SCENE_WINDOW = Fraction(2)
 """The longest window in seconds that a scene may ask for, if the policy does not say: Kaleido's longest."""
@@ -99,6 +102,25 @@ class SceneSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class Inlet:
+    """Where the gateway listens for gaze that is sent to it.
+
+    Attributes:
+        listen: Where.
+        token_file: Where the token of its senders is kept.
+        origins: Web pages that may send, besides those of this machine.
+        take_over: Whether a second sender takes the place of the first; else it is refused.
+        tls: Its certificate and key; needed where other machines reach it.
+    """
+
+    listen: Address
+    token_file: Path
+    origins: tuple[str, ...] = ()
+    take_over: bool = False
+    tls: Tls | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TrackerSetting:
     """Where gaze comes from.
 
@@ -116,6 +138,9 @@ class TrackerSetting:
         seed: Of the simulated person.
         rate_hz: Of the simulated tracker.
         scene: What the participant looks at; None if nobody watches that.
+        inlet: Where the gateway listens, for trackers that send to it.
+        sources: The same tracker with every other source that may be chosen live.
+        raw_view: Whether the person may look at raw gaze on the control page of this machine.
     """
 
     name: str
@@ -131,6 +156,38 @@ class TrackerSetting:
     seed: int = 1
     rate_hz: float = 60.0
     scene: SceneSetting | None = None
+    inlet: Inlet | None = None
+    sources: tuple[TrackerSetting, ...] = ()
+    raw_view: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What its source is called where one is chosen."""
+        return next((kind for kind, protocol in KINDS.items() if protocol == self.protocol), OWN)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Every source that may be chosen, its own first."""
+        return tuple(dict.fromkeys([self.kind, *(other.kind for other in self.sources)]))
+
+    def using(self, kind: str) -> TrackerSetting:
+        """Return the same tracker with another source; it begins anew there.
+
+        Raises:
+            UnknownName: If there is no such source.
+            PrivacyError: If the policy does not allow it.
+        """
+        if kind in (OWN, self.kind):
+            return self
+        for other in self.sources:
+            if other.kind == kind:
+                return other
+        if kind not in KINDS:
+            raise UnknownName(f"no source is called {kind!r}", hint=f"known: {', '.join((OWN, *KINDS))}")
+        raise PrivacyError(
+            f"the policy does not allow {kind!r} as source of {self.name!r}",
+            hint=f'sources = ["{kind}"] in its [[tracker]] allows it',
+        )
 
     @property
     def plane(self) -> Plane:

@@ -70,6 +70,10 @@ class Watcher:
         """The process's id; None while there is none."""
         return None if self._process is None else self._process.pid
 
+    def is_for(self, tracker: TrackerSetting) -> bool:
+        """Whether it looks at what a tracker's setting says."""
+        return (tracker.scene, tracker.geometry) == (self.setting, self._tracker.geometry)
+
     async def run(self) -> None:
         """Watch for as long as the gateway runs. A process that ends is replaced, after a pause."""
         pause = _FIRST_PAUSE_S
@@ -196,7 +200,7 @@ class Scenes:
         """Watch the scenes of a policy; those that did not change are watched on."""
         wanted = {tracker.name: tracker for tracker in policy.trackers if tracker.scene is not None}
         for name, watcher in list(self._watchers.items()):
-            if wanted.get(name) != watcher._tracker:
+            if name not in wanted or not watcher.is_for(wanted[name]):
                 await self._stop(name)
         for name, tracker in wanted.items():
             if name not in self._watchers and tracker.scene is not None:

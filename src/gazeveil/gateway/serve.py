@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -22,15 +22,14 @@ from typing import Any
 from gazeveil.errors import (
     GazeveilError,
     InputError,
-    InternalError,
     LedgerError,
     LedgerRolledBack,
     OutputError,
     UnknownName,
 )
-from gazeveil.gateway import feeds
-from gazeveil.gateway._doors import host_and_port, opened_door, tls_of
+from gazeveil.gateway._doors import opened_door, tls_of
 from gazeveil.gateway._hub_seat import Door
+from gazeveil.gateway._status import status_of
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer, token_in
 from gazeveil.gateway.hub import Hub
@@ -39,18 +38,15 @@ from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
 from gazeveil.gateway.payments import Payer, Queue, Where
-from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting, read_policy
+from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
-from gazeveil.gateway.sample import RawSample
-from gazeveil.gateway.sockets import TrackerLink
+from gazeveil.gateway.sources import Sources
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
 
 _TICK_S = 0.02
 _SLICES = 10
 """In how many ticks every app has had its turn."""
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
-"""Pauses before a link that failed is made anew; they double."""
 
 
 class Gateway:
@@ -79,6 +75,7 @@ class Gateway:
         self.memory = Memory.of(policy.path, policy.state_file, steered=policy.control is not None)
         self._remember()
         self.outlets: dict[str, Door] = {}
+        self.sources = Sources(self.hub, self.meters, self.log)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         known = self.memory.ledger_at(policy.ledger)
         where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
@@ -96,8 +93,7 @@ class Gateway:
             await self._look_at_ledger()
             if self._control is not None:
                 self._control.start()
-            for tracker in self.policy.trackers:
-                self._follow(tracker)
+            await self.sources.follow(self.policy)
             self._tasks["ticks"] = asyncio.create_task(self._tick())
         except BaseException:
             await self.close()
@@ -115,6 +111,7 @@ class Gateway:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         self._tasks.clear()
+        await self.sources.close()
         for outlet in self.outlets.values():
             await outlet.close("the gateway is shut down")
         self.outlets.clear()
@@ -129,23 +126,11 @@ class Gateway:
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell; nothing of it is gaze."""
-        told = self.hub.status().to_dict()
-        for app in told["apps"]:
-            meter = self.meters.apps[app["name"]]
-            app |= {
-                "connections": meter.connections,
-                "listeners": meter.listeners,
-                "refused_origins": meter.refused_origins,
-                "sent": meter.sent,
-                "dropped": meter.dropped,
-                "refused": meter.refused,
-            }
-        for tracker in told["trackers"]:
-            meter_of = self.meters.trackers[tracker["name"]]
-            tracker |= {"connected": meter_of.connected, "samples": meter_of.samples, "connects": meter_of.connects}
-        told["control_refused"] = dict(self.meters.control_refused)
-        told["state_file"] = None if self.memory.path is None else str(self.memory.path)
-        return told
+        return status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
+
+    def link(self) -> str:
+        """Return a link that opens the control page once; empty where there is no control API."""
+        return "" if self._control is None else self._control.link()
 
     def refused(self, why: str, value: str) -> None:
         """Count a request to the control API that was refused, and say so in the log."""
@@ -180,6 +165,10 @@ class Gateway:
         with self._keeping("another participant sits there now"):
             self.memory.sat_down(tracker, person)
         return next(one for one in self.status()["trackers"] if one["name"] == tracker)
+
+    async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
+        """Let a tracker have another source that the policy allows; see `Sources.use`. A restart undoes it."""
+        return await self.sources.use(self.policy.tracker(tracker), kind)
 
     async def reload(self) -> dict[str, Any]:
         """Read the policy file again; what did not change goes on undisturbed."""
@@ -248,74 +237,11 @@ class Gateway:
 
     def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> Shown:
         tracker = self.policy.tracker(app.tracker)
-        areas = () if app.areas is None else tuple(area.name for area in app.areas)
+        output = self.hub.output_of(app.name)
+        areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
-            tracker.plane, app.rate_hz, app.output, areas, app.name, promise=promises[app.name], origins=app.origins
+            tracker.plane, app.rate_hz, output, areas, app.name, promise=promises[app.name], origins=app.origins
         )
-
-    def _follow(self, tracker: TrackerSetting) -> None:
-        self._tasks[f"tracker {tracker.name}"] = asyncio.create_task(self._guarded(tracker))
-
-    def _link(self, tracker: TrackerSetting) -> Coroutine[Any, Any, None]:
-        push = partial(self._push, tracker.name)
-        if tracker.protocol in ("simulate", "replay"):
-            return self._play(tracker)
-        protocol = PROTOCOLS[tracker.protocol]
-        if protocol.source is None:
-            raise InternalError(f"{protocol.name} has no client side")
-        make, (host, port) = partial(protocol.source, tracker.plane), host_and_port(tracker.address)
-        given: dict[str, Any] = {
-            "name": tracker.name,
-            "push": push,
-            "lost": partial(self._lost, tracker.name),
-            "meter": self.meters.trackers[tracker.name],
-            "log": self.log,
-        }
-        if protocol.transport == "tcp":
-            return TrackerLink(make, host, port, **given).run()
-        from gazeveil.gateway.messages import LslLink, PupilLink  # noqa: PLC0415
-
-        if protocol.transport == "zmq":
-            return PupilLink(make, host, port, **given).run()
-        given |= {"session": tracker.session, "own_session": self.policy.lsl_session}
-        return LslLink(make, host, tracker.stream, **given).run()
-
-    async def _play(self, tracker: TrackerSetting) -> None:
-        geometry = tracker.plane.geometry
-        if tracker.protocol == "simulate":
-            samples = feeds.simulated(geometry, seed=tracker.seed, rate_hz=tracker.rate_hz)
-        else:
-            recording = await asyncio.to_thread(feeds.recording_of, str(tracker.file), geometry)
-            samples = feeds.replayed(recording, loop=tracker.loop)
-        self.meters.trackers[tracker.name].connected = True
-        await feeds.play(feeds.moments(samples, speed=tracker.speed), partial(self._push, tracker.name))
-        self._lost(tracker.name, "the recording is over")
-
-    async def _guarded(self, tracker: TrackerSetting) -> None:
-        """Follow a tracker, and begin again if that fails: one tracker's fault must not stop it or the others."""
-        pause = _FIRST_PAUSE_S
-        while True:
-            try:
-                await self._link(tracker)
-                return
-            except Exception as error:  # noqa: BLE001
-                self.meters.faults += 1
-                self._lost(tracker.name, "the link failed")
-                self.log("link failed", tracker=tracker.name, why=error)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_S)
-
-    def _push(self, tracker: str, samples: list[RawSample], now: float) -> None:
-        try:
-            self.hub.push(tracker, samples, now)
-        except Exception as error:  # noqa: BLE001  (fail closed: silence for this tracker, and the others go on)
-            self.meters.faults += 1
-            self.log("hub failed", tracker=tracker, why=error)
-            self.hub.lost(tracker, "an error in the gateway", now)
-
-    def _lost(self, tracker: str, why: str) -> None:
-        self.meters.trackers[tracker].connected = False
-        self.hub.lost(tracker, why, time.monotonic())
 
     # Time
 
@@ -382,7 +308,8 @@ class Gateway:
 
     async def _change_to(self, policy: Policy) -> None:
         before, self.policy = self.policy, policy
-        self.hub.reload(policy, time.monotonic())
+        used = self.sources.in_use(policy)
+        self.hub.reload(used, time.monotonic())
         still = {app.name for app in policy.apps}
         sits = {tracker.name: tracker.person for tracker in policy.trackers}
         self.memory.forget(
@@ -402,15 +329,10 @@ class Gateway:
                 await self._open(app)
             except GazeveilError as error:  # the others go on; the next reload tries it again
                 closed.append(error)
-        for tracker in before.trackers:
-            if tracker in policy.trackers:
-                continue
-            task = self._tasks.pop(f"tracker {tracker.name}", None)
-            if task is not None:
-                task.cancel()
-        for tracker in policy.trackers:
-            if f"tracker {tracker.name}" not in self._tasks:
-                self._follow(tracker)
+        try:
+            await self.sources.follow(used)
+        except GazeveilError as error:
+            closed.append(error)
         self._tell_promises()
         self.log("policy changed", apps=len(policy.apps), trackers=len(policy.trackers))
         if closed:
