@@ -187,8 +187,8 @@ def test_a_scene_that_is_lost_leaves_the_larger_of_its_values_and_the_levels(how
 def test_any_window_has_at_most_one_change_of_a_kind(asked: list[tuple[int, int, float]]) -> None:
     pace, now = Pace(Aim(Fraction(90), Fraction(2))), 0.0
     changes: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
-    for radius, window, wait in asked:
-        pace.ask(Aim(Fraction(60 + 50 * radius), Fraction(window)), now)
+    for radius, seconds, wait in asked:
+        pace.ask(Aim(Fraction(60 + 50 * radius), Fraction(seconds)), now)
         for _ in range(4):
             due = pace.due(now)
             if due is not None:
@@ -238,7 +238,7 @@ def test_a_scene_costs_no_lease_and_the_least_that_it_may_ask_for_is_paid(tmp_pa
             watch(bench, 1, small=(70, 300)[turn % 2], window=(1, 3)[turn % 2])
         later = [one for one in bench.outcomes if isinstance(one, Receipt)][len(receipts) :]
     assert 1 <= len(later) <= 3  # twenty seconds, in leases of ten
-    prices = {one.guarantee.epsilon for one in bench.outcomes if isinstance(one, Receipt)}  # type: ignore[union-attr]
+    prices = {one.guarantee.numbers()["epsilon"] for one in bench.outcomes if isinstance(one, Receipt)}
     assert prices == {Fraction(3, 2) * 10 * 2}  # ten windows of one second, and two steps of 60 px reach 100
     assert bench.state("game") == "flowing"
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from gazeveil.errors import GazeveilError, InputError, UnknownName
 from gazeveil.gateway._hub_scene import SceneReading
 from gazeveil.gateway._scene_program import HEAD, packed
+from gazeveil.gateway._tokens import token_in
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.policy import Policy, SceneSetting, TrackerSetting
 
@@ -52,11 +53,13 @@ class Watcher:
 
     Attributes:
         setting: What it looks at.
+        token: What whoever pushes must show; empty where nobody can.
         keyframe: The last keyframe, as PNG; None before the first and for boxes.
     """
 
     def __init__(self, tracker: TrackerSetting, setting: SceneSetting, see: See, lost: Lost, log: Log) -> None:
         self.setting = setting
+        self.token = "" if setting.token_file is None else token_in(setting.token_file)
         self.keyframe: bytes | None = None
         self._tracker, self._see, self._lost, self._log = tracker, see, lost, log
         self._process: asyncio.subprocess.Process | None = None
@@ -196,7 +199,7 @@ class Scenes:
         self._watchers: dict[str, Watcher] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def obey(self, policy: Policy) -> None:
+    async def follow(self, policy: Policy) -> None:
         """Watch the scenes of a policy; those that did not change are watched on."""
         wanted = {tracker.name: tracker for tracker in policy.trackers if tracker.scene is not None}
         for name, watcher in list(self._watchers.items()):
