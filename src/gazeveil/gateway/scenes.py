@@ -85,7 +85,7 @@ class Watcher:
             why = ENDED
             try:
                 why = await self._watch()
-            except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
+            except Exception as error:  # noqa: BLE001  (whatever it is, the scene is lost and nothing else)
                 self._log("scene failed", tracker=self._tracker.name, why=error)
             finally:
                 await self._end()
