@@ -54,8 +54,8 @@ def test_a_scene_and_who_follows_it_are_read(tmp_path: Path) -> None:
         "video", tmp_path / "film.mp4", area=(0.0, 0.1, 1.0, 0.9), updates_hz=4.0, gaze_dependent=False
     )
     assert scene.trusted
-    assert (app.follow_scene, app.radius_at_least, app.radius_at_most) == ("large", 60, 600)
-    assert (app.window_at_least, app.window_at_most) == (1, Fraction(3))
+    assert (app.follow_scene, app.radius_at_least, app.radius_at_most) == ("large", Fraction(60), Fraction(600))
+    assert (app.window_at_least, app.window_at_most) == (Fraction(1), Fraction(3))
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,7 @@ class Desk:
         if scene is not None and scene.is_stale(now):
             self.lose_scene(SCENE_SILENT, now)
         for group in self.groups:
-            if scene is not None:
-                group.look(scene, self.clock.last, now)
+            group.follow(self.clock.last, now)
             if self._seen > -math.inf and not self.serves(group, now):
                 group.silence(f"no sample for {_patience(group):g} s")
             group.tick(now)

@@ -187,16 +187,18 @@ class ViewerGroup:
         self.new_purse()
 
     def look(self, scene: Scene, t: float | None, now: float) -> None:
-        """See what the scene asks for, and follow it if it is time (erratum K4).
+        """See what the scene asks for, and follow it if it is time."""
+        if self.follows is not None and self.pace is not None:
+            scene.ask(self.follows, self.pace, now)
+            self.follow(t, now)
+
+    def follow(self, t: float | None, now: float) -> None:
+        """Follow what the scene asked for, if it is time (erratum K4).
 
         The lease goes on: it was paid for the least that the scene may ask for. So does the stream; the quiet start
         was as long as the longest window that it may ask for.
         """
-        if self.follows is None or self.pace is None:
-            return
-        scene.ask(self.follows, self.pace, now)
-        aim = self.pace.due(now)
-        if aim is None:
+        if self.follows is None or self.pace is None or (aim := self.pace.due(now)) is None:
             return
         live = self._live
         try:

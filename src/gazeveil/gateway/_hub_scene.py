@@ -156,6 +156,8 @@ class Pace:
     def due(self, now: float) -> Aim | None:
         """Return what the veil is to have now; None if it stays as it is."""
         applied = self.applied
+        if not self._past and self.aim == applied:
+            return None
         settle = max(SETTLE_S, float(applied.window))
         self._past = [(until, aim) for until, aim in self._past if now - until < settle]
         wanted = reduce(Aim.raised, (aim for _, aim in self._past), self.aim)
@@ -271,7 +273,7 @@ def _stepped(value: float | None, steps: tuple[Fraction, ...], own: Fraction) ->
     """Return the next larger step, of which the level's own is one, too; that one also where nothing is known."""
     if value is None or not math.isfinite(value) or value <= 0.0:
         return own
-    step = steps[min(bisect_left(steps, value), len(steps) - 1)]
+    step = steps[min(bisect_left(steps, value, key=float), len(steps) - 1)]
     return own if value <= own < step else step
 
 
