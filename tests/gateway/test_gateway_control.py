@@ -25,8 +25,14 @@ TOKEN = "a-token-for-the-test"
 OURS = {"Authorization": f"Bearer {TOKEN}", "Host": "127.0.0.1:7380"}
 
 
+class FakePage:
+    async def close(self) -> None:
+        return
+
+
 class Fake:
     def __init__(self) -> None:
+        self.page: Any = FakePage()
         self.asked: list[Any] = []
         self.turned_away: list[tuple[str, str]] = []
 
@@ -50,6 +56,13 @@ class Fake:
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         self.asked.append((tracker, person))
         return {"name": tracker}
+
+    def app(self, name: str) -> dict[str, Any]:
+        return {"name": name}
+
+    async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
+        self.asked.append((tracker, kind))
+        return {"kind": kind}
 
     async def reload(self) -> dict[str, Any]:
         self.asked.append("reload")

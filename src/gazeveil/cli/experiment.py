@@ -16,6 +16,7 @@ from gazeveil.cli import (
     _experiment_forecast,
     _experiment_identify,
     _experiment_picture,
+    _experiment_scanpaths,
     _experiment_veils,
 )
 from gazeveil.cli._experiment_trust import EVERY, TrustOptions, trust
@@ -190,4 +191,7 @@ app.command("identify", epilog="Example: `gazeveil experiment identify --experim
 )
 app.command("picture-model", epilog="Example: `gazeveil experiment picture-model sets --out readout.npz`")(
     _experiment_picture.experiment_picture_model
+)
+app.command("scanpaths", epilog="Example: `gazeveil experiment scanpaths --veils none,mpmu --people 6 --scenes 2`")(
+    _experiment_scanpaths.experiment_scanpaths
 )

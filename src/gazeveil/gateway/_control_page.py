@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The routes of the control page: its files, the link that opens it, and its session."""
+"""The routes of the page itself: its files, the link that opens it, and its session."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gazeveil.gateway._control_guard import Guard, Refused, only
+from gazeveil.gateway._control_guard import Guard, only
 from gazeveil.gateway._page_files import HEADERS, INDEX, PageFiles
 from gazeveil.gateway._page_keys import LINK_S, Keys, Tries
 
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
+    from gazeveil.gateway.control import Controlled
+
 
 def link_to(origin: str, links: Keys) -> str:
     """Return a new link to the page; the fragment stays in the browser, so no server, log or referrer sees the key."""
     return f"{origin}/#key={links.make()}"
 
 
-def page_routes(guard: Guard, refused: Refused, links: Keys) -> list[Route]:
-    """Return the routes of the page itself: files, link and session.
+def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
+    """Return the routes of the page.
 
     Args:
         guard: What stands before them.
-        refused: Is told of wrong keys.
+        gateway: Is told of wrong keys.
         links: Where the keys of links are kept.
     """
     from starlette.responses import JSONResponse  # noqa: PLC0415
@@ -52,7 +54,7 @@ def page_routes(guard: Guard, refused: Refused, links: Keys) -> list[Route]:
         key = (await only(request, "key")).get("key")
         if not isinstance(key, str) or not links.take(key):
             tries.wrong()
-            refused("key", "")
+            gateway.refused("key", "")
             told = {
                 "error": "refused",
                 "message": "this link was used, is too old, or is of a gateway that was started anew",

@@ -18,6 +18,7 @@ from gazeveil.gateway._hub_scene import Follow, Scene, SceneReading
 from gazeveil.gateway._hub_seat import NOT_ALLOWED, WAITING, Log, Seat
 from gazeveil.gateway._hub_status import TrackerStatus, together
 from gazeveil.gateway._policy_checks import forbidden
+from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample
@@ -49,6 +50,7 @@ class Desk:
         groups: The viewer groups of its apps.
         past_window: The longest window of a veil that is closed: whatever begins anew is quiet for as long.
         scene: What the participant looks at; None if nobody watches that.
+        raw: Where raw gaze goes while the person looks at it on the control page; None otherwise.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Desk:
         self.groups: list[ViewerGroup] = []
         self.scene = _scene(setting)
         self.past_window = 0.0
+        self.raw: Ring[Point] | None = None
         self._made = self._samples = 0
         self._seen = -math.inf
         self._why = WAITING
@@ -75,11 +78,13 @@ class Desk:
         self._seen = now
         self._why = ""
         self._samples += len(samples)
-        at, filled, groups = self.clock.at, self.clock.filled, self.groups
+        at, filled, groups, seen = self.clock.at, self.clock.filled, self.groups, self.raw
         for raw in samples:
             t = at(raw.t, now)
             if t is None:
                 continue
+            if seen is not None:
+                seen.add((t, raw.x, raw.y))
             for group in groups:
                 if t > filled or not group.goes_on:
                     group.take(t, raw.x, raw.y, now)
@@ -213,6 +218,7 @@ class Desk:
         if person == self.person:
             return
         self.person = person
+        self._forget()
         self._log("person-changed", tracker=self.setting.name)
         self._begin_anew()
 
@@ -226,6 +232,7 @@ class Desk:
         self.setting, self._policy = setting, policy
         if setting.person != before.person:
             self.person = setting.person
+            self._forget()
         if setting != before:
             other = replace(setting, person=before.person) != before
             if setting.scene != before.scene:
@@ -285,6 +292,12 @@ class Desk:
         """Shut all veils for good."""
         for group in self.groups:
             group.close()
+
+    def _forget(self) -> None:
+        """Keep nothing that the person who sits here now could see of the one before."""
+        self.raw = None
+        for seat in (seat for group in self.groups for seat in group.seats):
+            seat.received.clear()
 
     def _begin_anew(self, *, other_clock: bool = False) -> None:
         for group in self.groups:

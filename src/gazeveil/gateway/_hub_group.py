@@ -10,6 +10,7 @@ from collections.abc import Callable
 from gazeveil.gateway._hub_scene import Aim, Follow, Pace, Scene
 from gazeveil.gateway._hub_seat import Log, Seat
 from gazeveil.gateway._hub_status import GroupStatus, in_words
+from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.veiling import LiveVeil, window_of
 from gazeveil.noise import NoiseSource
@@ -40,12 +41,13 @@ class ViewerGroup:
         speed: How many seconds of stream time a second of the machine's clock stands for.
         follows: How radius and window follow the scene; None if they do not.
         pace: What the scene asked for, and what of it holds.
+        tap: Where the veil's points go as well while somebody looks on; None otherwise, and whenever a veil begins.
     """
 
     __slots__ = (
         "_joining", "_live", "_log", "_longest_window", "_make_purse", "_noise", "_pause", "_points", "_retry_at",
         "_running", "follows", "goes_on", "is_running", "mechanism", "name", "pace", "purse", "restarts", "seats",
-        "speed",
+        "speed", "tap",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +68,7 @@ class ViewerGroup:
         self._noise, self._make_purse, self._log = noise, make_purse, log
         self.goes_on = self.promise.proven
         self.seats: list[Seat] = []
+        self.tap: Ring[Point] | None = None
         self._running: tuple[Seat, ...] = ()
         self.is_running = False
         self._joining: list[tuple[Seat, float, float]] = []
@@ -110,6 +113,8 @@ class ViewerGroup:
         if self._joining:
             self._let_in(t, now)
         shown_x, shown_y = point
+        if self.tap is not None:
+            self.tap.add((t, shown_x, shown_y))
         for seat in self._running:
             seat.give(t, shown_x, shown_y)
 
@@ -173,7 +178,7 @@ class ViewerGroup:
         Raises:
             OptionError: If the veil cannot keep the new promise; everything stays as it was.
         """
-        live = self._live
+        live, self.tap = self._live, None
         longest = max(self._longest_window, _longest_of(mechanism, follows))
         if live is not None and t is not None:
             live.veil.change(t, **mechanism.knob)
@@ -211,7 +216,7 @@ class ViewerGroup:
             self._fail(error, now)
             return
         self.pace.changed(aim, now)
-        self.mechanism = mechanism
+        self.mechanism, self.tap = mechanism, None
         if live is None or t is None:
             self._start(now)
         self._log("scene-followed", group=self.name, veil=mechanism.in_words())
@@ -300,7 +305,7 @@ class ViewerGroup:
         if self._live is not None:
             self._points += self._live.points
             self._live.close(reason)
-        self._live = None
+        self._live = self.tap = None
 
     def _start(self, now: float) -> None:
         try:

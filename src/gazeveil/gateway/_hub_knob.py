@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.exact import Number, above_zero
 from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting
@@ -67,18 +69,19 @@ def chosen(
                 f"the policy does not let {app.name!r} change its {name}{limit}: {float(value):g} was asked for",
                 hint=f"{name}_{kind} in the policy says how far it may be changed while the gateway runs",
             )
-    if given.get("window", 0) > LONGEST_WINDOW_S:  # so long is a gateway quiet that starts and has forgotten the knob
-        raise OptionError(f"a window cannot be turned to more than {LONGEST_WINDOW_S:g} s")
+    longest = app.window_at_most or Fraction(LONGEST_WINDOW_S)
+    if given.get("window", 0) > longest:  # so long is a gateway quiet that starts and has forgotten the knob
+        raise OptionError(f"a window cannot be turned to more than {float(longest):g} s")
     return base.with_promise(**given)
 
 
 def longest_window(app: AppSetting, space: Space) -> float:
     """Return the longest window that an app's knob or scene can ask for, in seconds; 0 if it has neither."""
-    presets = [window_of(level_named(app, name, space).guarantee) for name in app.knob if name != OFF]
-    if app.follow_scene:  # the scene sets the window, and the knob does not
-        longest = GazeStreamDP(1, app.window_at_most or SCENE_WINDOW, 1)
-        return max(window_of(longest), window_of(app.mechanism.guarantee), *presets)
-    return LONGEST_WINDOW_S if app.window_at_least is not None else max(presets, default=0.0)
+    asked = [window_of(level_named(app, name, space).guarantee) for name in app.knob if name != OFF]
+    if app.window_at_least is not None:
+        longest = app.window_at_most or (SCENE_WINDOW if app.follow_scene else Fraction(LONGEST_WINDOW_S))
+        asked += [window_of(GazeStreamDP(1, longest, 1)), window_of(app.mechanism.guarantee)]
+    return max(asked, default=0.0)
 
 
 def level_named(app: AppSetting, name: str, space: Space) -> SampleMechanism:

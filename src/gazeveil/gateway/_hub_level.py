@@ -34,6 +34,11 @@ def outputs_of(app: AppSetting, tracker: TrackerSetting) -> tuple[Output, ...]:
     return tuple(found)
 
 
+def tells_less(output: Output, than: Output) -> bool:
+    """Whether an output says less than another, or the same; fixations and hits cannot be compared."""
+    return than in (output, "samples")
+
+
 def level_of(
     app: AppSetting, veil: SampleMechanism, space: Space, looser_in_s: float, followed: SampleMechanism | None = None
 ) -> dict[str, Any] | None:

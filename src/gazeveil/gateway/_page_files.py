@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
@@ -42,10 +43,14 @@ _KINDS: Final = {
 class PageFiles:
     """The page's files, read once; there is nothing secret in them."""
 
-    def __init__(self, folder: Traversable | None = None) -> None:
+    def __init__(self, folder: Traversable | None = None, headers: Mapping[str, str] = HEADERS) -> None:
+        self._headers = headers
         folder = folder or resources.files("gazeveil.gateway").joinpath("page")
         kept = [file for file in folder.iterdir() if file.is_file()] if folder.is_dir() else []
         self._files = {file.name: file.read_bytes() for file in kept if _kind(file.name)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
 
     def answer(self, name: str) -> Response:
         """Return a file with its headers.
@@ -57,7 +62,7 @@ class PageFiles:
 
         if name not in self._files:
             raise UnknownName(f"the control page has no file {name!r}")
-        return Response(self._files[name], headers={**HEADERS, "Content-Type": _kind(name)})
+        return Response(self._files[name], headers={**self._headers, "Content-Type": _kind(name)})
 
 
 def _kind(name: str) -> str:

@@ -44,6 +44,7 @@ def check(policy: Policy, file: File) -> None:
     _check_control(policy, file)
     check_scenes(policy, file)
     _check_inlets(policy, file)
+    _check_toys(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
             ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
@@ -104,6 +105,17 @@ def _check_control(policy: Policy, file: File) -> None:
             )
 
 
+def _check_toys(policy: Policy, file: File) -> None:
+    """Refuse toys that other machines reach, and those that could not read their app's stream."""
+    if policy.toys is not None and not policy.toys.is_local:
+        raise file.wrong(("gateway", "toys"), "an address of this machine alone", str(policy.toys))
+    for index, app in enumerate(policy.apps):
+        if app.toy and (app.protocol != "websocket" or app.tls is not None):
+            raise file.wrong(
+                ("app", index, "toy"), "no toy, or the protocol websocket without tls", f"the protocol {app.protocol}"
+            )
+
+
 def _check_inlets(policy: Policy, file: File) -> None:
     """Refuse inlets that other machines reach unencrypted, since raw gaze comes in, and tokens that open two doors."""
     tokens = {policy.token_file: "the control API"} if policy.control is not None else {}
@@ -136,7 +148,10 @@ def _check_ports(policy: Policy, file: File) -> None:
     taken: list[tuple[str, Address]] = [
         (f"tracker {tracker.name!r}", tracker.address) for tracker in policy.trackers if tracker.address is not None
     ]
-    asked: list[tuple[Where, str, Address | None]] = [(("gateway", "control"), "the control API", policy.control)]
+    asked: list[tuple[Where, str, Address | None]] = [
+        (("gateway", "control"), "the control API", policy.control),
+        (("gateway", "toys"), "the toy apps", policy.toys),
+    ]
     asked += [((*where, "listen"), who, inlet.listen) for where, who, inlet in _inlets(policy)]
     asked += [(("app", index, "listen"), f"app {app.name!r}", app.listen) for index, app in enumerate(policy.apps)]
     for where, who, address in asked:

@@ -20,6 +20,7 @@ from gazeveil.gateway.policy import (
     LOOPBACK,
     REPLAY,
     SIMULATE,
+    TOYS,
     Address,
     AppSetting,
     BudgetSetting,
@@ -41,7 +42,7 @@ from gazeveil.toml_lines import lines_of
 from gazeveil.toml_table import File, Table, closest, tables, told
 
 VERSION = 1
-CONTROL_PORT = 7380
+CONTROL_PORT, TOYS_PORT = 7380, 7384
 TOKEN_FILE = "control.token"  # noqa: S105  (a file's name)
 _MOST_BYTES = 1 << 20
 _BUDGET_UNITS = ("px", "deg")
@@ -130,10 +131,11 @@ def _gateway(
     state = file.beside(table.text("state_file")) if "state_file" in table else None
     lease = table.number("lease_s", _SHORTEST_LEASE, _LONGEST_LEASE, 10.0)
     session = _session(table, "lsl_session")
+    toys = _address(table, "toys", TOYS_PORT) if "toys" in table else None
     table.done()
     return Policy(
         trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path,
-        lsl_session=session, control_tls=tls, state_file=state,
+        lsl_session=session, control_tls=tls, state_file=state, toys=toys,
     )  # fmt: skip
 
 
@@ -242,6 +244,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         follow_scene=follow_in(table),
         radius_at_most=_radius(table, "radius_at_most", tracker),
         window_at_most=table.fraction("window_at_most", None),
+        toy=table.choice("toy", tuple(TOYS), ""),
     )
     table.done()
     return setting

@@ -57,9 +57,10 @@ def scene_in(table: Table) -> SceneSetting | None:
 def follow_in(table: Table) -> str:
     """Return which radius of the scene an app follows; empty if none."""
     follow: str = table.choice("follow_scene", RADII, "")
-    for key in ("radius_at_most", "window_at_most"):
-        if key in table and not follow:
-            raise table.wrong(key, "no limit for the scene, or follow_scene", told(table.values[key]))
+    for key, beside in (("radius_at_most", ()), ("window_at_most", ("window_at_least",))):
+        if key in table and not follow and not any(other in table for other in beside):
+            known = " or ".join([*beside, "follow_scene"])
+            raise table.wrong(key, f"no such limit, or {known} beside it", told(table.values[key]))
     return follow
 
 
@@ -93,6 +94,9 @@ def check_follow(
     Raises:
         FileFormatError: If it does.
     """
+    most = app.window_at_most
+    if most is not None and app.window_at_least is not None and most < app.window_at_least:
+        raise file.wrong((*where, "window_at_most"), "no less than window_at_least", f"{float(most):g}")
     if not app.follow_scene:
         return
     at = (*where, "follow_scene")

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 from collections import deque
-from itertools import islice
+from itertools import count, islice
 from typing import Generic, TypeVar
 
+_numbers = count()
 Thing = TypeVar("Thing")
+Point = tuple[float, float, float]
+"""Stream time, and where; in the unit of the plane."""
 
 
 class Ring(Generic[Thing]):
@@ -16,13 +19,15 @@ class Ring(Generic[Thing]):
 
     Attributes:
         count: How many there ever were, so that a reader knows what it has seen.
+        number: Of the ring itself: no other one has it.
     """
 
-    __slots__ = ("_things", "count")
+    __slots__ = ("__weakref__", "_things", "count", "number")
 
     def __init__(self, most: int) -> None:
         self._things: deque[Thing] = deque(maxlen=most)
         self.count = 0
+        self.number = next(_numbers)
 
     def add(self, thing: Thing) -> None:
         """Append a thing."""

@@ -44,7 +44,6 @@ def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Memory, sources:
         }
     told["control_refused"] = dict(meters.control_refused)
     told["state_file"] = None if memory.path is None else str(memory.path)
-    told["toys"] = []
     return told
 
 

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The HTTP control API of a running gateway: on loopback or encrypted, with a token, and no gaze in any answer.
+"""The HTTP control API of a running gateway: on loopback or encrypted, with a token.
 
 `OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``. On loopback
 its Host must be the address that was bound, so that no web page can reach it under another name; elsewhere the
-certificate sees to that. Web pages of any other origin are refused.
+certificate sees to that. Web pages of any other origin are refused. No answer holds raw gaze, but for one stream
+that the policy and a capability of its own allow (`page_side`).
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gateway._control_description import OPENAPI
 from gazeveil.gateway._control_guard import Guard, body
+from gazeveil.gateway._control_live import live_routes
 from gazeveil.gateway._control_page import link_to, page_routes
+from gazeveil.gateway._control_rules import rule_routes
 from gazeveil.gateway._control_scene import Watching, scene_routes
 from gazeveil.gateway._control_server import server_of
 from gazeveil.gateway._page_keys import LINK_S, Keys
+from gazeveil.gateway.page_side import PageSide
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -31,7 +35,13 @@ if TYPE_CHECKING:
 
 
 class Controlled(Watching, Protocol):
-    """What the control API can ask of a gateway."""
+    """What the control API can ask of a gateway.
+
+    Attributes:
+        page: What the control page asks beyond that.
+    """
+
+    page: PageSide
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell."""
@@ -49,12 +59,20 @@ class Controlled(Watching, Protocol):
         """Say who sits before a tracker now."""
         ...
 
+    def app(self, name: str) -> dict[str, Any]:
+        """Return one app's part of the status."""
+        ...
+
+    async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
+        """Let a tracker have another source."""
+        ...
+
     async def reload(self) -> dict[str, Any]:
         """Read the policy file again."""
         ...
 
     def refused(self, why: str, value: str) -> None:
-        """Take note of a request that was refused because of its ``host``, ``origin``, ``token`` or ``key``."""
+        """Take note of a request that was refused, and why: one of `meters.REFUSALS`."""
         ...
 
     def exposition(self) -> tuple[bytes, str]:
@@ -131,7 +149,9 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None, l
             Route("/v1/trackers/{name}/person", guarded(person), methods=["POST"]),
             Route("/v1/budget", guarded(budget)),
             Route("/v1/policy/reload", guarded(reload), methods=["POST"]),
-            *page_routes(guarded, gateway.refused, links or Keys(LINK_S)),
+            *page_routes(guarded, gateway, links or Keys(LINK_S)),
+            *live_routes(guarded, gateway),
+            *rule_routes(guarded, gateway),
             *scene_routes(guarded, gateway),
         ]
     )
@@ -144,7 +164,7 @@ class ControlServer:
         self, gateway: Controlled, host: str, port: int, token: str, tls: ssl.SSLContext | None = None
     ) -> None:
         self._gateway, self._host, self._token, self._tls = gateway, host, token, tls
-        self._socket = _bound(host, port)
+        self._socket = bound(host, port)
         self.port = int(self._socket.getsockname()[1])
         self._task: asyncio.Task[None] | None = None
         self._server: Any = None
@@ -165,7 +185,8 @@ class ControlServer:
         )
 
     async def close(self) -> None:
-        """Stop answering."""
+        """Stop answering; streams end first."""
+        await self._gateway.page.close()
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             with contextlib.suppress(asyncio.CancelledError, TimeoutError):
@@ -173,7 +194,12 @@ class ControlServer:
         self._socket.close()
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int, who: str = "the control API") -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        InputError: If the port is taken or the address is not this machine's.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -183,7 +209,7 @@ def _bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         made.close()
         raise InputError(
-            f"the control API cannot listen on {host}:{port}: {error.strerror}",
+            f"{who} cannot listen on {host}:{port}: {error.strerror}",
             hint="`gazeveil doctor POLICY` says which ports are taken",
         ) from error
     return made

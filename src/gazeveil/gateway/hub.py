@@ -221,15 +221,24 @@ class Hub:
             PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
         """
         seat = self._seat(app)
-        tracker = self.policy.tracker(seat.setting.tracker)
-        allowed = outputs_of(seat.setting, tracker)
+        seat.choose(self.allowed(app, output), self.policy.tracker(seat.setting.tracker))
+        self._log("rule-changed", app=app, output=seat.output)
+
+    def allowed(self, app: str, output: Output | None) -> Output:
+        """Return what an app would get by a rule.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it may not have it.
+        """
+        setting = self._seat(app).setting
+        allowed = outputs_of(setting, self.policy.tracker(setting.tracker))
         if output is not None and output not in allowed:
             raise PrivacyError(
                 f"{app!r} cannot have {output}",
                 hint=f"it may have: {', '.join(allowed)}; hits need areas in the policy",
             )
-        seat.choose(output, tracker)
-        self._log("rule-changed", app=app, output=seat.output)
+        return output or setting.output
 
     def output_of(self, app: str) -> Output:
         """Return what an app gets: samples, fixations or hits.
@@ -300,6 +309,23 @@ class Hub:
         for desk in gone.values():
             desk.close()
         self._log("policy-loaded", apps=len(policy.apps), trackers=len(policy.trackers))
+
+    def desk_of(self, tracker: str) -> Desk:
+        """Return a tracker's place in the hub, for the control page.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(tracker)
+        return self._desks[tracker]
+
+    def seat_of(self, app: str) -> Seat:
+        """Return an app's place in the hub, for the control page.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app)
 
     def status(self) -> HubStatus:
         """Return everything there is to tell; nothing of it is gaze."""

@@ -33,6 +33,8 @@ REPLAY, SIMULATE = "replay", "simulate"
 MOUSE, OWN = "mouse", "policy"
 KINDS = {SIMULATE: SIMULATE, REPLAY: REPLAY, MOUSE: "push"}
 """Sources that can be chosen live, and their protocols; `OWN` is whatever the policy names."""
+TOYS = {"dwell": "Targets: look to select", "reading": "Reading: the text scrolls along"}
+"""Toy apps that the gateway can serve."""
 LOOPBACK = "127.0.0.1"
 SCENE_WINDOW = Fraction(2)
 """The longest window in seconds that a scene may ask for, if the policy does not say: Kaleido's longest."""
@@ -227,7 +229,8 @@ class AppSetting:
         origins: Web pages that may read the stream, besides those of this machine.
         follow_scene: Whether radius and window follow the scene: ``small`` or ``large`` for its radii; empty if not.
         radius_at_most: The largest radius that the scene may ask for; None for any.
-        window_at_most: The longest window, likewise; None for two seconds.
+        window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
+        toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
     """
 
     name: str
@@ -249,6 +252,7 @@ class AppSetting:
     follow_scene: str = ""
     radius_at_most: Fraction | None = None
     window_at_most: Fraction | None = None
+    toy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +295,7 @@ class Policy:
         path: The file it was read from.
         lsl_session: The LSL session in which apps look for their streams; one for all of them.
         state_file: Where decisions that outlive a restart are kept; None for the usual place (`memory`).
+        toys: Where the toy apps are served, on this machine alone; None for nowhere.
     """
 
     trackers: tuple[TrackerSetting, ...]
@@ -304,6 +309,7 @@ class Policy:
     lsl_session: str = DEFAULT_SESSION
     control_tls: Tls | None = None
     state_file: Path | None = None
+    toys: Address | None = None
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.

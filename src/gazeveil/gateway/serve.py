@@ -32,6 +32,7 @@ from gazeveil.gateway._hub_scene import rehearse
 from gazeveil.gateway._hub_seat import Door
 from gazeveil.gateway._status import status_of
 from gazeveil.gateway._tokens import token_in
+from gazeveil.gateway._toy_server import ToyServer
 from gazeveil.gateway.budget import Charge
 from gazeveil.gateway.control import ControlServer
 from gazeveil.gateway.hub import Hub
@@ -39,6 +40,7 @@ from gazeveil.gateway.logs import Limited, Log, shortened
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.page_side import PageSide, Undo
 from gazeveil.gateway.payments import Payer, Queue, Where
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
@@ -63,9 +65,14 @@ class Gateway:
         noise: NoiseSource | None = None,
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
+        undo: Undo | None = None,
+        demo: bool = False,
     ) -> None:
-        """Begin; ``opened`` is called once all doors are open."""
-        self._opened = opened
+        """Begin; ``opened`` is called once all doors are open, and ``undo`` shows on the page what veils give away.
+
+        ``demo`` is told to whoever steers it.
+        """
+        self._opened, self._demo = opened, demo
         self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
         self.hub = Hub(
@@ -76,6 +83,7 @@ class Gateway:
             log=self.log,
         )
         self.memory = Memory.of(policy.path, policy.state_file, steered=policy.control is not None)
+        self.page = PageSide(self.hub, self.memory, self.log, regrade=self._regrade, keeping=self._keeping, undo=undo)
         self._remember()
         self.outlets: dict[str, Door] = {}
         self.sources = Sources(self.hub, self.meters, self.log)
@@ -85,6 +93,7 @@ class Gateway:
         where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
         self._payer = Payer(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
+        self._toys: ToyServer | None = None
 
     async def __aenter__(self) -> Gateway:
         try:
@@ -94,6 +103,8 @@ class Gateway:
             if where is not None and self.policy.token_file is not None:
                 tls = tls_of("the control API", self.policy.control_tls)
                 self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file), tls)
+            if self.policy.toys is not None:
+                self._toys = ToyServer(self.policy.toys.port, self.policy.toys.host)
             await self._look_at_ledger()
             if self._control is not None:
                 self._control.start()
@@ -121,8 +132,10 @@ class Gateway:
         for outlet in self.outlets.values():
             await outlet.close("the gateway is shut down")
         self.outlets.clear()
-        if self._control is not None:
-            await self._control.close()
+        for server in (self._control, self._toys):
+            if server is not None:
+                await server.close()
+        await self.page.close()
         self.hub.close()
         await self._payer.close()
         self.log.close()
@@ -132,7 +145,12 @@ class Gateway:
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell; nothing of it is gaze."""
-        return status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
+        told = status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
+        for app in told["apps"]:
+            app["port"] = self.outlets[app["name"]].port if app["name"] in self.outlets else 0
+        told["demo"] = self._demo
+        told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
+        return told
 
     def watcher(self, tracker: str) -> Watcher:
         """Return who watches a tracker's scene."""
@@ -157,7 +175,7 @@ class Gateway:
         self._tell_promises()
         with self._keeping(f"the knob of {app!r} is turned now"):
             self.memory.turned(app, wish)
-        return self._app(app)
+        return self.app(app)
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:
         """Switch an app on or off. Off holds at once; on only if it can be kept."""
@@ -167,7 +185,7 @@ class Gateway:
         with self._keeping(f"{app!r} stays off" if on else f"{app!r} is off now"):
             self.memory.switched(app, on)
         self.hub.switch(app, on)
-        return self._app(app)
+        return self.app(app)
 
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         """Say who sits before a tracker now."""
@@ -206,6 +224,10 @@ class Gateway:
         """Decide again what people decided before a restart; what the policy does not allow any more is dropped."""
         now = time.monotonic()
         for app in self.policy.apps:
+            rule = self.memory.rules.get(app.name)
+            if rule is not None and not self.page.restore(app.name, rule) and app.name not in self.memory.off:
+                with contextlib.suppress(OutputError):  # it must not get more than was decided
+                    self.memory.switched(app.name, False)
             if app.name in self.memory.off:
                 self.hub.switch(app.name, False)
             if knob := self.memory.knobs.get(app.name):
@@ -221,8 +243,14 @@ class Gateway:
         """Return the metrics as Prometheus reads them."""
         return exposition(self.meters, self.status())
 
-    def _app(self, name: str) -> dict[str, Any]:
+    def app(self, name: str) -> dict[str, Any]:
+        """Return one app's part of the status."""
         return next(one for one in self.status()["apps"] if one["name"] == name)
+
+    def _regrade(self, name: str) -> None:
+        """Let whoever is connected to an app's door get what the app may have now."""
+        if name in self.outlets:
+            self.outlets[name].regrade(self._shown(self.policy.app(name), self._promises()))
 
     def _tell_promises(self) -> None:
         """Let whoever connects from now on hear the promise that holds now."""
@@ -359,9 +387,17 @@ async def serve(
     again: asyncio.Event | None = None,
     create_ledger: bool = False,
     opened: Callable[[Policy], None] = lambda policy: None,
+    linked: Callable[[str], None] = lambda link: None,
+    undo: Undo | None = None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for ``opened``."""
-    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened) as gateway:
+    """Run a gateway until ``stop``.
+
+    ``again`` makes it read its policy again, ``linked`` is given a link to the control page; see `Gateway` for the
+    others.
+    """
+    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened, undo=undo) as gateway:
+        if link := gateway.link():
+            linked(link)
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses
