@@ -14,23 +14,27 @@ import numpy as np
 
 
 class Listener:
-    """Connects as an app and keeps what it hears."""
+    """Connects as an app, again and again if it must, and keeps what it hears."""
 
     def __init__(self, port: int) -> None:
-        from websockets.sync.client import connect
-
         self.heard: list[str] = []
-        self._socket = connect(f"ws://127.0.0.1:{port}", open_timeout=10)
+        self._port, self._over = port, threading.Event()
         self._thread = threading.Thread(target=self._listen)
         self._thread.start()
 
     def _listen(self) -> None:
-        for text in self._socket:
-            self.heard.append(text if isinstance(text, str) else text.decode())
+        from websockets.exceptions import ConnectionClosed
+        from websockets.sync.client import connect
+
+        while not self._over.wait(0.05):
+            with contextlib.suppress(OSError, ConnectionClosed), connect(f"ws://127.0.0.1:{self._port}") as socket:
+                while not self._over.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        self.heard.append(str(socket.recv(timeout=0.2)))
 
     def close(self) -> None:
         """Hang up."""
-        self._socket.close()
+        self._over.set()
         self._thread.join()
 
     @property

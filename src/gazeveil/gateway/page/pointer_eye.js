@@ -9,7 +9,7 @@ const EVERY_MS = 1000 / 60;
 const MOST_WAITING = 1 << 16; // bytes; what a slow socket cannot take is dropped
 const STEP = 0.02;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const share = (value) => Math.min(1, Math.max(0, value));
+const share = (value) => Math.round(1e5 * Math.min(1, Math.max(0, value))) / 1e5;
 
 export class PointerEye {
   /** @param {Function} said  Is told, in words, how the connection fares. */

@@ -14,13 +14,15 @@ const PAUSES_S = [1, 2, 4, 8, 15];
 export class Pulse {
   constructor(on) {
     this.on = on;
-    this.wake = () => {};
+    this.wake = null;
+    this.hurry = false;
     document.addEventListener("visibilitychange", () => document.hidden || this.now());
   }
 
-  /** Ask at once instead of waiting. */
+  /** Ask at once instead of waiting; a question that is under way is followed by another. */
   now() {
-    this.wake();
+    this.hurry = true;
+    this.wake?.();
   }
 
   async run() {
@@ -39,13 +41,16 @@ export class Pulse {
     }
   }
 
-  rest(ms) {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async rest(ms) {
+    let timer;
+    if (!this.hurry) {
+      await new Promise((resolve) => {
+        timer = setTimeout(resolve, ms);
+        this.wake = resolve;
+      });
+    }
+    clearTimeout(timer);
+    this.wake = null;
+    this.hurry = false;
   }
 }
