@@ -87,7 +87,7 @@ def test_the_program_answers_questions_one_after_the_other() -> None:
     shown = veiled(mechanism, eyes(SCREEN, 4.0))
     head = {"veil": mechanism.to_dict(), "geometry": SCREEN.to_dict(), "points": len(shown)}
     question = json.dumps(head).encode() + b"\n" + shown.tobytes()
-    none = json.dumps({**head, "veil": {**head["veil"], "sigma": -1}}).encode() + b"\n" + shown.tobytes()
+    none = json.dumps({**head, "veil": {**mechanism.to_dict(), "sigma": -1}}).encode() + b"\n" + shown.tobytes()
     asked = [sys.executable, "-m", live.__name__]
     done = subprocess.run(asked, input=question + none + question, capture_output=True, check=True, timeout=60)
     answers = io.BytesIO(done.stdout)

@@ -97,8 +97,13 @@ def test_a_running_gateway_is_seen_steered_and_ends_cleanly(policy: Path, capsys
 def _check_page(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Open the control page: the browser gets a private file, since anybody can read a command line."""
     opened: list[str] = []
+
+    def browser(url: str) -> bool:
+        opened.append(url)
+        return True
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(webbrowser, "open", lambda url: bool(opened.append(url)) or True)
+        patch.setattr(webbrowser, "open", browser)
         patch.setenv("GAZEVEIL_STATE", str(policy.parent / "state"))
         assert run(["page", str(policy)]) == 0
     link = capsys.readouterr().out.splitlines()[0]
@@ -108,10 +113,10 @@ def _check_page(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["page", str(policy), "--json"]) == 0
     link = json.loads(capsys.readouterr().out)["url"]
     where, _, key = link.partition("#key=")
-    asked = urllib.request.Request(  # noqa: S310  (loopback)
+    asked = urllib.request.Request(
         f"{where}v1/page/session", json.dumps({"key": key}).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(asked, timeout=10) as answer:  # noqa: S310
+    with urllib.request.urlopen(asked, timeout=10) as answer:
         assert json.load(answer)["token"].startswith("page.")
 
 
