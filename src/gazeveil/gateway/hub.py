@@ -394,7 +394,7 @@ class Hub:
             seat.output,
             seat.state,
             self.latched or seat.refused or seat.why,
-            seat.feed.shown,
+            seat.received.count,
             seat.errors,
             promise.proven,
             in_words(promise),
