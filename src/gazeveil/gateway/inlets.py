@@ -17,7 +17,7 @@ from gazeveil.errors import GazeveilError, InputError, WireError
 from gazeveil.gateway.logs import Log, shortened
 from gazeveil.gateway.meters import TrackerMeter
 from gazeveil.gateway.protocol import Gate, PushedSource
-from gazeveil.gateway.sockets import HANDSHAKE_S, Push, monotonic
+from gazeveil.gateway.sockets import HANDSHAKE_S, LAST_WORDS_S, Push, monotonic
 
 MOST_WAITING: Final = 8
 """Connections that have not shown the token yet; beyond that the oldest makes room."""
@@ -219,4 +219,5 @@ class _Sender(asyncio.Protocol):
                 inlet.meter.refused_tokens += 1
                 inlet.log("token refused", tracker=inlet.name)
             transport.close()
+            asyncio.get_running_loop().call_later(LAST_WORDS_S, transport.abort)  # it may not read them
             self._inlet.left(self)
