@@ -26,6 +26,7 @@ MOST_UNREAD: Final = 1 << 16
 GOING_AWAY, TAKEN_OVER = 1001, 1008
 """Close codes: a sender may come again later, or has no business here."""
 NOBODY: Final = "nobody sends gaze"
+NOTHING_YET: Final = "a sender is connected, and no sample of it could be used yet"
 _TICK_S: Final = 0.25
 
 
@@ -133,6 +134,7 @@ class Inlet:
             self.log("sender refused", tracker=self.name, why="another one is connected")
             return "another sender is connected"
         self._sender = connection
+        self.lost(NOTHING_YET)
         self.meter.connects += 1
         self.meter.connected = True
         if before is not None:
