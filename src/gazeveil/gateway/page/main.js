@@ -71,6 +71,7 @@ class Page {
     byId("open-guide").hidden = false;
     write(byId("latched"), status.latched ? `Nothing leaves any more: ${status.latched}` : "");
     byId("latched").hidden = !status.latched;
+    byId("demo").hidden = !status.demo;
     if (status.version) write(byId("foot-version"), `gazeveil ${status.version}.`);
     const names = status.trackers.map((one) => one.name);
     fillSelect(byId("tracker"), names.map((name) => [name, name]), this.tracker ?? names[0]);
@@ -146,8 +147,6 @@ class Page {
     this.apps.show(apps, this.app, (one) => trackers.find((tracker) => tracker.name === one.tracker)?.person ?? "");
     this.source.show(here?.source ?? null);
     this.raw.allow(here?.raw_view ?? true);
-    const by = this.undoneBy?.[this.app];
-    write(byId("undone-words"), `what the best filter recovers${by ? ` (${by})` : ""}`);
     this.toys.show(toys, apps, plane);
     if (here) this.scene.look(here.name, Boolean(here.scene)).catch(() => {});
   }
@@ -159,7 +158,7 @@ class Page {
   }
 
   summarise() {
-    if (this.status !== null && !this.stage.frozen) summarise(this.trails, this.app, this.plane, this.raw.shown);
+    if (this.status !== null && !this.stage.frozen) summarise(this.trails, this.app, this.plane, this.raw.shown, this.undoneBy?.[this.app]);
   }
 }
 
