@@ -56,7 +56,7 @@ def ask(url: str, body: dict[str, str] | None = None, token: str = "") -> dict[s
     return json.loads(told)  # type: ignore[no-any-return]
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)  # a first start compiles
 def test_the_demo_starts_shows_veiled_gaze_and_leaves_nothing_behind(tmp_path: Path, places: dict[str, str]) -> None:
     command = [sys.executable, "-m", "gazeveil", "serve", "--demo", "--no-open"]
     demo = subprocess.Popen(

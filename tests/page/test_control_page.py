@@ -40,7 +40,9 @@ def until(page: Any, condition: str, argument: Any = None) -> None:
 
 
 def identified(page: Any) -> int:
-    found = re.match(r"(\d+) in 100 attempts, 95 % interval (\d+) to (\d+)\. Guessing: (\d+)", page.inner_text("#gauge-words"))
+    found = re.match(
+        r"(\d+) in 100 attempts, 95 % interval (\d+) to (\d+)\. Guessing: (\d+)", page.inner_text("#gauge-words")
+    )
     assert found is not None
     share, low, high, chance = (int(one) for one in found.groups())
     assert low <= share <= high
@@ -208,7 +210,9 @@ def test_a_rule_gives_an_app_fixations_only(opened: Open, gateway: Running, app:
     says(page, "every point", within="#rows tr:has(button:text-is('targets'))")
 
 
-def test_apps_are_paused_tagged_found_and_exported(opened: Open, gateway: Running, app: Listener, tmp_path: Path) -> None:
+def test_apps_are_paused_tagged_found_and_exported(
+    opened: Open, gateway: Running, app: Listener, tmp_path: Path
+) -> None:
     page, _ = opened()
     page.click("[aria-label='Pause game']")
     says(page, "Paused", within="#rows tr:has(button:text-is('game'))")

@@ -21,6 +21,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import Trial
 from gazeveil.attacks.restoring.shared import Restoration
+from gazeveil.attacks.restoring.undoing import noisy_part
 from gazeveil.attacks.threats.inverse_smoothing import InverseSmoothing
 from gazeveil.attacks.threats.saccade_model import SaccadeModel
 from gazeveil.attacks.threats.spatial_dither import SpatialDither
@@ -28,6 +29,7 @@ from gazeveil.errors import GazeveilError
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.usual import usual
 from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
+from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.space import Screen, space_of
 from gazeveil.types import FloatArray
 
@@ -52,7 +54,7 @@ def undone(veil: Mapping[str, Any], geometry: Geometry, points: FloatArray) -> F
         points: Rows of seconds and veiled gaze in the plane's unit.
 
     Returns:
-        As many rows; none where no filter fits.
+        A row for every point, but for a few at the beginning that no filter could use; none where no filter fits.
     """
     scale = 1.0
     if veil["space"]["kind"] == Screen.kind:
@@ -62,6 +64,7 @@ def undone(veil: Mapping[str, Any], geometry: Geometry, points: FloatArray) -> F
     found = _fitting(mechanism)
     if found is None:
         return points[:0]
+    points = _from_a_release(mechanism, points)
     t, x, y = points[:, 0], points[:, 1] / scale, points[:, 2] / scale
     steps = np.diff(t)
     rate = 1.0 / max(float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0, 1e-3)
@@ -71,6 +74,15 @@ def undone(veil: Mapping[str, Any], geometry: Geometry, points: FloatArray) -> F
 
 def _fitting(veil: SampleMechanism) -> Filter | None:
     return next((each for each in FILTERS if each.fits(veil)), None)
+
+
+def _from_a_release(mechanism: SampleMechanism, points: FloatArray) -> FloatArray:
+    """Return points from a sample on that was let through, where every so many-th is: who comes later counts anew."""
+    last = noisy_part(mechanism)
+    if not isinstance(last, TemporalHold):
+        return points
+    changes = np.flatnonzero((np.diff(points[:, 1:], axis=0) != 0).any(axis=1)) + 1
+    return points[changes[0] % last.keep_every :] if len(changes) else points
 
 
 def _scaled(values: Mapping[str, Any], scale: float) -> dict[str, Any]:

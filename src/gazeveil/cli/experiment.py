@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from gazeveil.cli import (
+    _experiment_datasets,
     _experiment_features,
     _experiment_forecast,
     _experiment_identify,
@@ -194,4 +195,10 @@ app.command("picture-model", epilog="Example: `gazeveil experiment picture-model
 )
 app.command("scanpaths", epilog="Example: `gazeveil experiment scanpaths --veils none,mpmu --people 6 --scenes 2`")(
     _experiment_scanpaths.experiment_scanpaths
+)
+app.command("membership", epilog="Example: `gazeveil experiment membership --products heatmap --releases 50`")(
+    _experiment_datasets.experiment_membership
+)
+app.command("reconstruction", epilog="Example: `gazeveil experiment reconstruction --people 6 --no-movies`")(
+    _experiment_datasets.experiment_reconstruction
 )

@@ -29,9 +29,9 @@ from gazeveil.scene.pace import EVERY_S, Pace
 from gazeveil.scene.pixels import Pixels, cells, checked
 from gazeveil.types import Float32Array
 
-_COLUMNS = 64
-_MOST_ROWS = 256
-_LEAST_CELL = 4
+_COLUMNS = 128
+_MOST_ROWS = 512
+_LEAST_CELL = 3
 """A cell is at least this many pixels wide and high where the frame allows it: a pixel alone is mostly noise."""
 
 _NOISE_FACTOR = 5.0
@@ -42,7 +42,7 @@ _FALSE_ALARMS = 1e-6
 """Of looks at an unchanged scene, how many may find a keyframe."""
 _RECENT = 8
 """Pairs of looks of which the quietest says what noise is: motion comes and goes, noise stays."""
-_MOST_VISIBLE = 64.0
+_MOST_VISIBLE = 96.0
 """Never is more change demanded of a cell than this, however restless the scene is."""
 
 
@@ -180,7 +180,9 @@ def _raster(frame: Pixels) -> tuple[int, int]:
 
 
 def _by_chance(one: Float32Array, other: Float32Array, level: float) -> float:
-    """Return how many of all pairs of a value here and a value there differ by more than a level."""
-    other = np.sort(other)
-    alike = np.searchsorted(other, one + level, "right") - np.searchsorted(other, one - level, "left")
-    return float(1 - alike.mean() / len(other))
+    """Return how many of all pairs of a value here and a value there, in whole steps, differ by more than a level."""
+    here, there = (np.bincount(np.rint(values).astype(np.int64), minlength=256) for values in (one, other))
+    up_to = np.concatenate([[0], np.cumsum(there)])
+    steps, reach = np.arange(256), int(level)
+    alike = up_to[np.minimum(steps + reach + 1, 256)] - up_to[np.maximum(steps - reach, 0)]
+    return float(1 - (here * alike).sum() / (len(one) * len(other)))

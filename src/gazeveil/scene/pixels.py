@@ -18,8 +18,8 @@ MOST_PIXELS = 40_000_000
 """A frame of 8K has 33 million. Larger ones are refused before they are decoded, so that memory is bounded."""
 
 _MOST_SIDE = 32_768
-_IN_A_CELL = 6
-"""Rows and columns of a cell that are looked at: 36 of its pixels say how bright it is, whatever its size."""
+_IN_A_CELL = 3
+"""Rows and columns of a cell that are looked at: nine of its pixels say what colour it has, whatever its size."""
 
 
 def check_size(width: int, height: int, what: str = "a frame") -> None:

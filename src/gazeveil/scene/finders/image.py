@@ -42,6 +42,8 @@ _NEAR = 0.02
 """Share of the longer side over which colours and edges are spread."""
 _SHARES = (0.5, 0.35, 0.25, 0.15)
 """Of what stands out, how much is in regions: half, or less where half of it is one large patch."""
+_CONTRAST = 1.25
+"""How much more what stands out most counts: chosen on 24 painted scenes whose regions are known (decision 146)."""
 _FOVEA = 0.003
 """Share of the frame below which nothing stands out: what the fovea covers of a screen of 44 by 26 degrees."""
 
@@ -137,7 +139,7 @@ def _standing_out(pixels: Pixels) -> FloatArray:
     rare = np.abs(smooth - smooth.mean(axis=(0, 1))).max(axis=2)
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     edges = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)).astype(np.float32)
-    total = _even(rare) + _even(cv2.GaussianBlur(edges, (0, 0), near))
+    total = (_even(rare) + _even(cv2.GaussianBlur(edges, (0, 0), near))) ** _CONTRAST
     for share in _SHARES:
         boxes = boxes_around(_joined(densest(total.astype(np.float64), share), near))
         if not len(boxes) or _areas(boxes).max() <= _LARGEST:
