@@ -142,13 +142,14 @@ class Page {
     const app = apps.find((one) => one.name === this.app) ?? null;
     this.plane = plane;
     this.stage.shape(plane);
-    this.levelNow = { app: this.app, radius: (app?.level?.radius ?? 0) / plane.width };
+    const followed = here?.scene?.apps?.[this.app];
+    this.levelNow = { app: this.app, radius: (followed?.radius ?? app?.level?.radius ?? 0) / plane.width };
     this.detail.show(app);
     this.apps.show(apps, this.app, (one) => trackers.find((tracker) => tracker.name === one.tracker)?.person ?? "");
     this.source.show(here?.source ?? null);
     this.raw.allow(here?.raw_view ?? true);
     this.toys.show(toys, apps, plane);
-    if (here) this.scene.look(here.name, Boolean(here.scene)).catch(() => {});
+    if (here) this.scene.look(here.name, here.scene ?? null, this.app);
   }
 
   freeze() {
