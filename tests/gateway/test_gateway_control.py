@@ -14,9 +14,11 @@ import pytest
 
 from gazeveil.errors import BudgetExceeded, InputError, OptionError, UnknownName
 from gazeveil.gateway._control_description import OPENAPI
-from gazeveil.gateway.control import ControlServer, control_app, token_in
+from gazeveil.gateway._tokens import token_in
+from gazeveil.gateway.control import ControlServer, control_app
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.scenes import Watcher
 
 starlette = pytest.importorskip("starlette.testclient")
 TOKEN = "a-token-for-the-test"
@@ -71,6 +73,9 @@ class Fake:
 
     def exposition(self) -> tuple[bytes, str]:
         return exposition(Meters(), self.status())
+
+    def watcher(self, tracker: str) -> Watcher:
+        raise UnknownName(f"no tracker called {tracker!r} has a scene")
 
 
 @pytest.fixture

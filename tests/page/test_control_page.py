@@ -30,9 +30,9 @@ def app(gateway: Running) -> Iterator[Listener]:
         yield found
 
 
-def says(page: Any, words: str, *, within: str = "body") -> None:
+def says(page: Any, words: str, *, within: str = "body", patience_ms: int = PATIENCE_MS) -> None:
     """Wait until a part of the page says something."""
-    page.locator(within).filter(has_text=words).first.wait_for(timeout=PATIENCE_MS)
+    page.locator(within).filter(has_text=words).first.wait_for(timeout=patience_ms)
 
 
 def until(page: Any, condition: str, argument: Any = None) -> None:
@@ -40,7 +40,9 @@ def until(page: Any, condition: str, argument: Any = None) -> None:
 
 
 def identified(page: Any) -> int:
-    found = re.match(r"(\d+) in 100 attempts, 95 % interval (\d+) to (\d+)\. Guessing: (\d+)", page.inner_text("#gauge-words"))
+    found = re.match(
+        r"(\d+) in 100 attempts, 95 % interval (\d+) to (\d+)\. Guessing: (\d+)", page.inner_text("#gauge-words")
+    )
     assert found is not None
     share, low, high, chance = (int(one) for one in found.groups())
     assert low <= share <= high
@@ -150,7 +152,7 @@ def test_raw_gaze_is_off_until_asked_for(opened: Open, app: Listener) -> None:
     page.click("#raw-toggle")
     says(page, "points a second", within="#raw-summary")
     says(page, "off by", within="#veiled-summary")
-    says(page, "off by", within="#undone-summary")
+    says(page, "off by", within="#undone-summary", patience_ms=90_000)
     page.click("#raw-toggle")
     says(page, "Not shown.", within="#raw-summary")
 
@@ -208,7 +210,9 @@ def test_a_rule_gives_an_app_fixations_only(opened: Open, gateway: Running, app:
     says(page, "every point", within="#rows tr:has(button:text-is('targets'))")
 
 
-def test_apps_are_paused_tagged_found_and_exported(opened: Open, gateway: Running, app: Listener, tmp_path: Path) -> None:
+def test_apps_are_paused_tagged_found_and_exported(
+    opened: Open, gateway: Running, app: Listener, tmp_path: Path
+) -> None:
     page, _ = opened()
     page.click("[aria-label='Pause game']")
     says(page, "Paused", within="#rows tr:has(button:text-is('game'))")

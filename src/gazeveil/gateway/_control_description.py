@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gazeveil.gateway._control_page_words import PAGE_PATHS
+from gazeveil.gateway._control_scene_words import SCENE_PATHS
 from gazeveil.gateway._control_words import LENGTH, NUMBER, answer, body, named
 
 OPENAPI: Final[dict[str, Any]] = {
@@ -66,6 +67,7 @@ OPENAPI: Final[dict[str, Any]] = {
         },
         "/v1/policy/reload": {"post": {"summary": "Read the policy file again", "responses": answer("What changed.")}},
         **PAGE_PATHS,
+        **SCENE_PATHS,
     },
     "components": {
         "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},

@@ -57,6 +57,21 @@ class Guard:
         """Return a route that needs no token; host and origin are looked at all the same."""
         return self._before(answer, lambda given: True)
 
+    def pusher(self, answer: Answer, token_of: Callable[[str], str]) -> Answer:
+        """Return a route that the token of the thing named in its path opens, too; empty where that has none."""
+
+        async def ask(request: Request) -> Response:
+            token = token_of(request.path_params["name"])
+            own = f"Bearer {token}".encode()
+
+            def may(given: str) -> bool:
+                pushes = bool(token) and hmac.compare_digest(given.encode(), own)
+                return pushes or self._is_owner(given) or self._is_page(given)
+
+            return await self._before(answer, may)(request)
+
+        return ask
+
     def _is_owner(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self._token)
 

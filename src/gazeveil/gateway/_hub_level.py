@@ -11,7 +11,7 @@ from typing import Any
 from gazeveil.gateway._hub_knob import AS_WRITTEN, preset_of
 from gazeveil.gateway.policy import AppSetting, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS, Output
-from gazeveil.gateway.veiling import OFF
+from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF
 from gazeveil.samples.identification import table
 from gazeveil.samples.mechanism import KNOB, SampleMechanism
 from gazeveil.samples.space import Space
@@ -39,20 +39,29 @@ def tells_less(output: Output, than: Output) -> bool:
     return than in (output, "samples")
 
 
-def level_of(app: AppSetting, veil: SampleMechanism, space: Space, looser_in_s: float) -> dict[str, Any] | None:
-    """Return where an app's knob stands and how far it may be turned; None if it has none."""
+def level_of(
+    app: AppSetting, veil: SampleMechanism, space: Space, looser_in_s: float, followed: SampleMechanism | None = None
+) -> dict[str, Any] | None:
+    """Return where an app's knob stands and how far it may be turned; None if it has none.
+
+    Where radius and window follow the scene, ``followed`` is the veil as the knob has it, and only ε can be turned.
+    """
     if not veil.can_change and not app.knob:
         return None
     presets = _presets(app.knob, app.mechanism, space)
     now = _numbers(veil)
     return {
-        "preset": next((name for name, made in presets if made == veil), None),
+        "preset": next((name for name, made in presets if made == (followed or veil)), None),
         **now,
         "unit": space.unit,
         "presets": [{"name": name, **_numbers(made)} for name, made in presets],
         "epsilon_at_most": _plain(app.epsilon_at_most),
-        "window_at_least": _plain(app.window_at_least),
-        "radius_at_least": _plain(app.radius_at_least),
+        "window_at_least": None if followed else _plain(app.window_at_least),
+        "window_at_most": None
+        if followed or app.window_at_least is None
+        else _plain(app.window_at_most) or LONGEST_WINDOW_S,
+        "radius_at_least": None if followed else _plain(app.radius_at_least),
+        "follows_scene": app.follow_scene if followed else None,
         "looser_in_s": round(looser_in_s, 2),
         "wished": now if looser_in_s > 0 else None,
     }

@@ -35,6 +35,7 @@ class TrackerStatus:
         clock_faults: What was odd about its clock.
         plane: How large the plane of gaze is, and in which unit.
         raw_view: Whether the person may look at raw gaze on the control page.
+        scene: What was read from the scene, and what of it holds; None if nobody watches it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class TrackerStatus:
     clock_faults: dict[str, int]
     plane: dict[str, Any]
     raw_view: bool
+    scene: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
+from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
+from gazeveil.gateway._policy_scene import check_follow, check_scenes
 from gazeveil.gateway.policy import (
     REPLAY,
     SIMULATE,
@@ -40,6 +42,7 @@ def check(policy: Policy, file: File) -> None:
     check_names(policy.budgets, "budget", "person", file)
     _check_ports(policy, file)
     _check_control(policy, file)
+    check_scenes(policy, file)
     _check_inlets(policy, file)
     _check_toys(policy, file)
     if policy.budgets and not policy.ledger:
@@ -193,6 +196,8 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
                 (*where, "knob"), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
             )
         _check_preset(name, app, tracker, file, where)
+    levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
+    check_follow(app, tracker, levels, file, where)
 
 
 def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:

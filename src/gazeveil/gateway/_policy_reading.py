@@ -14,6 +14,7 @@ from typing import Any
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_checks import check, check_names
+from gazeveil.gateway._policy_scene import follow_in, scene_in
 from gazeveil.gateway.policy import (
     KINDS,
     LOOPBACK,
@@ -83,7 +84,7 @@ def control_in(path: Path) -> ControlSetting:
     table = Table(file, ("gateway",), values.get("gateway", {}))
     if "control" not in table:
         raise InputError("the policy has no control API", hint='add control = "127.0.0.1:7380" to its [gateway]')
-    certificate = _readable(table.table("control_tls"), "certificate") if "control_tls" in table else None
+    certificate = table.table("control_tls").readable("certificate") if "control_tls" in table else None
     address = _address(table, "control", CONTROL_PORT, least=1)
     return ControlSetting(address, file.beside(table.text("token_file", TOKEN_FILE)), certificate)
 
@@ -149,7 +150,7 @@ def _tracker(table: Table) -> TrackerSetting:
     own = {each: _source(table, each, name) for each in protocols}
     person = table.person("whose gaze it is") if "person" in table else "somebody"
     raw_view = table.truth("raw_view", default=False)
-    bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view)
+    bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view, scene=scene_in(table))
     table.done()
     others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
     return replace(bare, sources=others, **own[protocol])
@@ -159,7 +160,7 @@ def _source(table: Table, protocol: str, name: str) -> dict[str, Any]:
     """Return the fields of a tracker that only this protocol has."""
     own: dict[str, Any] = {}
     if protocol == REPLAY:
-        own["file"] = _readable(table, "file")
+        own["file"] = table.readable("file")
         own["speed"] = table.number("speed", 0.01, 1000.0, 1.0)
         own["loop"] = table.truth("loop", default=False)
     elif protocol == SIMULATE:
@@ -236,10 +237,13 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         knob=_knob(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),
         window_at_least=table.fraction("window_at_least", None),
-        radius_at_least=_radius_at_least(table, tracker),
+        radius_at_least=_radius(table, "radius_at_least", tracker),
         unproven=table.allowed("unproven"),
         tls=_tls(table, "tls"),
         origins=table.names("origins"),
+        follow_scene=follow_in(table),
+        radius_at_most=_radius(table, "radius_at_most", tracker),
+        window_at_most=table.fraction("window_at_most", None),
         toy=table.choice("toy", tuple(TOYS), ""),
     )
     table.done()
@@ -259,7 +263,7 @@ def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
         veil.text(text)
     try:
         if "recipe" in given:
-            values = read_recipe(_readable(veil, "recipe"))
+            values = read_recipe(veil.readable("recipe"))
             if rest := sorted(given.keys() - {"recipe"}):
                 raise veil.wrong(rest[0], "nothing beside a recipe but edge", told(given[rest[0]]))
             mechanism = from_recipe(values, tracker.space)
@@ -289,8 +293,7 @@ def _length(table: Table, key: str) -> Length:
     return length
 
 
-def _radius_at_least(table: Table, tracker: TrackerSetting) -> Fraction | None:
-    key = "radius_at_least"
+def _radius(table: Table, key: str, tracker: TrackerSetting) -> Fraction | None:
     if key not in table:
         return None
     length = _length(table, key)
@@ -316,7 +319,7 @@ def _listen(table: Table, protocol: Protocol) -> Address | None:
 
 
 def _areas(table: Table, geometry: Geometry) -> AreasOfInterest:
-    path = _readable(table, "areas")
+    path = table.readable("areas")
     try:
         areas = AreasOfInterest.from_json(path)
     except GazeveilError as error:
@@ -335,7 +338,7 @@ def _tls(table: Table, key: str) -> Tls | None:
     if key not in table:
         return None
     files = table.table(key)
-    tls = Tls(_readable(files, "certificate"), _readable(files, "key"))
+    tls = Tls(files.readable("certificate"), files.readable("key"))
     files.done()
     return tls
 
@@ -366,16 +369,6 @@ def _session(table: Table, key: str) -> str:
     if not is_session(name):
         raise table.wrong(key, f"an LSL session: {SESSION_NAMES}", told(name))
     return name
-
-
-def _readable(table: Table, key: str) -> Path:
-    path = table.file.beside(table.text(key, expected="a file"))
-    try:
-        with path.open("rb"):
-            return path
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise table.wrong(key, "a file that can be read", f"{path}: {reason}") from None
 
 
 def _address(table: Table, key: str, port: int, *, least: int = 0) -> Address:

@@ -41,7 +41,6 @@ def status_of(hub: Hub, policy: Policy, meters: Meters, memory: Memory, sources:
             "refused_origins": meter_of.refused_origins,
             "refused_tokens": meter_of.refused_tokens,
             "source": sources.source_of(policy.tracker(tracker["name"])),
-            "scene": None,
         }
     told["control_refused"] = dict(meters.control_refused)
     told["state_file"] = None if memory.path is None else str(memory.path)

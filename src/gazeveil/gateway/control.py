@@ -12,22 +12,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import re
-import secrets
 import socket
 import ssl
-import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gazeveil.errors import InputError, MissingExtra, OutputError
+from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gateway._control_description import OPENAPI
 from gazeveil.gateway._control_guard import Guard, body
 from gazeveil.gateway._control_live import live_routes
 from gazeveil.gateway._control_page import link_to, page_routes
 from gazeveil.gateway._control_rules import rule_routes
+from gazeveil.gateway._control_scene import Watching, scene_routes
 from gazeveil.gateway._control_server import server_of
 from gazeveil.gateway._page_keys import LINK_S, Keys
 from gazeveil.gateway.page_side import PageSide
@@ -38,7 +34,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 
-class Controlled(Protocol):
+class Controlled(Watching, Protocol):
     """What the control API can ask of a gateway.
 
     Attributes:
@@ -82,32 +78,6 @@ class Controlled(Protocol):
     def exposition(self) -> tuple[bytes, str]:
         """Return the metrics as Prometheus reads them, and their content type."""
         ...
-
-
-def token_in(path: Path) -> str:
-    """Return the token kept in a file, which only its owner may read; a new one is made if there is no file.
-
-    Raises:
-        InputError: If others may read the file, or it holds no token.
-    """
-    try:
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        mode = path.stat().st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise InputError(f"others may read the token in {path}", hint=f"chmod 600 {path}") from None
-        token = path.read_text(encoding="ascii", errors="replace").strip()
-        if re.fullmatch(r"[A-Za-z0-9_-]{16,}", token) is None:
-            raise InputError(f"{path} holds no token", hint="delete the file, and a new one is made") from None
-        return token
-    except OSError as error:
-        raise OutputError(f"cannot keep a token in {path}: {error.strerror}") from error
-    with os.fdopen(made, "w", encoding="ascii") as file:
-        token = secrets.token_urlsafe(32)
-        file.write(token + "\n")
-        file.flush()
-        os.fsync(made)
-    return token
 
 
 def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None, links: Keys | None = None) -> Starlette:
@@ -182,6 +152,7 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None, l
             *page_routes(guarded, gateway, links or Keys(LINK_S)),
             *live_routes(guarded, gateway),
             *rule_routes(guarded, gateway),
+            *scene_routes(guarded, gateway),
         ]
     )
 

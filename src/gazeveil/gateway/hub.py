@@ -20,6 +20,7 @@ from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
 from gazeveil.gateway._hub_level import level_of, looser, outputs_of, recognised
+from gazeveil.gateway._hub_scene import SceneReading, rehearse
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
     LATCH_HINT,
@@ -47,6 +48,7 @@ __all__ = [
     "Hub",
     "HubStatus",
     "Outlet",
+    "SceneReading",
     "TrackerStatus",
 ]
 
@@ -84,6 +86,7 @@ class Hub:
         self._paying: dict[str, Purse] = {}
         self._now = now
         self._longest = 0.0
+        rehearse(policy)
         for tracker in policy.trackers:
             self._desks[tracker.name] = self._desk(tracker.name)
         for app in policy.apps:  # before a crash the knob may have stood anywhere
@@ -123,6 +126,18 @@ class Hub:
         desk = self._desks.get(tracker)
         if desk is not None:
             desk.lose(why)
+
+    def see(self, tracker: str, reading: SceneReading, now: float) -> None:
+        """Take what was read from a tracker's scene: veils that follow it may change, from their next sample on."""
+        desk = self._desks.get(tracker)
+        if desk is not None and not self.latched:
+            desk.see(reading, now)
+
+    def scene_lost(self, tracker: str, why: str, now: float) -> None:
+        """Say that a tracker's scene is not watched any more: nothing is lowered until it is again."""
+        desk = self._desks.get(tracker)
+        if desk is not None and not self.latched:
+            desk.lose_scene(why, now)
 
     def fill(self, now: float) -> None:
         """Go on for trackers that are silent, as if samples without gaze came. To be called many times a second."""
@@ -186,16 +201,17 @@ class Hub:
         seat, group = self._seat(app), self._group(app)
         desk = self._desks[seat.setting.tracker]
         wish = chosen(
-            seat.setting, group.mechanism, desk.setting.space,
+            seat.setting, desk.level_of(seat), desk.setting.space,
             preset=preset, epsilon=epsilon, window=window, radius=radius,
         )  # fmt: skip
         if reason := desk.forbids(seat, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
         before, window = group.mechanism, max(group.window, seat.window)
         desk.place(seat, wish, now)
-        if looser(before, wish):  # windows that began before the turn keep the old promise as well
-            seat.looser_at = now + max(window, 0.0 if before.can_become(wish) else window_of(wish.guarantee))
-        self._log("knob-turned", app=app, veil=wish.in_words())
+        after = self._group(app).mechanism
+        if looser(before, after):  # windows that began before the turn keep the old promise as well
+            seat.looser_at = now + max(window, 0.0 if before.can_become(after) else window_of(after.guarantee))
+        self._log("knob-turned", app=app, veil=after.in_words())
 
     def rule(self, app: str, output: Output | None) -> None:
         """Let an app have something else of its veiled points from now on; None for what the policy gives it.
@@ -267,7 +283,7 @@ class Hub:
         self.policy.tracker(setting.name)
         trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
         self.policy = replace(self.policy, trackers=trackers)
-        self._desks[setting.name].obey(setting, self.policy)
+        self._desks[setting.name].obey(setting, self.policy, now)
 
     def reload(self, policy: Policy, now: float) -> None:
         """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
@@ -284,7 +300,7 @@ class Hub:
             if desk is None:  # perhaps a known tracker under another name
                 desk = self._desk(tracker.name)
                 desk.past_window = self._longest
-            desk.obey(tracker, policy)
+            desk.obey(tracker, policy, now)
             kept[tracker.name] = desk
         gone = {name: desk for name, desk in self._desks.items() if name not in kept}
         for app in policy.apps:
@@ -368,7 +384,7 @@ class Hub:
 
     def _app_status(self, name: str) -> AppStatus:
         seat, group = self._seats[name], self._group(name)
-        setting, promise = seat.setting, group.promise
+        setting, promise = seat.setting, group.always
         tracker = self.policy.tracker(setting.tracker)
         return AppStatus(
             name,
@@ -387,7 +403,13 @@ class Hub:
             group.mechanism.name,
             seat.rule,
             outputs_of(setting, tracker),
-            level_of(setting, group.mechanism, tracker.space, max(0.0, seat.looser_at - self._now)),
+            level_of(
+                setting,
+                group.mechanism,
+                tracker.space,
+                max(0.0, seat.looser_at - self._now),
+                None if group.follows is None else group.follows.level,
+            ),
             recognised(group.mechanism),
         )
 

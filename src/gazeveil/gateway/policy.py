@@ -36,6 +36,8 @@ KINDS = {SIMULATE: SIMULATE, REPLAY: REPLAY, MOUSE: "push"}
 TOYS = {"dwell": "Targets: look to select", "reading": "Reading: the text scrolls along"}
 """Toy apps that the gateway can serve."""
 LOOPBACK = "127.0.0.1"
+SCENE_WINDOW = Fraction(2)
+"""The longest window in seconds that a scene may ask for, if the policy does not say: Kaleido's longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,42 @@ class Tls:
 
     certificate: Path
     key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSetting:
+    """Where the scene comes from that a tracker's participant looks at, and how it is read.
+
+    Attributes:
+        source: ``video``, ``camera``, ``screen`` or ``push``.
+        file: The video.
+        loop: Whether a video begins again at its end.
+        device: Which camera or screen.
+        region: Which part of the screen is watched, in its pixels (left, top, width, height); None for all of it.
+        area: Which part of the viewing plane the frame fills, in shares (left, top, right, bottom).
+        finder: What finds regions of interest.
+        weights: The file of its model, where it needs one.
+        updates_hz: How often the scene is looked at.
+        gaze_dependent: Whether what it shows depends on where the participant looks. Then it only raises.
+        token_file: Where the token of whoever pushes is kept.
+    """
+
+    source: str
+    file: Path | None = None
+    loop: bool = True
+    device: int = 0
+    region: tuple[int, int, int, int] | None = None
+    area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+    finder: str = "image"
+    weights: Path | None = None
+    updates_hz: float = 2.0
+    gaze_dependent: bool = True
+    token_file: Path | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it may lower radius and window below the veil's own, down to the least that the policy allows."""
+        return self.source != "push" and not self.gaze_dependent
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +139,7 @@ class TrackerSetting:
         loop: Whether a replay starts again at its end.
         seed: Of the simulated person.
         rate_hz: Of the simulated tracker.
+        scene: What the participant looks at; None if nobody watches that.
         inlet: Where the gateway listens, for trackers that send to it.
         sources: The same tracker with every other source that may be chosen live.
         raw_view: Whether the person may look at raw gaze on the control page of this machine.
@@ -118,6 +157,7 @@ class TrackerSetting:
     loop: bool = False
     seed: int = 1
     rate_hz: float = 60.0
+    scene: SceneSetting | None = None
     inlet: Inlet | None = None
     sources: tuple[TrackerSetting, ...] = ()
     raw_view: bool = False
@@ -187,6 +227,9 @@ class AppSetting:
         unproven: Whether the policy allows a veil without a promise here, in so many words.
         tls: For protocols that can be encrypted.
         origins: Web pages that may read the stream, besides those of this machine.
+        follow_scene: Whether radius and window follow the scene: ``small`` or ``large`` for its radii; empty if not.
+        radius_at_most: The largest radius that the scene may ask for; None for any.
+        window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
         toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
     """
 
@@ -206,6 +249,9 @@ class AppSetting:
     unproven: bool = False
     tls: Tls | None = None
     origins: tuple[str, ...] = ()
+    follow_scene: str = ""
+    radius_at_most: Fraction | None = None
+    window_at_most: Fraction | None = None
     toy: str = ""
 
 

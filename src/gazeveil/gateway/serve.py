@@ -28,11 +28,13 @@ from gazeveil.errors import (
     UnknownName,
 )
 from gazeveil.gateway._doors import opened_door, tls_of
+from gazeveil.gateway._hub_scene import rehearse
 from gazeveil.gateway._hub_seat import Door
 from gazeveil.gateway._status import status_of
+from gazeveil.gateway._tokens import token_in
 from gazeveil.gateway._toy_server import ToyServer
 from gazeveil.gateway.budget import Charge
-from gazeveil.gateway.control import ControlServer, token_in
+from gazeveil.gateway.control import ControlServer
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.logs import Limited, Log, shortened
 from gazeveil.gateway.memory import Memory
@@ -42,6 +44,7 @@ from gazeveil.gateway.page_side import PageSide, Undo
 from gazeveil.gateway.payments import Payer, Queue, Where
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.scenes import Scenes, Watcher
 from gazeveil.gateway.sources import Sources
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
@@ -84,6 +87,7 @@ class Gateway:
         self._remember()
         self.outlets: dict[str, Door] = {}
         self.sources = Sources(self.hub, self.meters, self.log)
+        self.scenes = Scenes(self.hub.see, self.hub.scene_lost, self.log)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         known = self.memory.ledger_at(policy.ledger)
         where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
@@ -105,6 +109,7 @@ class Gateway:
             if self._control is not None:
                 self._control.start()
             await self.sources.follow(self.policy)
+            await self.scenes.follow(self.policy)
             self._tasks["ticks"] = asyncio.create_task(self._tick())
         except BaseException:
             await self.close()
@@ -123,6 +128,7 @@ class Gateway:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         self._tasks.clear()
         await self.sources.close()
+        await self.scenes.close()
         for outlet in self.outlets.values():
             await outlet.close("the gateway is shut down")
         self.outlets.clear()
@@ -145,6 +151,10 @@ class Gateway:
         told["demo"] = self._demo
         told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
         return told
+
+    def watcher(self, tracker: str) -> Watcher:
+        """Return who watches a tracker's scene."""
+        return self.scenes.of(tracker)
 
     def link(self) -> str:
         """Return a link that opens the control page once; empty where there is no control API."""
@@ -193,6 +203,7 @@ class Gateway:
         if self.policy.path is None:
             raise InputError("this policy was not read from a file")
         changed = await asyncio.to_thread(read_policy, self.policy.path)
+        await asyncio.to_thread(rehearse, changed)
         if changed.lsl_session != self.policy.lsl_session:
             raise InputError("another lsl_session takes a restart", hint="liblsl has one session as long as it runs")
         await self._change_to(changed)
@@ -359,6 +370,7 @@ class Gateway:
                 closed.append(error)
         try:
             await self.sources.follow(used)
+            await self.scenes.follow(used)
         except GazeveilError as error:
             closed.append(error)
         self._tell_promises()

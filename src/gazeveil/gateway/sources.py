@@ -18,7 +18,7 @@ from typing import Any
 from gazeveil.errors import InternalError
 from gazeveil.gateway import feeds
 from gazeveil.gateway._doors import host_and_port, tls_of
-from gazeveil.gateway.control import token_in
+from gazeveil.gateway._tokens import token_in
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.inlets import Inlet
 from gazeveil.gateway.logs import Log
