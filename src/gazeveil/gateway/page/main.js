@@ -71,6 +71,7 @@ class Page {
     byId("open-guide").hidden = false;
     write(byId("latched"), status.latched ? `Nothing leaves any more: ${status.latched}` : "");
     byId("latched").hidden = !status.latched;
+    byId("demo").hidden = !status.demo;
     if (status.version) write(byId("foot-version"), `gazeveil ${status.version}.`);
     const names = status.trackers.map((one) => one.name);
     fillSelect(byId("tracker"), names.map((name) => [name, name]), this.tracker ?? names[0]);
@@ -141,15 +142,14 @@ class Page {
     const app = apps.find((one) => one.name === this.app) ?? null;
     this.plane = plane;
     this.stage.shape(plane);
-    this.levelNow = { app: this.app, radius: (app?.level?.radius ?? 0) / plane.width };
+    const followed = here?.scene?.apps?.[this.app];
+    this.levelNow = { app: this.app, radius: (followed?.radius ?? app?.level?.radius ?? 0) / plane.width };
     this.detail.show(app);
     this.apps.show(apps, this.app, (one) => trackers.find((tracker) => tracker.name === one.tracker)?.person ?? "");
     this.source.show(here?.source ?? null);
     this.raw.allow(here?.raw_view ?? true);
-    const by = this.undoneBy?.[this.app];
-    write(byId("undone-words"), `what the best filter recovers${by ? ` (${by})` : ""}`);
     this.toys.show(toys, apps, plane);
-    if (here) this.scene.look(here.name, Boolean(here.scene)).catch(() => {});
+    if (here) this.scene.look(here.name, here.scene ?? null, this.app);
   }
 
   freeze() {
@@ -159,7 +159,7 @@ class Page {
   }
 
   summarise() {
-    if (this.status !== null && !this.stage.frozen) summarise(this.trails, this.app, this.plane, this.raw.shown);
+    if (this.status !== null && !this.stage.frozen) summarise(this.trails, this.app, this.plane, this.raw.shown, this.undoneBy?.[this.app]);
   }
 }
 
