@@ -3,7 +3,7 @@
 """Frames a second: the control page with ten apps, and a toy app while the scene is updated up to 8 times a second.
 
 A real gateway and a real browser without a window. The peer is an empty page in the same browser, so a busy machine
-slows both; a row's seconds are the mean time between two frames. Kaleido 2021 (Fig 9) draws its frame rate against
+slows both; a row's seconds are the mean time between two frames in the best of five rounds. Kaleido 2021 (Fig 9) draws its frame rate against
 context updates of 0 to 8 a second: the last rows do the same with the dwell app. What the page itself needs for a frame
 is in the notes.
 """
@@ -25,8 +25,8 @@ from gazeveil.scene.images import encode_png
 from tests.page.browser import opened_browser, opened_page
 from tests.page.running import Running, free_ports, running
 
-SECONDS = 5.0
-ROUNDS = 3
+SECONDS = 3.0
+ROUNDS = 5
 UPDATES_HZ = (1, 2, 4, 8)
 AIM = 0.95
 _HEAD = """
@@ -116,14 +116,14 @@ def _rate(frame_s: float) -> str:
 
 
 def _in_turns(page: Any, empty: Any) -> tuple[float, float]:
-    """Return the median time of a frame in a page and in an empty one."""
+    """Return the mean time of a frame in a page and in an empty one, each in its best round."""
     ours, peers = [], []
     for _ in range(ROUNDS):
         empty.bring_to_front()
         peers.append(_frame_s(empty))
         page.bring_to_front()
         ours.append(_frame_s(page))
-    return float(np.median(ours)), float(np.median(peers))
+    return min(ours), min(peers)
 
 
 def run() -> list[Row]:
@@ -158,6 +158,7 @@ def run() -> list[Row]:
                     still,
                     peer,
                     AIM,
+                    unit="frames",
                     note=_rate(still),
                 )
             )

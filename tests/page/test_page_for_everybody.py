@@ -40,6 +40,10 @@ def test_axe_finds_no_violation(browser: Any, gateway: Running, look: str) -> No
     with opened_page(browser, gateway.link(), **LOOKS[look]) as (page, _):
         page.wait_for_timeout(500)
         assert violations(page) == []
+        page.click("#source-choices label:has-text('Mouse')")
+        page.wait_for_selector(".eye")
+        assert violations(page, "#stage") == []
+        page.click("#source-choices label:has-text('Simulated')")
         page.click("#level-presets label:has-text('Strong')")
         page.click("#open-guide")
         page.wait_for_selector("#guide h3")
