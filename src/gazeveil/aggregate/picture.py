@@ -11,14 +11,14 @@ import numpy as np
 
 from gazeveil.aggregate.decoder import _HOT, _chance_above, hot_spots
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.measured import Measured
+from gazeveil.aggregate.measured import Center, Measured
 from gazeveil.aggregate.models import Blur, Plane, mean_of, models_of, picture_weight
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.separately import decode_separately
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.aggregate.together import Center, decode_mean, decode_together
+from gazeveil.aggregate.together import decode_mean, decode_together
 from gazeveil.types import FloatArray
 
 MOST_SEPARATELY = 1000

@@ -171,7 +171,7 @@ class Pace:
     def changed(self, aim: Aim, now: float) -> None:
         """Say that the veil has other numbers now."""
         self._was_raised = aim.raised(self.applied) != self.applied
-        self._busy_until = now + float(max(aim.window, self.applied.window))
+        self._busy_until = max(self._busy_until, now + float(max(aim.window, self.applied.window)))
         self.applied = aim
 
 
