@@ -20,8 +20,8 @@ def session(person: int, day: int, seed: int = 1) -> Trial:
         "noise/left x": rng.gamma(4, 0.02, 30),
         "eyes/ipd": 58.0 + person + 0.2 * rng.normal() + 0.01 * rng.normal(0, 1, 30),
     }
-    gaze = rng.normal(0, 1, (2, 30))
-    return Trial(f"p{person}", f"day {day}", "targets", np.arange(30.0), *gaze, 1.0, fields=fields)
+    x, y = rng.normal(0, 1, (2, 30))
+    return Trial(f"p{person}", f"day {day}", "targets", np.arange(30.0), x, y, 1.0, fields=fields)
 
 
 def known(days: int = 3) -> list[Trial]:

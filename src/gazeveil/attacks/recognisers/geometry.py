@@ -79,7 +79,7 @@ class GeometryOfEyes(Recogniser):
             asked = [_row(query, group) for group in groups] if self._names(query) == fields else []
             if not asked or not all(len(row) for row in asked):
                 return np.empty((0, len(people)))
-            return np.sum([rule(row) for rule, row in zip(rules, asked, strict=True)], axis=0)
+            return np.asarray(np.sum([rule(row) for rule, row in zip(rules, asked, strict=True)], axis=0))
 
         return ScoredGallery(people, of_trial)
 

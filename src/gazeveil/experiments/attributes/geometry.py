@@ -87,7 +87,8 @@ def measure(folder: Path, seed: int = 1, tell: Tell = silent) -> list[Row]:
         "age": {one.person: "older" if one.age > middle else "younger" for one in sessions},
     }
     asked = [(question, seen, leave) for question in ATTRIBUTES for seen in (SEEN[2], SEEN[4]) for leave in LEFT_OUT]
-    total, rows = len(SEEN) + len(asked), []
+    total = len(SEEN) + len(asked)
+    rows: list[Row] = []
     for seen in SEEN:
         tell(len(rows), total)
         found = Judge(GeometryOfEyes(seen), known, enrolled="others", seed=seed).judge()
