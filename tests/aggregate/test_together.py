@@ -12,10 +12,12 @@ import pytest
 
 from gazeveil import screen
 from gazeveil.aggregate import together
+from gazeveil.aggregate.answers import Answers, lifted, smooth_fields
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.measured import LOOKS, Kinship, Measured
 from gazeveil.aggregate.prior import Prior, prior_of
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.together import Kinship, Measured, decode_mean, decode_together
+from gazeveil.aggregate.together import decode_mean, decode_together
 from gazeveil.types import FloatArray
 
 PRIOR = prior_of(Grid(8, 6, screen(800, 600, 80, 60, 573)))
@@ -50,7 +52,7 @@ def mean_the_slow_way(prior: Prior, found: Measured) -> tuple[FloatArray, float]
         for kind in kinds:
             around = prior.covariance_times(mean, kind, np.eye(prior.grid.size))
             one_look = np.diag(mean) - np.outer(mean, mean)
-            looks = together._LOOKS * found.observers * found.unrelated
+            looks = LOOKS * found.observers * found.unrelated
             for gain in together.GAINS:
                 spread = gain**2 * features.T @ (around + one_look / looks) @ features + noise
                 miss = numbers - gain * mean @ features
@@ -90,18 +92,37 @@ def test_maps_whose_noise_hardly_differs_hardly_differ() -> None:
     np.testing.assert_allclose(even.noise_sd, apart.noise_sd, rtol=1e-4)
 
 
-def test_each_map_moves_with_noise_as_written_out() -> None:
+def test_each_map_moves_as_nudges_of_its_field_move_it() -> None:
     rng = np.random.default_rng(3)
     cells, shape = PRIOR.grid.size, PRIOR.grid.shape
-    reach, own, map_ = rng.normal(size=(cells, 5)), rng.random(5), rng.random(cells)
+    changes, own, field = rng.normal(size=(cells, 5)), rng.random(5), rng.normal(size=cells)
+    map_ = PRIOR.mean * lifted(field)
     map_ /= map_.sum()
-    slope = map_ / PRIOR.mean
     expected = np.zeros(shape)
-    for column, variance in zip(reach.T, own, strict=True):
-        moved = slope * (column - map_ @ (slope * column) / (slope @ map_))
+    for change, variance in zip(changes.T, own, strict=True):
+        there, back = (PRIOR.mean * lifted(field + step * change) for step in (1e-5, -1e-5))
+        moved = (there / there.sum() - back / back.sum()) / 2e-5
         expected += variance * render(moved.reshape(shape), BLUR) ** 2
-    moves = together._Moves(reach, PRIOR.mean, shape, BLUR)
-    np.testing.assert_allclose(moves.variance(map_, own), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        Answers(changes, shape, BLUR).variance(map_, own, 1 / np.maximum(field, 1)), expected, rtol=1e-5
+    )
+
+
+def test_a_clear_hot_spot_does_not_run_away() -> None:
+    assert lifted(np.array([-2.0, 0.0, 1.0, 8.0])) == pytest.approx([math.exp(-2), 1, math.e, 8 * math.e])
+
+
+def test_smooth_fields_have_nearly_the_covariance_of_hot_spots() -> None:
+    found = smooth_fields(PRIOR, ((2.0, 1.5), (0.5, 5.0)))
+    whole = sum(size * PRIOR.correlated(np.eye(PRIOR.grid.size), length) for size, length in ((2.0, 1.5), (0.5, 5.0)))
+    assert float(np.abs(found @ found.T - whole).max()) < 0.05 * float(np.abs(whole).max())
+
+
+def test_less_noise_leaves_less_uncertain_and_never_less_than_the_draw_of_the_people() -> None:
+    sure, unsure = (decode_together(PRIOR, measured(np.full(5, noise)), BLUR, uncertain=True) for noise in (0.001, 0.1))
+    assert np.median(sure.variance / unsure.variance) < 0.8
+    assert np.all(sure.variance >= sure.sampling)
+    assert np.all(sure.sampling > 0)
 
 
 def test_many_maps_need_no_room_for_maps_times_maps() -> None:

@@ -240,6 +240,21 @@ def test_frames_of_a_film_are_priors_of_their_moments(
     assert 0 <= told["about_the_value"]["picture_share"] <= 1
     with np.load(tmp_path / "film" / "prior_maps.npz") as said:
         assert said.files == ["0000", "0001", "0002"]
+    whole, bins = (told["about_the_value"][name] for name in ("all_maps", "bins"))
+    assert whole["maps"] == len(bins) == 3
+    assert whole["hot_spots"] == sum(each["hot_spots"] for each in bins)
+    assert whole["data_share"] == pytest.approx(np.mean([each["data_share"] for each in bins]))
+    assert "of these 3 maps, on average, comes from the data" in told["statement"]
+    warned = [line for line in told["warnings"] if "of the 3 maps say next to nothing" in line]
+    assert bool(warned) == any(each["says_nothing_new"] for each in bins)
+    with np.load(tmp_path / "film" / "movie.npz") as stored:
+        assert {"maps", "priors", "noise_sd", "error_sd", "population_sd", "hot_spots"} <= set(stored.files)
+        assert np.all(stored["population_sd"] >= stored["error_sd"])
+    table = pl.read_parquet(tmp_path / "film" / "movie.parquet")
+    assert {"low", "high", "population_low", "population_high", "hot_spot"} <= set(table.columns)
+    assert (tmp_path / "film" / "movie.parts.png").is_file()
+    assert (tmp_path / "film" / "frames" / "0002.parts.png").is_file()
+    assert run(["verify", str(tmp_path / "film")]) == 0  # the words follow from the record
     assert run([*command, "--out", str(tmp_path / "other"), "--no-picture-prior"]) == 3
     (tmp_path / "empty").mkdir()
     assert run([*command[:-1], str(tmp_path / "empty"), "--out", str(tmp_path / "other")]) == 3

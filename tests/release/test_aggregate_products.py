@@ -25,6 +25,7 @@ from gazeveil.cli.main import run
 from gazeveil.errors import BudgetExceeded, OptionError, ReleaseFailed
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.privacy.statement import statement
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Stimulus, Study
 from gazeveil.types import WordArray
@@ -193,3 +194,18 @@ def test_one_name_in_two_forms_is_one_participant() -> None:
     plan = study.plan(AoiStatistics(AREAS, epsilon=10**6, delta=0))
     value = plan.release(Corpus.of([*twice, recording("q", "a.png", x=left)]), noise=NoiseSource.seeded(1)).value
     assert value["estimate"].sum() == pytest.approx(1, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "secret", "warns"), [("3", False, False), ("3.1", False, True), ("1.5", True, False), ("2", True, True)]
+)
+def test_a_warning_weighs_epsilon_as_the_statement_does(epsilon: str, secret: bool, warns: bool) -> None:
+    study = Study(
+        name="s",
+        participants=Participants(number=40, secret=secret),
+        stimuli=(Stimulus(name="a", screen=screen(800, 600, 80, 60, 573)),),
+    )
+    plan = study.plan(PrivateHeatmap(epsilon=epsilon))
+    strength = statement(plan.guarantee).strength
+    assert strength is not None
+    assert any(f"is {strength}" in warning for warning in plan.warnings) is warns is not strength.protects

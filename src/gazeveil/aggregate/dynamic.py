@@ -87,6 +87,12 @@ class DynamicHeatmap:
         """Return how many bins a course has that the study declares to be so long."""
         return bins_of(self._course(seconds), self.bin_seconds)
 
+    def middles(self, seconds: float | None) -> tuple[float, ...]:
+        """Return the middle of each bin, in seconds."""
+        duration = self._course(seconds)
+        begins = [number * self.bin_seconds for number in range(bins_of(duration, self.bin_seconds))]
+        return tuple((begin + min(begin + self.bin_seconds, duration)) / 2 for begin in begins)
+
     def _course(self, seconds: float | None) -> float:
         duration = seconds if self.duration is None else self.duration
         if duration is None:

@@ -20,6 +20,7 @@ import numpy as np
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
+from gazeveil.aggregate.measured import Kinship, Measured
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import Drawn, drawn
 from gazeveil.aggregate.prior import prior_of
@@ -27,7 +28,6 @@ from gazeveil.aggregate.render import blur_matrix
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.study_plan import BOUND, carried, within
-from gazeveil.aggregate.together import Kinship, Measured
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
 from gazeveil.gaze.geometry import Geometry
@@ -45,6 +45,9 @@ MEMORIES_S = (0.3, 0.8, 2.0, 6.0)
 
 _ALIKE_S = 0.8
 """For so many seconds maps are taken for alike in what is expected beforehand."""
+
+_LOOKS_A_SECOND, _MOST_LOOKS = 2.5, 5.0
+"""How many independent looks one observer's map of a bin is worth: nobody has less than one."""
 
 _UNRELATED = 3.0
 """How many unrelated maps the mean over a time course is worth: shots of a film, or phases of looking."""
@@ -240,6 +243,7 @@ class MoviePlan(NoisySum):
             weights=np.full(self.bins, 1.0 / self.bins),
             unrelated=min(_UNRELATED, float(self.bins)),
             kinships=tuple(self._kinship(memory) for memory in MEMORIES_S),
+            looks=min(max(_LOOKS_A_SECOND * self.bin_seconds, 1.0), _MOST_LOOKS),
         )
         prior = prior_of(self.sight.working)
         return MovieEstimate(self.edges, drawn(prior, measured, self.grid, self.blur_cells, self.pictures))

@@ -9,19 +9,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import hot_spots
+from gazeveil.aggregate.decoder import _HOT, _chance_above, hot_spots
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.measured import Center, Measured
 from gazeveil.aggregate.models import Blur, Plane, mean_of, models_of, picture_weight
 from gazeveil.aggregate.prior import Prior
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.saliency import Saliency
+from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.separately import decode_separately
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.aggregate.together import Center, Measured, decode_mean, decode_together
+from gazeveil.aggregate.together import decode_mean, decode_together
 from gazeveil.types import FloatArray
 
 MOST_SEPARATELY = 1000
 """The maps of more stimuli are decoded by a quicker rule, without pictures: one after the other takes hours."""
+
+_SHARPENED = 6
+"""Steps in which the blur is taken from a predicted map: more sharpen its noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +37,7 @@ class Drawn:
         noise_sd: The standard deviation that the privacy noise gives each cell.
         data_share: Of each map, how much of what sets it apart from the mean is data.
         mean: The mean over the maps.
-        estimates: The same maps with all that is known about them, where each was decoded on its own.
+        estimates: The same maps with all that is known about them.
         picture_share: How much of the prior behind maps that were decoded together follows pictures.
         priors: What would be shown of each without data, where pictures are known.
     """
@@ -42,42 +46,56 @@ class Drawn:
     noise_sd: FloatArray
     data_share: FloatArray
     mean: Estimate
-    estimates: tuple[Estimate, ...] = ()
+    estimates: tuple[Estimate, ...]
     picture_share: float = 0.0
     priors: FloatArray | None = None
 
     def estimate(self, place: int) -> Estimate:
         """Return one of the maps."""
-        if self.estimates:
-            return self.estimates[place]
-        prior = self.mean.prior if self.priors is None else self.priors[place]
-        share = float(self.data_share[place])
-        return Estimate(self.maps[place], self.noise_sd[place], prior, share, self.picture_share)
+        return self.estimates[place]
 
 
 def drawn(
-    prior: Prior, measured: Measured, grid: Grid, blur_cells: float, pictures: tuple[Saliency, ...] = ()
+    prior: Prior,
+    measured: Measured,
+    grid: Grid,
+    blur_cells: float,
+    pictures: tuple[Saliency, ...] = (),
+    *,
+    uncertain: bool = True,
 ) -> Drawn:
-    """Decode maps together, blur, and draw; where pictures are known, there is one for each map, or one for all."""
+    """Decode maps together, blur, and draw; where pictures are known, there is one for each map, or one for all.
+
+    Maps have error bars of the noise alone where it is not asked how uncertain they are.
+    """
     draw = _Drawing.on(prior.grid, grid, blur_cells)
     contents, believed, priors = None, 0.0, None
     if pictures:
         each = pictures * len(measured.numbers) if len(pictures) == 1 else pictures
         plane = Plane(prior.grid, draw.blur)
-        contents = np.array([picture.on(prior.grid) for picture in each])
+        contents = np.array([_before_the_blur(picture, plane) for picture in each])
         believed = min(picture_weight(picture) for picture in pictures)
         priors = np.array([draw.stretched(mean_of(models_of(plane, picture))) for picture in each])
-    found = decode_together(prior, measured, draw.blur, contents, believed)
+    found = decode_together(prior, measured, draw.blur, contents, believed, uncertain=uncertain)
     center = Center(found.mean, found.gain, found.mean_noise_sd, found.mean_data_share)
     mean = draw.mean(prior, center)
-    return Drawn(
-        draw.maps(found.maps),
-        draw.errors(found.noise_sd),
-        found.data_share,
-        mean,
-        picture_share=found.picture_share,
-        priors=priors,
+    maps, noise_sd = draw.maps(found.maps), draw.errors(found.noise_sd)
+    error_sd = draw.errors(np.sqrt(found.variance))
+    population_sd = draw.errors(np.sqrt(found.variance + found.sampling))
+    estimates = (
+        Estimate(
+            map=maps[place],
+            noise_sd=noise_sd[place],
+            prior=mean.prior if priors is None else priors[place],
+            data_share=float(found.data_share[place]),
+            picture_share=found.picture_share,
+            error_sd=error_sd[place] if uncertain else None,
+            population_sd=population_sd[place] if uncertain else None,
+            hot_spots=hot_spots(_hot(maps[place], error_sd[place])) if uncertain else None,
+        )
+        for place in range(len(maps))
     )
+    return Drawn(maps, noise_sd, found.data_share, mean, tuple(estimates), found.picture_share, priors)
 
 
 def drawn_separately(
@@ -120,6 +138,22 @@ def drawn_separately(
         mean,
         tuple(estimates),
     )
+
+
+def _before_the_blur(picture: Saliency, plane: Plane) -> FloatArray:
+    """Return what a picture says about maps before the blur; a predicted map is blurred already."""
+    said = picture.on(plane.grid)
+    if picture.source == SPECTRAL:
+        return said
+    sharp = said
+    for _ in range(_SHARPENED):
+        sharp = sharp * plane.blurred(said / plane.blurred(sharp))  # after Richardson and Lucy: stays positive
+    return np.asarray(sharp)
+
+
+def _hot(map_: FloatArray, sd: FloatArray) -> FloatArray:
+    """Return how likely each cell is a hot spot."""
+    return _chance_above(_HOT / map_.size, map_.ravel(), sd.ravel() ** 2).reshape(map_.shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ import numpy as np
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, add_products, dwell, to_bounded_integers
+from gazeveil.aggregate.measured import Kinship, Measured
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import MOST_SEPARATELY, drawn, drawn_separately
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, bumps_along, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.aggregate.together import Kinship, Measured, forecast
+from gazeveil.aggregate.together import forecast
 from gazeveil.blas import one_thread
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
@@ -236,7 +237,7 @@ class StudyPlan(NoisySum):
         )
         prior = prior_of(self.sight.working)
         if len(self.stimuli) > MOST_SEPARATELY:
-            found = drawn(prior, measured, self.grid, self.blur_cells)
+            found = drawn(prior, measured, self.grid, self.blur_cells, uncertain=False)
         else:
             pictures = {self.stimuli.index(name): said for name, said in self.pictures}
             found = drawn_separately(prior, measured, self.grid, self.blur_cells, pictures)

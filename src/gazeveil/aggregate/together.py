@@ -9,7 +9,7 @@ What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unk
    k-th of the variance, and the prior is told so.
 2. The maps differ from the mean μ by μ times a smooth field: sharp and wide hot spots, whose two amplitudes are found
    by the evidence of *all* maps at once. One map alone could not tell weak hot spots from noise; many can. Each map is
-   then μ exp(d/μ), d the linear estimate of its difference: positive, and of mass 1 after division.
+   then μ times what `lifted` makes of d/μ, d the linear estimate of its difference: positive, of mass 1 after division.
 
 Maps that follow one another in time are alike. An orthonormal turn of time (`Kinship`) makes them unrelated again.
 Where it is known what was to be seen at each moment, the maps may differ from what its pictures say instead, under the
@@ -20,14 +20,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
 
 import numpy as np
 
+from gazeveil.aggregate.answers import Answers, drawn_variance, lifted, log_normal, smooth_fields
+from gazeveil.aggregate.measured import LOOKS, Blur, Center, Kinship, Measured, blurred, single_look
 from gazeveil.aggregate.models import CENTRE_POWER, PICTURE_FLOOR
 from gazeveil.aggregate.prior import Prior, floored
-from gazeveil.aggregate.render import blur_matrix, render
+from gazeveil.aggregate.render import render
 from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray, IntArray
 
@@ -47,7 +49,6 @@ _TYPICAL = 0.25
 _AMPLITUDE_SPREAD, _LEAST = 1.0, 0.06
 """Where amplitudes lie before anything is measured: around 0.25, within a factor of e two times in three."""
 
-_LOOKS = 5.0
 _NEGLIGIBLE = 1e-2
 _RARE = 1e-3
 _WEIGHTS_ANSWER = 1.3
@@ -62,66 +63,6 @@ _FLOOR = 1e-3
 """The least that a cell of the mean map has, as a part of an even map."""
 
 
-Blur = tuple[float, float]
-"""Standard deviations of the point-spread function down and across, in cells."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Kinship:
-    """How maps are related: in the turned maps U'ρ they are not, and each has a variance and a gain of its own.
-
-    Attributes:
-        turn: U, orthonormal, a column a turned map; None where nothing is turned, since with 10,000 maps even a matrix
-            of ones and zeros would fill the memory.
-        variances: The prior variance of each turned map, relative to that of unrelated maps.
-        gains: What measuring multiplied each turned map by, besides g.
-    """
-
-    turn: FloatArray | None
-    variances: FloatArray
-    gains: FloatArray
-
-    @staticmethod
-    def none(count: int) -> Kinship:
-        """Return that of unrelated maps."""
-        return Kinship(None, np.ones(count), np.ones(count))
-
-    def turned(self, rows: FloatArray) -> FloatArray:
-        """Return U' times what has a row a map."""
-        return rows if self.turn is None else self.turn.T @ rows
-
-    def turned_back(self, rows: FloatArray) -> FloatArray:
-        """Return U times what has a row a turned map."""
-        return rows if self.turn is None else self.turn @ rows
-
-    def mixed(self, rows: FloatArray) -> FloatArray:
-        """Return what variances of turned maps, a row each, are for the maps themselves."""
-        return rows if self.turn is None else self.turn**2 @ rows
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Measured:
-    """What is decoded, and the public facts about it.
-
-    Attributes:
-        numbers: z, one row a map, one column a feature.
-        noise_sd: Standard deviation of each map's noise; all equal where maps are related.
-        features: W, one row a cell, one column a feature.
-        observers: How many people are averaged.
-        weights: What the mean weighs each map by; they add up to 1.
-        unrelated: How many unrelated maps the mean is worth.
-        kinships: How the maps may be related; weighed by evidence.
-    """
-
-    numbers: FloatArray
-    noise_sd: FloatArray
-    features: FloatArray
-    observers: float
-    weights: FloatArray
-    unrelated: float
-    kinships: tuple[Kinship, ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class DecodedTogether:
     """Maps on the working grid, a row a map. Maps are not yet blurred; error bars are those of blurred maps.
@@ -129,6 +70,8 @@ class DecodedTogether:
     Attributes:
         maps: The maps, each of mass 1.
         noise_sd: The standard deviation that the privacy noise gives each cell of each blurred map.
+        variance: How far each cell of the blurred map of the same people without noise may be from it, squared.
+        sampling: What the draw of the people adds to that for everybody else.
         data_share: Of each map, how much of what sets it apart from the mean is data rather than prior.
         mean: Their mean, of mass 1.
         mean_noise_sd: The standard deviation that the privacy noise gives each cell of the blurred mean.
@@ -140,6 +83,8 @@ class DecodedTogether:
 
     maps: FloatArray
     noise_sd: FloatArray
+    variance: FloatArray
+    sampling: FloatArray
     data_share: FloatArray
     mean: FloatArray
     mean_noise_sd: FloatArray
@@ -151,7 +96,13 @@ class DecodedTogether:
 
 @one_thread()
 def decode_together(
-    prior: Prior, measured: Measured, blur: Blur, contents: FloatArray | None = None, believed: float = 0.0
+    prior: Prior,
+    measured: Measured,
+    blur: Blur,
+    contents: FloatArray | None = None,
+    believed: float = 0.0,
+    *,
+    uncertain: bool = False,
 ) -> DecodedTogether:
     """Return the mean map and the single maps that the measured numbers suggest.
 
@@ -161,56 +112,110 @@ def decode_together(
         blur: The blur of the maps.
         contents: What the picture behind each map says, a row a map, if that is known.
         believed: How likely it is beforehand that maps follow it.
+        uncertain: Whether to find out how uncertain each map is; else variances are 0.
     """
     center = decode_mean(prior, measured, blur)
-    arounds = [_Around(prior, measured, center)]
+    arounds = [_Around(prior, measured, center, uncertain=uncertain)]
     before = [1.0]
     if contents is not None:
-        arounds += [_pictured(prior, measured, center, blur, contents**power) for power in _POWERS]
+        arounds += [_pictured(arounds[0], blur, contents**power) for power in _POWERS]
         before = [1 - believed, *([believed / len(_POWERS)] * len(_POWERS))]
+        if np.ptp(contents, axis=0).any():  # pictures of other moments: where gaze may be, but not when
+            of_all = contents / contents.sum(axis=1, keepdims=True)
+            arounds.append(_pictured(arounds[0], blur, np.tile(of_all.mean(axis=0), (len(contents), 1))))
+            before = [before[0] / 2, *before[1:], before[0] / 2]
     found = [around.evidence() for around in arounds]
-    most = max(float(logs.max()) for logs, _ in found)
-    chances = np.array([chance * np.exp(logs - most).sum() for chance, (logs, _) in zip(before, found, strict=True)])
+    logs = np.array([each.whole for each in found])
+    if measured.kinships[0].turn is not None:  # the mean was fitted to the same numbers: it cannot bear witness
+        logs[0] = (
+            found[0].but_the_first + center.evidence - measured.features.shape[1] / 2 * math.log(len(measured.numbers))
+        )
+    chances = np.array(before) * np.exp(logs - logs.max())
     chances /= chances.sum()
-    maps, noise_sd, share = (np.zeros(1) for _ in range(3))
-    for chance, around, (logs, scales) in zip(chances, arounds, found, strict=True):
+    likely = []
+    for chance, around, own in zip(chances, arounds, found, strict=True):
         if chance >= min(_NEGLIGIBLE, chances.max()):
-            weights = np.exp(logs - logs.max())
-            own = around.estimate(weights / weights.sum(), scales, blur)
-            maps, noise_sd, share = (old + chance * new for old, new in zip((maps, noise_sd, share), own, strict=True))
-    logs, scales = found[int(np.argmax(chances))]
-    weights = np.exp(logs - logs.max())
+            likely.append((chance, around.estimate(own.weights, own.scales, blur)))
+    shown, best = _averaged(likely), found[int(np.argmax(chances))]
     return DecodedTogether(
-        maps=maps / maps.sum(axis=1, keepdims=True),
-        noise_sd=noise_sd,
-        data_share=share,
+        maps=shown.maps,
+        noise_sd=shown.noise_sd,
+        variance=shown.variance,
+        sampling=shown.sampling,
+        data_share=shown.share,
         mean=center.map,
         mean_noise_sd=center.noise_sd,
         mean_data_share=center.data_share,
         gain=center.gain,
-        amplitudes=scales[int(np.argmax(weights.sum(axis=0)))],
+        amplitudes=best.scales[int(np.argmax(best.weights.sum(axis=0)))],
         picture_share=float(chances[1:].sum()),
     )
 
 
-def _pictured(prior: Prior, measured: Measured, center: Center, blur: Blur, contents: FloatArray) -> _Around:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evidence:
+    """How likely each kinship (rows) and pair of amplitudes (columns) are, as logarithms.
+
+    Attributes:
+        logs: From all maps.
+        first: What the first turned map adds to that: where maps are related, their mean.
+        scales: The pairs of amplitudes.
+    """
+
+    logs: FloatArray
+    first: FloatArray
+    scales: list[tuple[float, float]]
+
+    @property
+    def weights(self) -> FloatArray:
+        """How likely each is; they add up to 1."""
+        weights = np.exp(self.logs - self.logs.max())
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def whole(self) -> float:
+        """The evidence of all of them together."""
+        return _log_sum(self.logs)
+
+    @property
+    def but_the_first(self) -> float:
+        """The same without the first turned map."""
+        return _log_sum(self.logs - self.first)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Own:
+    """Single maps, and, of each, what is said of its blurred picture: see `DecodedTogether`."""
+
+    maps: FloatArray
+    shown: FloatArray
+    noise_sd: FloatArray
+    variance: FloatArray
+    sampling: FloatArray
+    share: FloatArray
+
+
+def _averaged(likely: list[tuple[float, _Own]]) -> _Own:
+    """Return the average of maps under models that are so likely; where models disagree, maps are uncertain."""
+    chances = np.array([chance for chance, _ in likely])
+    chances /= chances.sum()
+    maps, shown, noise_sd, variance, sampling, share = (
+        sum(chance * getattr(own, each.name) for chance, (_, own) in zip(chances, likely, strict=True))
+        for each in fields(_Own)
+    )
+    apart = sum(chance * (own.shown - shown) ** 2 for chance, (_, own) in zip(chances, likely, strict=True))
+    return _Own(maps, shown, noise_sd, variance + apart, sampling, share)
+
+
+def _pictured(plain: _Around, blur: Blur, contents: FloatArray) -> _Around:
     """Return the model of maps around what pictures say under the study's centre."""
-    broad = _blurred(prior, center.map[:, None], (BROAD * blur[0], BROAD * blur[1]))[:, 0]
+    prior, center = plain.prior, plain.center
+    broad = blurred(prior, center.map[:, None], (BROAD * blur[0], BROAD * blur[1]))[:, 0]
     expected = np.array(
         [floored(content * (broad / broad.max()) ** CENTRE_POWER, PICTURE_FLOOR) for content in contents]
     )
     middle = Center(expected.mean(axis=0), center.gain, np.zeros(prior.grid.size), center.data_share)
-    return _Around(prior, measured, middle, expected)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Center:
-    """The mean map, of mass 1 and above 0, its gain, the noise of its blurred picture, and how much of it is data."""
-
-    map: FloatArray
-    gain: float
-    noise_sd: FloatArray
-    data_share: float
+    return _Around(prior, plain.measured, middle, expected, uncertain=plain.uncertain)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,17 +263,18 @@ def decode_mean(prior: Prior, measured: Measured, blur: Blur) -> Center:
         pull = gains[:, None] / model.spread
         maps = model.mean + (pull * model.miss) @ reach.T
         found += chance @ maps
-        seen = _blurred(prior, reach, blur) ** 2
-        squares += float(chance @ np.sum(_blurred(prior, maps.T, blur) ** 2, axis=0))
+        seen = blurred(prior, reach, blur) ** 2
+        squares += float(chance @ np.sum(blurred(prior, maps.T, blur) ** 2, axis=0))
         noise += variance * seen @ (chance @ pull**2)
         left += float(chance.sum() * open_[model.hot_spots] - chance @ (gains[:, None] * pull) @ seen.sum(axis=0))
-    after = max(squares - float(np.sum(_blurred(prior, found[:, None], blur) ** 2)), 0.0) + max(left, 0.0)
-    away = _blurred(prior, (prior.means - prior.mean).T, blur)
+    after = max(squares - float(np.sum(blurred(prior, found[:, None], blur) ** 2)), 0.0) + max(left, 0.0)
+    away = blurred(prior, (prior.means - prior.mean).T, blur)
     before = float(np.sum(prior.weights * np.sum(away**2, axis=0)) + np.mean(list(open_.values())))
     share = 1.0 - after / before if before > 0 else 0.0
     found = np.maximum(found, _FLOOR / prior.grid.size)
     gain = float(chances.sum(axis=0) @ gains)
-    return Center(found / found.sum(), gain, _WEIGHTS_ANSWER * np.sqrt(noise), min(max(share, 0.0), 1.0))
+    evidence = _log_sum(logs) - math.log(len(hot_spots) * len(gains))
+    return Center(found / found.sum(), gain, _WEIGHTS_ANSWER * np.sqrt(noise), min(max(share, 0.0), 1.0), evidence)
 
 
 def _mean_models(
@@ -283,7 +289,7 @@ def _mean_models(
     """Return a mean map with each kind of hot spots."""
     features, gains = measured.features, np.array(GAINS)[:, None]
     expected = mean @ features
-    draw = _single_look(features, mean) / (_LOOKS * measured.observers * measured.unrelated)
+    draw = single_look(features, mean) / (LOOKS * measured.observers * measured.unrelated)
     for kind in hot_spots:
         hot = features.T @ prior.covariance_times(mean, kind, features)
         values, vectors = np.linalg.eigh(hot + draw)
@@ -299,19 +305,23 @@ def _open_variance(prior: Prior, mean: FloatArray, hot_spots: Sequence[tuple[flo
     The trace of H C H' for C of `Prior.covariance_times`, H the blur: with h the rows of H, each weighed by the mean
     and less its share of the whole, that is the sum of h' exp(-d²/2l²) h.
     """
-    blurs = _blurred(prior, np.eye(prior.grid.size), blur).T  # a column a blurred cell
+    blurs = blurred(prior, np.eye(prior.grid.size), blur).T  # a column a blurred cell
     weighed = mean[:, None] * (blurs - mean @ blurs)
     return float(sum(size * np.sum(weighed * prior.correlated(weighed, at)) for size, at in hot_spots if size > 0))
 
 
 @dataclass(slots=True, eq=False)
 class _Around:
-    """The linear model of single maps around their mean, or around what is expected of each, a row a map."""
+    """The linear model of single maps around their mean, or around what is expected of each, a row a map.
+
+    How uncertain maps are is found where it is asked for: of thousands of maps it would take minutes.
+    """
 
     prior: Prior
     measured: Measured
     center: Center
     expected: FloatArray | None = None
+    uncertain: bool = False
     _expected: FloatArray = field(init=False)
     _draw: FloatArray = field(init=False)
     _reach: tuple[FloatArray, FloatArray] = field(init=False)
@@ -320,42 +330,43 @@ class _Around:
     def __post_init__(self) -> None:
         mean, features = self.center.map, self.measured.features
         self._expected = mean @ features
-        self._draw = _single_look(features, mean) / (_LOOKS * self.measured.observers)
+        self._draw = single_look(features, mean) / (LOOKS * self.measured.observers)
         sharp, wide = (self.prior.covariance_times(mean, (1.0, at), features) for at in (SHARP_DEG, WIDE_DEG))
         self._reach = sharp, wide
         self._signal = features.T @ sharp, features.T @ wide
 
-    def evidence(self) -> tuple[FloatArray, list[tuple[float, float]]]:
-        """Return how likely each kinship (rows) and pair of amplitudes (columns) are, as logarithms, and the pairs."""
+    def evidence(self) -> _Evidence:
+        """Return how likely each kinship and pair of amplitudes are."""
         scales = list(product(SHARP, WIDE))
         logs = np.tile(
             [_log_chance(sharp) + _log_chance(wide) for sharp, wide in scales], (len(self.measured.kinships), 1)
         )
+        first = np.zeros_like(logs)
         turned = [self._turned(kinship) for kinship in self.measured.kinships]
         for variance, which in self._by_noise():
             root = self._root(variance)
+            volume = float(np.linalg.slogdet(root)[1])
             for j, scale in enumerate(scales):
                 values, whiten = self._spectrum(scale, root)
                 for i, kinship in enumerate(self.measured.kinships):
                     signal = self.center.gain**2 * (kinship.variances * kinship.gains**2)[which]
                     spread = 1.0 + signal[:, None] * values
-                    logs[i, j] -= 0.5 * float(np.sum((turned[i][which] @ whiten.T) ** 2 / spread + np.log(spread)))
-        return logs, scales
+                    each = volume - 0.5 * np.sum((turned[i][which] @ whiten.T) ** 2 / spread + np.log(spread), axis=1)
+                    logs[i, j] += float(each.sum())
+                    first[i, j] += float(each[which == 0].sum())
+        return _Evidence(logs, first, scales)
 
-    def estimate(
-        self, weights: FloatArray, scales: list[tuple[float, float]], blur: Blur
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the maps, the standard deviation of their noise once blurred, and the share of data."""
+    def estimate(self, weights: FloatArray, scales: list[tuple[float, float]], blur: Blur) -> _Own:
+        """Return the maps, given how likely each kinship (rows) and pair of amplitudes (columns) are."""
         mean = self.center.map
         likely = np.flatnonzero(weights.max(axis=0) >= _NEGLIGIBLE).tolist()
         shift = self._shift(weights[:, likely], [scales[j] for j in likely])
         shift /= weights[:, likely].sum() * mean
         expected = mean if self.expected is None else self.expected
-        maps = expected * np.exp(shift - np.max(shift, axis=1, keepdims=True))
+        maps = expected * lifted(shift)
         maps /= maps.sum(axis=1, keepdims=True)
         kinship, scale = divmod(int(np.argmax(weights)), len(scales))
-        noise, share = self._errors(self.measured.kinships[kinship], scales[scale], maps, blur)
-        return maps, noise, share
+        return self._errors(self.measured.kinships[kinship], scales[scale], maps, 1 / np.maximum(shift, 1.0), blur)
 
     def _shift(self, weights: FloatArray, scales: list[tuple[float, float]]) -> FloatArray:
         """Return the expected difference of each map from the mean, weighed over kinships and scales and added up."""
@@ -373,26 +384,40 @@ class _Around:
         return shift
 
     def _errors(
-        self, kinship: Kinship, scale: tuple[float, float], maps: FloatArray, blur: Blur
-    ) -> tuple[FloatArray, FloatArray]:
+        self, kinship: Kinship, scale: tuple[float, float], maps: FloatArray, slopes: FloatArray, blur: Blur
+    ) -> _Own:
+        """Return maps with their errors, given how steeply the logarithm of each follows its shift."""
         mean, shape = self.center.map, self.prior.grid.shape
-        noise, share = np.empty((len(maps), *shape)), np.zeros(len(maps))
-        open_ = kinship.mixed(kinship.variances)
-        before = _open_variance(self.prior, mean, tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True)), blur)
-        for variance, which in self._by_noise():
-            values, whiten = self._spectrum(scale, self._root(variance))
+        shown = render(maps.reshape(-1, *shape), blur)
+        noise, variance, sampling = (np.zeros((len(maps), *shape)) for _ in range(3))
+        share, open_ = np.zeros(len(maps)), kinship.mixed(kinship.variances)
+        hot_spots = tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True))
+        before = _open_variance(self.prior, mean, hot_spots, blur)
+        may_differ = Answers(smooth_fields(self.prior, hot_spots), shape, blur) if self.uncertain else None
+        for noise_variance, which in self._by_noise():
+            values, whiten = self._spectrum(scale, self._root(noise_variance))
             reach = self._reached(scale, whiten)
             pull = self._pull(kinship, values, which)
-            answer = kinship.mixed(pull**2) * (variance * np.sum(whiten**2, axis=1))
-            seen = np.sum(_blurred(self.prior, reach, blur) ** 2, axis=0)
-            closed = kinship.mixed(pull * (self.center.gain * kinship.variances * kinship.gains)[which, None]) @ seen
+            answer = kinship.mixed(pull**2) * (noise_variance * np.sum(whiten**2, axis=1))
+            seen = np.sum(blurred(self.prior, reach, blur) ** 2, axis=0)
+            closed = kinship.mixed(pull * (self.center.gain * kinship.variances * kinship.gains)[which, None])
             if before > 0:
-                share[which] = np.clip(closed / (before * open_[which]), 0.0, 1.0)
-            moves = _Moves(reach, mean, shape, blur)
-            for place, own in zip(which, answer, strict=True):
-                of_mean = render((maps[place] / mean).reshape(shape), blur) * self.center.noise_sd.reshape(shape)
-                noise[place] = np.sqrt(moves.variance(maps[place], own) + of_mean**2)
-        return noise, share
+                share[which] = np.clip(closed @ seen / (before * open_[which]), 0.0, 1.0)
+            moves = Answers(reach / mean[:, None], shape, blur)
+            for place, own, known in zip(which, answer, closed, strict=True):
+                map_, slope, of_mean = maps[place], slopes[place], np.zeros(shape)
+                if self.expected is None:
+                    of_mean = render((map_ / mean).reshape(shape), blur) * self.center.noise_sd.reshape(shape)
+                noise[place] = np.sqrt(moves.variance(map_, own, slope) + of_mean**2)
+                if may_differ is None:
+                    continue
+                left = may_differ.variance(map_, np.full(may_differ.count, open_[place]), slope) - moves.variance(
+                    map_, known, slope
+                )
+                variance[place] = log_normal(shown[place], np.maximum(left, 0.0) + of_mean**2)
+                looks = self.measured.looks * self.measured.observers
+                sampling[place] = drawn_variance(map_, shape, blur) / looks
+        return _Own(maps, shown, noise, variance + sampling, sampling, share)
 
     def _spectrum(self, scale: tuple[float, float], root: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the signal's variances against noise of variance 1, and what turns z so."""
@@ -434,24 +459,6 @@ class _Around:
         return list(zip(variances.tolist(), which, strict=True))
 
 
-class _Moves:
-    """How blurred maps answer to noise in the whitened numbers: laid out so that one product blurs all of it."""
-
-    def __init__(self, reach: FloatArray, mean: FloatArray, shape: tuple[int, int], blur: Blur) -> None:
-        self._reach, self._mean, self._shape = reach, mean, shape
-        self._by_row = np.ascontiguousarray(reach.reshape(*shape, -1).transpose(0, 2, 1))  # row, number, column
-        self._down, self._across = (blur_matrix(size, width) for size, width in zip(shape, blur, strict=True))
-
-    def variance(self, map_: FloatArray, own: FloatArray) -> FloatArray:
-        """Return the variance of each cell of a map μ exp(d/μ), if each number has so much noise of its own."""
-        slope, (rows, columns) = map_ / self._mean, self._shape
-        whole = (map_ * slope) @ self._reach / max(float(slope @ map_), 1e-300)
-        moved = slope.reshape(rows, 1, columns) * (self._by_row - whole[:, None])
-        moved = (self._down @ moved.reshape(rows, -1)).reshape(-1, columns) @ self._across.T
-        np.square(moved, out=moved)
-        return np.asarray(own @ moved.reshape(rows, -1, columns))
-
-
 def forecast(
     prior: Prior,
     features: FloatArray,
@@ -477,22 +484,15 @@ def forecast(
     numbers = np.zeros((1, features.shape[1]))
     measured = Measured(numbers, noise_sd * count, features, observers, count, 1.0, (Kinship.none(1),))
     around = _Around(prior, measured, Center(prior.mean, gain, np.zeros(prior.grid.size), 0.0))
-    _, share = around._errors(Kinship.none(1), (scale[0], scale[1]), prior.mean[None], blur)
-    return math.sqrt(float(share[0]))
+    ones = np.ones((1, prior.grid.size))
+    found = around._errors(Kinship.none(1), (scale[0], scale[1]), prior.mean[None], ones, blur)
+    return math.sqrt(float(found.share[0]))
+
+
+def _log_sum(logs: FloatArray) -> float:
+    return float(logs.max() + np.log(np.sum(np.exp(logs - logs.max()))))
 
 
 def _log_chance(amplitude: float) -> float:
     """Return how likely an amplitude is before anything is measured, as a logarithm; none counts as the smallest."""
     return -0.5 * (math.log(max(amplitude, _LEAST) / _TYPICAL) / _AMPLITUDE_SPREAD) ** 2
-
-
-def _single_look(features: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return the covariance of the features of one look, drawn from a map."""
-    seen = mean @ features
-    return np.asarray(features.T @ (mean[:, None] * features) - np.outer(seen, seen))
-
-
-def _blurred(prior: Prior, columns: FloatArray, blur: Blur) -> FloatArray:
-    """Return columns, one row a cell, each blurred as a map."""
-    stack = np.ascontiguousarray(columns.T).reshape(-1, *prior.grid.shape)
-    return np.ascontiguousarray(render(stack, blur).reshape(-1, prior.grid.size).T)

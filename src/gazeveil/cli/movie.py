@@ -41,7 +41,9 @@ def movie(
     overlay: Annotated[Path | None, typer.Option("--overlay", help="A still (PNG): drawn over, and a prior.")] = None,
     frames: Annotated[
         Path | None,
-        typer.Option("--frames", help="A folder with the film's frames as PNG, evenly over the time: priors."),
+        typer.Option(
+            "--frames", help="The film: a video file, or a folder with its frames as PNG, evenly over the time."
+        ),
     ] = None,
     no_picture_prior: Annotated[
         bool, typer.Option("--no-picture-prior", help="Neither pictures nor maps of likely gaze shape the prior.")
@@ -66,7 +68,10 @@ def movie(
     if frames is not None:
         if no_picture_prior:
             raise OptionError("--no-picture-prior excludes --frames", hint="frames are there for the prior alone")
-        mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=door.as_json)
+        if frames.is_dir():
+            mechanism = _following(frames, mechanism, study.stimulus(stimulus), as_json=door.as_json)
+        else:
+            study = study.with_file(stimulus, "film", frames)
     door.release(study, mechanism, stimulus=stimulus, speed=speed)
 
 

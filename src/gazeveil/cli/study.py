@@ -39,7 +39,7 @@ def init(
     ] = False,
     secret_number: Annotated[bool, typer.Option("--secret-number", help="Keep secret how many take part.")] = False,
     pictures: Annotated[
-        Path | None, typer.Option("--pictures", metavar="DIR", help="Pictures, named as the stimuli are.")
+        Path | None, typer.Option("--pictures", metavar="DIR", help="Pictures and films, named as the stimuli are.")
     ] = None,
     areas: Annotated[
         Path | None, typer.Option("--areas", metavar="DIR", help="Areas of interest, NAME.json for each stimulus.")

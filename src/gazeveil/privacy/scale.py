@@ -23,6 +23,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
+from gazeveil.privacy.unit import Neighbours
+
 
 class Strength(StrEnum):
     """A step of the scale."""
@@ -48,6 +50,7 @@ IN_SHORT: Final = "up to 1 is strong, up to 3 moderate, up to 10 weak, more prot
 """The scale in one line, for help texts."""
 
 
-def strength_of(epsilon: Fraction) -> Strength:
-    """Return how strong a guarantee with this ε is."""
-    return next((strength for most, strength in UP_TO if epsilon <= most), Strength.NEXT_TO_NONE)
+def strength_of(epsilon: Fraction, neighbours: Neighbours = Neighbours.REPLACE_ONE) -> Strength:
+    """Return how strong a guarantee with this ε is; one about taking part or not counts with twice its ε."""
+    counted = 2 * epsilon if neighbours is Neighbours.ADD_REMOVE else epsilon
+    return next((strength for most, strength in UP_TO if counted <= most), Strength.NEXT_TO_NONE)

@@ -47,7 +47,10 @@ KINDS: dict[str, tuple[str, str]] = {
         "Maps and area statistics merge them; series cut the rest.",
     ),
     "recording-missing": ("declared stimulus without a recording", "Counts as absent."),
-    "file-changed": ("declared picture, areas or prior missing or changed", "Releases that use the file are refused."),
+    "file-changed": (
+        "declared picture, film, areas or prior missing or changed",
+        "Releases that use the file are refused.",
+    ),
     "no-gaze": ("recording without gaze", "Counts as absent."),
     "too-short": ("shorter than declared", "Used as far as it goes; the rest counts as absent."),
     "too-long": ("longer than declared", "Maps use all of it; series and movies are cut at the declared length."),

@@ -17,8 +17,8 @@ from gazeveil.release.release import Release
 
 STATEMENT_PAGE, STATEMENT_TEXT = "statement.html", "statement.txt"
 METHODS, EVIDENCE, REGISTRY_ENTRY = "methods.md", "evidence.html", "registry-entry.json"
-PARTS = "heatmap.parts.png"
-"""What a heatmap is made of, three maps side by side. Where a folder holds it, the statement's page shows it."""
+PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
+"""What a heatmap, or the mean of a movie, is made of, three maps side by side; shown by the statement's page, too."""
 
 
 def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
@@ -38,5 +38,5 @@ def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) ->
 
 def statement_page(statement: Statement, folder: Path) -> str:
     """Return the page for participants, with the picture of what the value is made of, where the folder holds one."""
-    parts = folder / PARTS
-    return statement.card(whole_page=True, picture=parts.read_bytes() if parts.is_file() else None)
+    parts = [folder / name for name in (PARTS, MOVIE_PARTS) if (folder / name).is_file()]
+    return statement.card(whole_page=True, picture=parts[0].read_bytes() if parts else None)

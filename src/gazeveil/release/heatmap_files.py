@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gaze.geometry import Geometry
+from gazeveil.gaze.video import frames_at
 from gazeveil.release import plots
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Stimulus
@@ -98,6 +101,14 @@ def arrays_of(estimate: Estimate) -> dict[str, NDArray[Any]]:
     return {name: values for name, values in found.items() if values is not None}
 
 
+def arrays_of_all(estimates: Sequence[Estimate]) -> dict[str, NDArray[Any]]:
+    """Return the same of several maps, one after the other; priors only where more is known than the noise."""
+    each = [arrays_of(estimate) for estimate in estimates]
+    names = [name for name in (each[0] if each else ()) if name != "prior" or "error_sd" in each[0]]
+    several = {"map": "maps", "prior": "priors"}
+    return {several.get(name, name): np.stack([arrays[name] for arrays in each]) for name in names}
+
+
 def interval(values: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the 95 % interval around the cells of a map; it ends at 0, for there is no less gaze than none."""
     return np.maximum(values - INTERVAL_SDS * sd, 0.0), values + INTERVAL_SDS * sd
@@ -140,15 +151,25 @@ def read_picture(path: Path, geometry: Geometry) -> NDArray[np.uint8]:
         InputError: If it is no picture, or of other proportions than the plane.
     """
     pixels = read_pixels(path)
-    if geometry.width_px is not None and geometry.height_px is not None:
-        wanted, found = geometry.width_px / geometry.height_px, pixels.shape[1] / pixels.shape[0]
-        if abs(wanted / found - 1) > 0.02:
-            raise InputError(
-                f"the picture is {pixels.shape[1]} x {pixels.shape[0]}, but the plane is "
-                f"{geometry.width_px:g} x {geometry.height_px:g}: other proportions",
-                hint="give the picture as it filled the screen",
-            )
+    check_proportions(pixels, geometry)
     return pixels
+
+
+def check_proportions(pixels: NDArray[np.uint8], geometry: Geometry) -> None:
+    """Refuse a picture, or a frame, of other proportions than the plane.
+
+    Raises:
+        InputError: If it has others.
+    """
+    if geometry.width_px is None or geometry.height_px is None:
+        return
+    wanted, found = geometry.width_px / geometry.height_px, pixels.shape[1] / pixels.shape[0]
+    if abs(wanted / found - 1) > 0.02:
+        raise InputError(
+            f"the picture is {pixels.shape[1]} x {pixels.shape[0]}, but the plane is "
+            f"{geometry.width_px:g} x {geometry.height_px:g}: other proportions",
+            hint="give the picture as it filled the screen",
+        )
 
 
 def picture_of(stimulus: Stimulus) -> NDArray[np.uint8] | None:
@@ -202,6 +223,25 @@ def said_of(stimulus: Stimulus) -> Saliency | None:
         return prior_map_of(stimulus)
     pixels = picture_of(stimulus)
     return None if pixels is None else Saliency.of(pixels)
+
+
+@lru_cache(maxsize=2)  # plans are made again and again, with another ε; a film takes a third of a second a frame
+def said_by_film(film: tuple[Path, str], screen: Geometry, times: tuple[float, ...]) -> tuple[Saliency, ...]:
+    """Return what the frames of a declared film say that are shown at some times.
+
+    Raises:
+        FileFormatError: If it is not the declared file, or no video.
+        InputError: If it is too short, or of other proportions than the screen.
+        MissingExtra: If OpenCV is not installed.
+    """
+    found: list[Saliency] = []
+    last: NDArray[np.uint8] | None = None
+    for frame in frames_at(checked_file(film), times):
+        if last is None:
+            check_proportions(frame, screen)
+        found.append(found[-1] if frame is last else Saliency.of(frame))
+        last = frame
+    return tuple(found)
 
 
 def prior_map_of(stimulus: Stimulus) -> Saliency | None:

@@ -265,6 +265,7 @@ def _stimulus(table: Table, common: Table | None) -> Stimulus:
         picture=_file(table, "picture"),
         areas=_file(table, "areas"),
         prior=_file(table, "prior"),
+        film=_file(table, "film"),
     )
     table.done()
     return found

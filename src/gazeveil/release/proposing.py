@@ -41,6 +41,7 @@ EXPOSED = Fraction(1, 100)
 """The number of participants times δ is at most this in a proposal."""
 
 PICTURES = (".png", ".jpg", ".jpeg")
+FILMS = (".mp4", ".mkv", ".webm", ".mov", ".avi")
 
 HEAD = """\
 The declaration of a study: the public facts that releases may use.
@@ -67,7 +68,7 @@ class Beside:
     """What is known beside the recordings.
 
     Attributes:
-        pictures: A folder with pictures, named as the stimuli are.
+        pictures: A folder with pictures and films, named as the stimuli are.
         areas: A folder with areas of interest, one ``NAME.json`` a stimulus.
         groups: The public group of participants.
         budget: Which account pays.
@@ -140,6 +141,7 @@ def propose(
             screen=screens[stimulus].with_sizes(**more.sizes),
             seconds=seconds,
             picture=_found(more.pictures, stimulus, PICTURES),
+            film=_found(more.pictures, stimulus, FILMS),
             areas=_found(more.areas, stimulus, (".json",)),
         )
         stimuli.append(proposed)

@@ -124,6 +124,7 @@ class Stimulus:
         picture: A file with the picture that filled the screen, and the SHA-256 of that file.
         areas: A file with areas of interest, and the SHA-256 of that file.
         prior: A file with a public map of where gaze is likely (``.npy``), and the SHA-256 of that file.
+        film: A file with the video that filled the screen from the first sample on, and the SHA-256 of that file.
         assumed: Which fields of the screen nobody declared: they are those of the usual screen.
     """
 
@@ -134,6 +135,7 @@ class Stimulus:
     picture: tuple[Path, str] | None = None
     areas: tuple[Path, str] | None = None
     prior: tuple[Path, str] | None = None
+    film: tuple[Path, str] | None = None
     assumed: tuple[str, ...] = ()
 
     __repr__ = brief
@@ -148,7 +150,7 @@ class Stimulus:
 
     def files(self) -> dict[str, tuple[Path, str]]:
         """Return the declared files, with their digests, by what they are."""
-        found = {"picture": self.picture, "areas": self.areas, "prior": self.prior}
+        found = {"picture": self.picture, "areas": self.areas, "prior": self.prior, "film": self.film}
         return {what: declared for what, declared in found.items() if declared is not None}
 
     def to_dict(self) -> dict[str, Any]:
@@ -346,13 +348,14 @@ class Study:
 
     def with_picture(self, name: str, picture: Path | None) -> Study:
         """Return the study with a picture declared for one stimulus; as it is if there is none."""
-        return self._with_file(name, "picture", picture)
+        return self.with_file(name, "picture", picture)
 
     def with_prior(self, name: str, prior: Path | None) -> Study:
         """Return the study with a map of likely gaze declared for one stimulus; as it is if there is none."""
-        return self._with_file(name, "prior", prior)
+        return self.with_file(name, "prior", prior)
 
-    def _with_file(self, name: str, what: str, path: Path | None) -> Study:
+    def with_file(self, name: str, what: str, path: Path | None) -> Study:
+        """Return the study with a file declared for one stimulus: its picture, areas, prior or film."""
         if path is None:
             return self
         from gazeveil.release.manifest import declared_file  # noqa: PLC0415  (knows this class)
@@ -431,9 +434,8 @@ class Study:
         wanted = None if stimuli is None else frozenset(stimuli)  # studies may have many
         chosen = [each for each in self.stimuli if wanted is None or each.name in wanted]
         people = self.participants
-        number = (
-            people.number if not people.secret else ("secret" if people.number is None else f"about {people.number}")
-        )
+        secret = "secret" if people.number is None else f"about {people.number}"
+        number = secret if people.secret else people.number
         values: dict[str, Any] = {
             "participants": number,
             "stimuli": [stimulus.to_dict() for stimulus in chosen],

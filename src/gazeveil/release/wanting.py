@@ -46,7 +46,11 @@ class Answer:
         asked, number = measurement.epsilon, self.plan.study.participants.number
         goal = f"{forecast.measure} = {self.want:g}"
         here = [] if measurement.per_participant else [f"{number:,} participants"]
-        here += [] if asked is None else [f"ε = {in_digits(exact(asked))} ({strength_of(exact(asked))})"]
+        here += (
+            []
+            if asked is None
+            else [f"ε = {in_digits(exact(asked))} ({strength_of(exact(asked), self.plan.study.neighbours)})"]
+        )
         lines = [f"with {' and '.join(here) or 'this mechanism'}: expected is {forecast.in_words()}"]
         if measurement.per_participant:
             lines.append("how many participants there are does not matter: each is released on their own")
@@ -60,7 +64,7 @@ class Answer:
             most = in_digits(MOST_ADVISED)
             lines.append(f"no ε up to {most} is enough for {goal} here, and more protects next to nothing")
         else:
-            strength = strength_of(self.epsilon)
+            strength = strength_of(self.epsilon, self.plan.study.neighbours)
             lines.append(f"ε = {in_digits(self.epsilon)} ({strength}) is enough for {goal} here")
         return lines
 
@@ -155,7 +159,8 @@ def advice(plan: Plan) -> str:
     """Say what would be worth its budget, where a plan is not: never an ε that one should not speak of."""
     options, answer = list(plan.measurement.alternatives()), enough(plan, _forecast(plan).floor)
     if answer.epsilon is not None:
-        options.append(f"an ε of {in_digits(answer.epsilon)} ({strength_of(answer.epsilon)})")
+        strength = strength_of(answer.epsilon, plan.study.neighbours)
+        options.append(f"an ε of {in_digits(answer.epsilon)} ({strength})")
     if answer.participants is not None:
         options.append(f"{answer.participants:,} participants")
     has_none = plan.measurement.epsilon is not None and answer.epsilon is None

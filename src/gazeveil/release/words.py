@@ -98,7 +98,7 @@ def _stimuli(stimuli: list[Mapping[str, Any]]) -> str:
     more = [f"on {len(screens):,} screen{'s' if len(screens) > 1 else ''}"] if screens else []
     if timed:
         more.append("with the time that each was shown" if timed == len(stimuli) else f"{timed:,} with their duration")
-    files = {kind: sum(kind in each for each in stimuli) for kind in ("picture", "areas")}
+    files = {kind: sum(kind in each for each in stimuli) for kind in ("picture", "film", "areas")}
     more += [
         f"{kind} declared" + (f" for {count:,}" if len(stimuli) > 1 else "") for kind, count in files.items() if count
     ]

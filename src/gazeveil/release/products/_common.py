@@ -11,6 +11,7 @@ from typing import Protocol
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact, in_digits
 from gazeveil.privacy.scale import IN_SHORT, strength_of
+from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.plan import Domain, Measurement
 from gazeveil.release.study import Stimulus, Study
@@ -29,9 +30,12 @@ class Aggregate(Measurement):
 
     def warnings(self) -> tuple[str, ...]:
         """Warn of an ε that guarantees little, by the one scale."""
-        amount = exact(self.mechanism.epsilon)
-        strength = strength_of(amount)
-        return () if strength.protects else (f"the guarantee of ε = {in_digits(amount)} is {strength}: ε {IN_SHORT}",)
+        amount, neighbours = exact(self.mechanism.epsilon), self.study.neighbours
+        strength = strength_of(amount, neighbours)
+        twice = f", about taking part, counts as ε = {in_digits(2 * amount)} and"
+        counted = twice if neighbours is Neighbours.ADD_REMOVE else ""
+        said = f"the guarantee of ε = {in_digits(amount)}{counted} is {strength}: ε {IN_SHORT}"
+        return () if strength.protects else (said,)
 
 
 class OneStimulus(Aggregate):

@@ -30,7 +30,16 @@ from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import HEATMAPS, HEATMAPS_WITH_PICTURES, Curve
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import MOST_DRAWN, PRIOR_MAPS, drawing_of, picture_of, said_of, table_of, write_map
+from gazeveil.release.heatmap_files import (
+    MOST_DRAWN,
+    PRIOR_MAPS,
+    arrays_of_all,
+    drawing_of,
+    picture_of,
+    said_of,
+    table_of,
+    write_map,
+)
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS, Domain
 from gazeveil.release.products._common import Aggregate, check_delta, least, number_of
@@ -146,9 +155,7 @@ class HeatmapsMeasurement(Aggregate):
         if value.maps:
             (folder / "stimuli").mkdir()
             arrays["stimuli"] = np.array(list(value.maps))
-            arrays["maps"] = np.stack([estimate.map for estimate in value.maps.values()])
-            arrays["noise_sd"] = np.stack([estimate.noise_sd for estimate in value.maps.values()])
-            arrays |= _errors(value)
+            arrays |= arrays_of_all(list(value.maps.values()))
         np.savez(folder / "heatmaps.npz", **arrays)  # compressed, noise would be a twentieth smaller, and cost seconds
         if self.mechanism.pictures:  # with what they said the maps can be decoded again
             said = {file_name(name): each.values for name, each in self.mechanism.pictures.items()}
@@ -201,19 +208,6 @@ def _curve(plan: StudyPlan) -> Curve:
 
 def _shares(value: StudyEstimate) -> dict[str, float]:
     return {name: estimate.data_share for name, estimate in value.maps.items()}
-
-
-def _errors(value: StudyEstimate) -> dict[str, Any]:
-    """Return what is known about errors of the maps, and the prior of each, where each was decoded on its own."""
-    estimates = list(value.maps.values())
-    if any(estimate.error_sd is None for estimate in estimates):
-        return {}
-    return {
-        "error_sd": np.stack([estimate.error_sd for estimate in estimates if estimate.error_sd is not None]),
-        "population_sd": np.stack([each.population_sd for each in estimates if each.population_sd is not None]),
-        "hot_spots": np.stack([estimate.hot_spots for estimate in estimates if estimate.hot_spots is not None]),
-        "priors": np.stack([estimate.prior for estimate in estimates]),
-    }
 
 
 def _said(study: Study, mechanism: PrivateHeatmaps, names: tuple[str, ...]) -> dict[str, Saliency]:

@@ -17,21 +17,36 @@ from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MovieEstimate, MoviePlan
+from gazeveil.aggregate.saliency import Saliency
+from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
 from gazeveil.release.calibrated import MOVIE
+from gazeveil.release.documents import MOVIE_PARTS
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
-from gazeveil.release.heatmap_files import PRIOR_MAPS, drawing_of, picture_of, said_of, table_of, write_map
+from gazeveil.release.heatmap_files import (
+    MOST_DRAWN,
+    PRIOR_MAPS,
+    arrays_of_all,
+    drawing_of,
+    picture_of,
+    said_by_film,
+    said_of,
+    table_of,
+    write_map,
+    write_parts,
+)
 from gazeveil.release.method import Method
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.release.products._common import OneStimulus, check_delta, number_of, one_stimulus
 from gazeveil.release.products._strategy_method import joint_method
+from gazeveil.release.shares import TOGETHER, Shares
 from gazeveil.release.sizing import with_usual_sizes
-from gazeveil.release.study import Study
+from gazeveil.release.study import Stimulus, Study
 from gazeveil.release.video import Frames, write_videos
 from gazeveil.types import IntArray, Tell
 
@@ -48,7 +63,10 @@ class MovieMeasurement(OneStimulus):
     """
 
     product: ClassVar[str] = "movie"
-    files: ClassVar[str] = "movie.npz and movie.parquet: a map for each bin of time, the noise in it, the mean"
+    files: ClassVar[str] = (
+        "movie.npz and movie.parquet: a map for each bin of time, its prior, the noise, hot spots, and 95 % intervals "
+        "for the map of these participants without noise and for the population they stand for; the mean over time"
+    )
     proof: ClassVar[str] = "whole-studies"
 
     study: Study
@@ -99,7 +117,7 @@ class MovieMeasurement(OneStimulus):
         if not pictures:
             return ""
         what = "the stimulus" if len(pictures) == 1 else "what was to be seen in each bin"
-        return f" The prior follows {what} ({', '.join(sorted({picture.said_by for picture in pictures}))})."
+        return f" The prior follows {what} ({self._said_by})."
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> IntArray:
         """Return the noisy sum."""
@@ -112,15 +130,8 @@ class MovieMeasurement(OneStimulus):
     def write(self, value: MovieEstimate, folder: Path, tell: Tell) -> dict[str, Any]:
         """Write the maps, a picture for each bin, and videos."""
         shown, drawn = self.shown, value.frames
-        np.savez_compressed(
-            folder / "movie.npz",
-            maps=drawn.maps,
-            noise_sd=drawn.noise_sd,
-            edges=value.edges,
-            mean=drawn.mean.map,
-            prior=drawn.mean.prior,
-            priors=np.empty(0) if drawn.priors is None else drawn.priors,
-        )
+        arrays = {**arrays_of_all(drawn.estimates), "edges": value.edges, "mean": drawn.mean.map}
+        np.savez_compressed(folder / "movie.npz", prior=drawn.mean.prior, **arrays)  # type: ignore[arg-type]
         if self.mechanism.pictures:  # with what they said the maps can be decoded again
             said = {f"{number:04d}": picture.values for number, picture in enumerate(self.mechanism.pictures)}
             np.savez_compressed(folder / PRIOR_MAPS, **said)  # type: ignore[arg-type]
@@ -128,14 +139,22 @@ class MovieMeasurement(OneStimulus):
         if plots.available():
             picture, drawing = picture_of(shown), drawing_of(shown.screen)
             write_map(drawn.mean, shown.screen, folder, "mean", picture, "private heatmap, mean over time")
+            write_parts(over_time(value), shown.screen, folder / MOVIE_PARTS, "private heatmaps, mean over time")
             (folder / "frames").mkdir()
             for number, (start, stop) in enumerate(_bins(value)):
                 tell(number, len(drawn.maps))
                 title = f"{start:g} to {stop:g} s"
-                place, name = folder / "frames", f"{number:04d}"
-                write_map(drawn.estimate(number), shown.screen, place, name, picture, title, drawing=drawing)
+                place, name, estimate = folder / "frames", f"{number:04d}", drawn.estimate(number)
+                write_map(estimate, shown.screen, place, name, picture, title, drawing=drawing)
+                if len(drawn.maps) <= MOST_DRAWN:
+                    write_parts(estimate, shown.screen, place / f"{name}.parts.png", title)
             write_videos(Frames.of(drawn.maps, value.edges, shown.screen, picture), folder, speed=self.speed)
-        about: dict[str, Any] = {"data_share": {"mean": drawn.mean.data_share, "bins": drawn.data_share.tolist()}}
+        each = self._shares(value)
+        about: dict[str, Any] = {
+            "data_share": {"mean": drawn.mean.data_share, "bins": drawn.data_share.tolist()},
+            TOGETHER: Shares.on_average(each).to_dict(),
+            "bins": [shares.to_dict() for shares in each],
+        }
         return about | ({"picture_share": drawn.picture_share} if self.mechanism.pictures else {})
 
     def frame(self, value: MovieEstimate) -> pl.DataFrame:
@@ -148,20 +167,44 @@ class MovieMeasurement(OneStimulus):
         return pl.concat(tables)
 
     def picture(self, value: MovieEstimate) -> bytes:
-        """Return the mean over time as a picture."""
-        title = f"private heatmap, mean over time: {self.stimulus}"
-        return plots.map_picture(value.frames.mean.map, self.shown.screen, title)
+        """Return what the maps are made of, in the mean over time, as a picture."""
+        mean, title = over_time(value), f"private heatmaps, mean over time: {self.stimulus}"
+        return plots.parts_picture(mean.prior, mean.map, None, self.shown.screen, title)
 
     def summary(self, value: MovieEstimate) -> tuple[str, ...]:
         """Say how much of the course is data."""
-        share = float(value.frames.data_share.mean())
-        moments = f"{share:.0%} of what sets a moment apart from the mean is data, the rest is likely course"
-        follows = f"{value.frames.picture_share:.0%} of the prior follows what was to be seen"
-        return (moments, follows) if self.mechanism.pictures else (moments,)
+        return Shares.on_average(self._shares(value)).in_words()
+
+    def shares(self, value: Any) -> Shares | None:
+        """Return how much of the maps is data, picture and prior; None for what somebody made of them since."""
+        return Shares.on_average(self._shares(value)) if isinstance(value, MovieEstimate) else None
+
+    def _shares(self, value: MovieEstimate) -> list[Shares]:
+        known = None if self.mechanism.pictures else value.frames.mean.map
+        return [Shares.of(estimate, self._said_by, known) for estimate in value.frames.estimates]
+
+    @property
+    def _said_by(self) -> str:
+        return ", ".join(sorted({picture.said_by for picture in self.mechanism.pictures}))
+
+
+def over_time(value: MovieEstimate) -> Estimate:
+    """Return the mean over time of the maps and of their priors."""
+    drawn = value.frames
+    prior = drawn.mean.prior if drawn.priors is None else drawn.priors.mean(axis=0)
+    return replace(drawn.mean, map=drawn.maps.mean(axis=0), prior=prior)
 
 
 def _bins(value: MovieEstimate) -> list[tuple[float, float]]:
     return list(zip(value.edges[:-1].tolist(), value.edges[1:].tolist(), strict=True))
+
+
+def _said(shown: Stimulus, mechanism: DynamicHeatmap) -> tuple[Saliency, ...]:
+    """Return what a study declares about gaze on a stimulus: its film bin by bin, else its map or picture."""
+    if shown.film is not None:
+        return said_by_film(shown.film, shown.screen, mechanism.middles(shown.seconds))
+    said = said_of(shown)
+    return () if said is None else (said,)
 
 
 @PRODUCTS.register(DynamicHeatmap.product)
@@ -173,8 +216,7 @@ def prepare(
         raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")
     name = one_stimulus(study, stimulus, "movie")
     if not mechanism.pictures and mechanism.follow_declared:
-        said = said_of(study.stimulus(name))
-        mechanism = replace(mechanism, pictures=() if said is None else (said,))
+        mechanism = replace(mechanism, pictures=_said(study.stimulus(name), mechanism))
     study = with_usual_sizes(study, [name], partial(Grid.of_degrees, cell_deg=mechanism.cell_deg))
     found = MovieMeasurement(study, mechanism, name, speed)
     check_delta(found.delta, study)
