@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from gazeveil.scene._opencv import opencv
 from gazeveil.scene.pixels import Pixels
 
-cv2 = pytest.importorskip("cv2", reason="OpenCV is not installed")
+pytest.importorskip("cv2", reason="OpenCV is not installed")
+cv2 = opencv()
 
 
 def write(path: Path, frames: Iterable[tuple[float, Pixels]], rate: float, code: str = "MJPG") -> Path:

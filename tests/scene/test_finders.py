@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionErr
 from gazeveil.gaze.predicted.backbone import is_installed
 from gazeveil.scene._detections import read_outputs
 from gazeveil.scene._shapes import densest
-from gazeveil.scene.context import SceneContext
 from gazeveil.scene.finder import FINDERS, Finder
 from gazeveil.scene.finders.onnx import Detector
 from gazeveil.scene.pixels import Pixels
@@ -66,9 +66,7 @@ def test_a_finder_answers_every_frame_with_boxes_inside_it(name: str, tmp_path: 
         assert len(found) <= MOST_REGIONS, what
         assert all(0 <= box.x0 < box.x1 <= 1 and 0 <= box.y0 < box.y1 <= 1 for box in found), what
         np.testing.assert_array_equal(frame, before)
-        reading = SceneContext(1920, 1080, find).see(0, frame)
-        assert reading is not None
-        assert (reading.regions, reading.radii) == (found, radii(found, 1920, 1080)), what
+        assert radii(found, 1920, 1080).small is not None or not found, what
 
 
 @pytest.mark.parametrize("name", FINDERS.names())
@@ -158,8 +156,7 @@ def test_faces_signs_and_things_of_painted_scenes_are_found_and_radii_come_near(
         found_share.append(same.any(axis=1).mean())
         right_share.append(same.any(axis=0).mean())
         ours, true = radii(regions, 320, 180), radii(as_regions(known), 320, 180)
-        assert ours.small and ours.large and true.small and true.large
-        ratios.append((ours.small / true.small, ours.large / true.large))
+        ratios.append([one / other for one, other in zip(astuple(ours), astuple(true), strict=True)])
     assert np.mean(found_share) > 0.5
     assert np.mean(right_share) > 0.5
     assert ((np.median(ratios, axis=0) > 0.75) & (np.median(ratios, axis=0) < 1.33)).all()
@@ -248,7 +245,10 @@ def test_outputs_of_detectors_are_read_by_their_shapes(layout: str) -> None:
         ({"boxes": CORNERS, "classes": np.array([1.0, 2, 3])}, "not known"),
         ({"boxes": CORNERS, "more": CORNERS.copy(), "scores": SCORES}, "not known"),
         ({"boxes": CORNERS, "scores": SCORES * 20 - 5}, "not from 0 to 1"),
-        ({"boxes": CENTRES[:, [2, 3, 0, 1]] * np.float32([3, 3, 1, 1]), "scores": SCORES}, "by their corners"),
+        (
+            {"boxes": CENTRES[:, [2, 3, 0, 1]] * np.array([3, 3, 1, 1], np.float32), "scores": SCORES},
+            "by their corners",
+        ),
     ],
 )
 def test_outputs_of_another_layout_are_refused_and_never_guessed(

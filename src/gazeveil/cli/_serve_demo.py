@@ -8,10 +8,10 @@ import asyncio
 import signal
 import sys
 import threading
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gazeveil.cli._browser import open_page
 from gazeveil.gateway.logs import Log
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
 
 
 async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
+    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
     from gazeveil.gateway.demo import play  # noqa: PLC0415
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -49,7 +50,7 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
             loop.add_reader(sys.stdin, lambda: _again(gateway))
 
     try:
-        await play(policy, log, stop, opened)
+        await play(policy, log, stop, opened, UNDO)
     finally:
         if not quiet:
             print("the demo is over; nothing of it was kept", flush=True)
@@ -66,4 +67,4 @@ def _show(link: str, *, to_open: bool, quiet: bool) -> None:
     if not quiet:
         print(f"open {link}\n  (works once, for ten minutes)", flush=True)
     if to_open:  # a browser that starts slowly must not hold up gaze
-        threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+        threading.Thread(target=open_page, args=(link,), daemon=True).start()

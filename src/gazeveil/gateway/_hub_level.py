@@ -11,7 +11,7 @@ from typing import Any
 from gazeveil.gateway._hub_knob import AS_WRITTEN, preset_of
 from gazeveil.gateway.policy import AppSetting, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS, Output
-from gazeveil.gateway.veiling import OFF
+from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF
 from gazeveil.samples.identification import table
 from gazeveil.samples.mechanism import KNOB, SampleMechanism
 from gazeveil.samples.space import Space
@@ -57,6 +57,9 @@ def level_of(
         "presets": [{"name": name, **_numbers(made)} for name, made in presets],
         "epsilon_at_most": _plain(app.epsilon_at_most),
         "window_at_least": None if followed else _plain(app.window_at_least),
+        "window_at_most": None
+        if followed or app.window_at_least is None
+        else _plain(app.window_at_most) or LONGEST_WINDOW_S,
         "radius_at_least": None if followed else _plain(app.radius_at_least),
         "follows_scene": app.follow_scene if followed else None,
         "looser_in_s": round(looser_in_s, 2),

@@ -38,8 +38,8 @@ EVERY_S: Final = 0.2
 MOST_TAPPED: Final = 4096
 MOST_POINTS: Final = 1200
 LEAST_POINTS: Final = 16
-PATIENCE_S: Final = 60.0
-"""How long the program may take; at first it has much to load."""
+PATIENCE_S: Final = 180.0
+"""How long the program may take; the very first time it compiles."""
 PAUSE_S: Final = 30.0
 """How long nothing is asked after an error."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from gazeveil.gateway import feeds
 from gazeveil.gateway.logs import Log
+from gazeveil.gateway.page_side import Undo
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
@@ -52,9 +53,11 @@ def demo_folder() -> Iterator[Path]:
                 os.environ[STATE] = before
 
 
-async def play(policy: Path, log: Log, stop: asyncio.Event, opened: Callable[[Gateway], None]) -> None:
-    """Run the demo until ``stop``; ``opened`` is called once it can be used."""
-    async with Gateway(read_policy(policy), log, create_ledger=True, demo=True) as gateway:
+async def play(
+    policy: Path, log: Log, stop: asyncio.Event, opened: Callable[[Gateway], None], undo: Undo | None = None
+) -> None:
+    """Run the demo until ``stop``; ``opened`` is called once it can be used; see `Gateway` for ``undo``."""
+    async with Gateway(read_policy(policy), log, create_ledger=True, undo=undo, demo=True) as gateway:
         opened(gateway)
         await stop.wait()
 

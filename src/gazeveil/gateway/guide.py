@@ -115,9 +115,15 @@ def _text(answers: Mapping[str, Any]) -> str:
         lines.append(f'listen = "127.0.0.1:{_port(app["listen"])}"')
     if app.get("output", "samples") != "samples":
         lines.append(f"output = {_quoted(app['output'], 'app.output')}")
+    space = space_of(screen(**size))
+    knobs = [_level(name, space).knob for name in LEVELS]
     lines += [f'veil = {{ preset = "{level}" }}', f"knob = {json.dumps(LEVELS)}"]
+    lines.append(f'epsilon_at_most = "{as_text(max(knob["epsilon"] for knob in knobs))}"')
+    lines.append(f'window_at_least = "{as_text(min(knob["window"] for knob in knobs))}"')
+    lines.append(f'window_at_most = "{as_text(max(knob["window"] for knob in knobs))}"')
+    lines.append(f'radius_at_least = "{as_text(min(knob["radius"] for knob in knobs))}px"')
     if budget is not None:
-        radius = _level(level, space_of(screen(**size))).knob["radius"]
+        radius = _level(level, space).knob["radius"]
         lines += ["", "[[budget]]", f"person = {_quoted(answers.get('person'), 'person')}"]
         lines += [f"epsilon_per_day = {_quoted(as_text(above_zero(budget, 'budget')), '')}"]
         lines += [f'radius = "{as_text(radius)}px"']

@@ -32,8 +32,8 @@ def window_of(lengths: Sequence[float], *, shortest: float, longest: float = LON
 
 
 def middle_of(values: FloatArray, weights: FloatArray) -> float:
-    """Return the weighted median: the least value at or below which half of the weight lies."""
+    """Return the weighted median; between two values, the larger one."""
     order = np.argsort(values)
     heavy = np.cumsum(weights[order])
-    place = int(np.searchsorted(heavy, heavy[-1] / 2))
-    return float(values[order[place]])
+    place = int(np.searchsorted(heavy, heavy[-1] / 2, side="right"))
+    return float(values[order[min(place, len(order) - 1)]])

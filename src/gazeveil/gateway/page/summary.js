@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the trails show, in words: for everybody below the pictures, and as the pictures' text alternative.
 import { byId, write } from "./dom.js";
+import { KEPT_S } from "./trail.js";
 import { seconds } from "./trails.js";
 
 const OVER_S = 2;
@@ -20,17 +21,17 @@ function read(trail, now) {
   return { rate: Math.round(points / OVER_S), head: trail.head(now) };
 }
 
-/** How far the points of a trail are from raw gaze at the same moment, on average, as a share of the width. */
+/** How far the points of a trail are from raw gaze of the same moment, on average, as a share of the width. */
 function distance(trail, raw, now, shape) {
   const truth = [];
-  raw.each(now, OVER_S, (age, x, y) => Number.isNaN(x) || truth.push([age, x, y]));
+  raw.each(now, KEPT_S, (age, x, y, t) => Number.isNaN(x) || truth.push([t, x, y]));
   if (truth.length < 10) return null;
   let sum = 0;
   let n = 0;
   let i = 0;
-  trail.each(now, OVER_S, (age, x, y) => {
-    if (Number.isNaN(x)) return;
-    while (i < truth.length - 1 && truth[i + 1][0] >= age) i++;
+  trail.each(now, OVER_S, (age, x, y, t) => {
+    if (Number.isNaN(x) || t < truth[0][0]) return;
+    while (i < truth.length - 1 && truth[i + 1][0] <= t) i++;
     sum += Math.hypot(x - truth[i][1], (y - truth[i][2]) * shape);
     n++;
   });
@@ -44,7 +45,7 @@ function words({ rate, head }, far, plane) {
 }
 
 /** Write the summaries; called now and then, never for each sample. */
-export function summarise(trails, app, plane, rawShown) {
+export function summarise(trails, app, plane, rawShown, filter) {
   const now = seconds();
   const shape = plane.height / plane.width;
   write(byId("raw-summary"), rawShown ? words(read(trails.raw, now), null, plane) : "Not shown.");
@@ -59,6 +60,7 @@ export function summarise(trails, app, plane, rawShown) {
       continue;
     }
     const far = rawShown ? distance(trail, trails.raw, now, shape) : null;
-    write(byId(`${kind}-summary`), words(read(trail, now), far, plane));
+    const told = words(read(trail, now), far, plane);
+    write(byId(`${kind}-summary`), kind === "undone" && filter ? `${told} Filter: ${filter}.` : told);
   }
 }
