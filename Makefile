@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# make demo    simulate a small study and open the report in demo/report.html
+# make demo    simulate a small study and write the report demo/report.html; says how to start the live demo
 # make test    lint, types and tests
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
@@ -24,13 +24,15 @@ setup: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gazeveil needs Python 3.11 or newer; name one with make PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[plots,accounting,picture,postgres,live,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[plots,accounting,picture,postgres,live,scene,onnx,dev]'
 	@touch $@
 
 demo: setup
 	$(BIN)/gazeveil demo --out demo
 
-test: lint types unit
+# Side by side: many tests wait for processes and sockets, and leave time to the others.
+test: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
+	@$(MAKE) --no-print-directory --jobs 3 lint types unit
 
 lint: setup
 	$(BIN)/ruff check .
@@ -53,9 +55,18 @@ $(VENV)/.attacks: $(VENV)/.installed
 		|| echo 'torch could not be installed: its tests are skipped'
 	@touch $@
 
-# One thread for linear algebra, or the workers fight over the cores.
-unit: setup $(VENV)/.spark $(VENV)/.attacks
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile
+# The control page is tested in a real browser: Debian's chromium, where it is there or may be installed.
+$(VENV)/.browser: $(VENV)/.installed
+	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium; } >/dev/null 2>&1 \
+		|| echo 'chromium could not be installed: the tests of the control page are skipped'; \
+	fi
+	@touch $@
+
+# One thread for linear algebra, or the workers fight over the cores; three workers for two cores, as some always wait.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, 3 * os.cpu_count() // 2))')
+unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

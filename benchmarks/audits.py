@@ -27,10 +27,17 @@ STORED = RESULTS / "audits.json"
 BEGIN, END = "<!-- audits: begin -->", "<!-- audits: end -->"
 
 TRIALS = 1_000_000
-FEWER = {"gateway-leases": 20_000, "clock-turned": 100_000, "held-ticks-turned": 100_000, "rotate": 100_000}
+FEWER = {
+    "gateway-leases": 20_000,
+    "gateway-scene": 20_000,
+    "clock-turned": 100_000,
+    "held-ticks-turned": 100_000,
+    "rotate": 100_000,
+}
 """How many trials there are of what takes a millisecond or more for all inputs of one.
 
-A lease is written to a file; the others run whole streams whose promise is changed, or several veils in turn."""
+A lease is written to a file, and a scene goes through a whole hub; the others run whole streams whose promise is
+changed, or several veils in turn."""
 CONFIDENCE = 0.99
 QUICK = 40_000
 """Trials with half the noise; a million, if these see no violation."""

@@ -67,7 +67,8 @@ SHARED = {
 }
 """Modules beside the rooms that anybody may import."""
 
-OPTIONAL = {"matplotlib", "dp_accounting", "psycopg", "torch", "pyspark", "cv2", "zmq", "pylsl", "starlette", "scipy"}
+OPTIONAL = {"matplotlib", "dp_accounting", "psycopg", "torch", "pyspark", "zmq", "pylsl", "starlette", "scipy"}
+OPTIONAL |= {"cv2", "mss", "onnxruntime"}
 HEAVY = {"numba", "polars", "numpy", "rich", "typer", "cryptography"}
 
 

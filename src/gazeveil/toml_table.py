@@ -158,6 +158,16 @@ class Table:
         """Return whether a field says ``allow``, the one thing that it may say."""
         return bool(self.choice(key, ("allow",), ""))
 
+    def readable(self, key: str) -> Path:
+        """Return a field that is the path of a file, which must be there and may be read."""
+        path = self.file.beside(self.text(key, expected="a file"))
+        try:
+            with path.open("rb"):
+                return path
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise self.wrong(key, "a file that can be read", f"{path}: {reason}") from None
+
     def table(self, key: str, default: Any = MISSING, expected: str = "a table") -> Table:
         """Return a field that is a table."""
         return Table(self.file, (*self.where, key), self.any(key, default, expected))

@@ -12,6 +12,9 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
+import urllib.request
+import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,6 +81,7 @@ def test_a_running_gateway_is_seen_steered_and_ends_cleanly(policy: Path, capsys
         assert run(["apps", "on", str(policy), "page"]) == 0
         assert run(["budget", str(policy)]) == 0
         assert "anna" in capsys.readouterr().out
+        _check_page(policy, capsys)
         assert run(["policy", "reload", str(policy)]) == 0
         assert "2 apps on 1 trackers" in capsys.readouterr().out
         process.send_signal(signal.SIGTERM)
@@ -87,6 +91,33 @@ def test_a_running_gateway_is_seen_steered_and_ends_cleanly(policy: Path, capsys
     events = [json.loads(line)["event"] for line in log.splitlines()]
     assert events[0] == "gateway started"
     assert events[-1] == "gateway stopped"
+    assert "#key=" not in told + log  # standard output is no terminal here
+
+
+def _check_page(policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Open the control page: the browser gets a private file, since anybody can read a command line."""
+    opened: list[str] = []
+
+    def browser(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(webbrowser, "open", browser)
+        patch.setenv("GAZEVEIL_STATE", str(policy.parent / "state"))
+        assert run(["page", str(policy)]) == 0
+    link = capsys.readouterr().out.splitlines()[0]
+    (file,) = [Path(urllib.parse.urlsplit(url).path) for url in opened]
+    assert file.stat().st_mode & 0o077 == 0
+    assert link in file.read_text()
+    assert run(["page", str(policy), "--json"]) == 0
+    link = json.loads(capsys.readouterr().out)["url"]
+    where, _, key = link.partition("#key=")
+    asked = urllib.request.Request(
+        f"{where}v1/page/session", json.dumps({"key": key}).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(asked, timeout=10) as answer:
+        assert json.load(answer)["token"].startswith("page.")
 
 
 def test_a_taken_port_is_told_in_short_and_the_policy_is_not_said(
@@ -142,6 +173,11 @@ def test_the_doctor_finds_a_taken_port_and_a_broken_policy(policy: Path, capsys:
     assert run(["doctor", str(policy)]) == 1
     assert "line 1" in capsys.readouterr().out
     assert run(["doctor"]) == 0
+
+
+def test_nobody_plays_a_tracker_in_a_protocol_that_no_app_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["track", "--simulate", "--protocol", "push"]) != 0
+    assert "no app reads 'push'" in capsys.readouterr().err
 
 
 def test_a_tracker_without_hardware_shows_simulated_gaze(capsys: pytest.CaptureFixture[str]) -> None:

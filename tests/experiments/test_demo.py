@@ -4,26 +4,44 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gazeveil import Corpus
 from gazeveil.cli.main import run
+from gazeveil.experiments.demo.live import SCREENSHOT
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    assert run(["demo", "--out", str(folder / "demo"), "--observers", "3", "--stimuli", "2", "--json"]) == 0
-    return folder / "demo"
+    out = tmp_path_factory.mktemp("demo") / "demo"
+    arguments = ["demo", "--out", str(out), "--stimuli", "2", "--json"]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert run([*arguments, "--observers", "2", "--sessions", "1"]) == 0
+        assert run([*arguments, "--observers", "3"]) == 0, "a second run replaces the first"
+    (out.parent / "told.txt").write_text(printed.getvalue())
+    return out
+
+
+def documents(text: str) -> list[dict[str, Any]]:
+    """Return the JSON documents that were printed one after the other."""
+    found, at = [], 0
+    while text[at:].strip():
+        document, at = json.JSONDecoder().raw_decode(text, at)
+        found.append(document)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return found
 
 
 class Checker(HTMLParser):
@@ -49,7 +67,8 @@ def test_the_report_is_one_whole_page_with_its_pictures_inside(demo: Path) -> No
     checker = Checker()
     checker.feed((demo / "report.html").read_text())
     assert checker.open == []
-    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3 + 1 + 1
+    assert checker.counts["img"] == 2 + 2 + 1 + 2 + 3 + 1 + 1 + SCREENSHOT.is_file()
+    assert "gazeveil serve --demo" in (demo / "report.html").read_text()
     assert all(source.startswith(("data:image/png;base64,", "#")) for source in checker.sources)
 
 
@@ -59,25 +78,11 @@ def test_the_corpus_of_the_demo_can_be_opened(demo: Path) -> None:
     assert corpus.observers == ["p001", "p002", "p003"]
 
 
-def test_the_demo_tells_programs_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [
-        "demo",
-        "--out",
-        str(tmp_path / "d"),
-        "--observers",
-        "2",
-        "--stimuli",
-        "1",
-        "--sessions",
-        "1",
-        "--json",
-    ]
-    assert run(arguments) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["recordings"] == 2
-    assert told["kappa"] > 0.4
-    assert Path(told["report"]).exists()
-    assert run(arguments) == 0, "a second run replaces the first"
+def test_the_demo_tells_programs_what_it_did(demo: Path) -> None:
+    first, second = documents((demo.parent / "told.txt").read_text())
+    assert (first["recordings"], second["recordings"]) == (2 * 2, 3 * 2 * 2)
+    assert second["kappa"] > 0.4
+    assert Path(second["report"]) == demo / "report.html"
 
 
 def test_the_demo_says_that_raw_gaze_promises_nothing(demo: Path) -> None:

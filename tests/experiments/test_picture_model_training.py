@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gazeveil.aggregate import predicted
-from gazeveil.aggregate.predicted.backbone import PACKAGE, is_installed
-from gazeveil.aggregate.predicted.readout import CELL
 from gazeveil.cli.main import run
+from gazeveil.gaze.predicted.backbone import PACKAGE, is_installed
+from gazeveil.gaze.predicted.readout import CELL
 
 SHIPPED = Path(predicted.__file__).with_name("readout.npz")
 pytest.importorskip("torch")

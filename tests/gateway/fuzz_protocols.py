@@ -23,15 +23,16 @@ from pathlib import Path
 from gazeveil.cli.policy import EXAMPLE
 from gazeveil.errors import FileFormatError, WireError
 from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, Shown
 from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
+from gazeveil.gateway.protocols._pushing import Conversation
 from gazeveil.gateway.protocols._websocket_text import _mute, _websockets
 from gazeveil.gateway.protocols.gazepointer import GazePointerSource
 from gazeveil.gateway.protocols.lsl import Channel
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
 from tests.gateway.loopback import SCREEN
-from tests.gateway.test_protocol_contract import RICH, joined
+from tests.gateway.test_protocol_contract import RICH, SENT, joined
 from tests.gateway.test_protocol_pupil import gaze
 from tests.gateway.transcript import FOLDER, read
 
@@ -59,7 +60,10 @@ class Parser:
 def parsers() -> Iterator[Parser]:
     """Both ends of every registered protocol, and the reader of policies."""
     for protocol in PROTOCOLS:
-        if protocol.transport == "tcp":
+        if protocol.listener is not None:
+            yield Parser(f"{protocol.name} source", _listener(protocol, 2), SENT[protocol.name](_SAID)[2:])
+            yield Parser(f"{protocol.name} handshake", _listener(protocol, 0), SENT[protocol.name](_SAID)[:3])
+        elif protocol.transport == "tcp":
             yield Parser(f"{protocol.name} source", _tcp_source(protocol), [RICH[protocol.name](), _shown(protocol)])
             yield Parser(f"{protocol.name} sink", _tcp_sink(protocol), _heard(protocol))
             if protocol.name == "websocket":
@@ -69,10 +73,47 @@ def parsers() -> Iterator[Parser]:
             yield Parser(f"{protocol.name} sink", _zmq_sink(protocol), [b"SUB_PORT", b"T 0.0", b"t", b"R name", b"v"])
         else:
             yield Parser(f"{protocol.name} source", _lsl_source(protocol), [b"\x3f\xd0" + bytes(6)] * 2)
+    yield Parser("push texts", _push_texts, [text.encode() for text in _SAID])
     over_web = replace(PROTOCOLS["gazepointer"], source=lambda plane: GazePointerSource(plane, "websocket"))
     yield Parser("gazepointer source over WebSocket", _tcp_source(over_web), [_shown(over_web)])
     yield Parser("gazepointer sink over WebSocket", _tcp_sink(over_web), _heard(over_web))
     yield Parser("policy", _policy, [EXAMPLE.encode()], share=100)
+
+
+_SAID = [
+    '{"token": "right"}',
+    *(f'{{"t": {n / 10}, "x": 0.25, "y": 0.75}}' for n in range(4)),
+    '[{"t": 0.5, "x": 0, "y": 1}, {"t": 0.6, "x": null, "y": null}]',
+]
+
+
+def _listener(protocol: Protocol, said: int) -> Callable[[], Callable[[bytes], object]]:
+    """A listener that has already heard so many messages: the request, and the token."""
+
+    def make() -> Callable[[bytes], object]:
+        assert protocol.listener is not None
+        source, now = protocol.listener(SCREEN, Gate("right")), iter(range(1 << 30))
+        source.connected(0.0)
+        for data in SENT[protocol.name](_SAID)[:said]:
+            source.received(data, 0.0)
+
+        def feed(data: bytes) -> object:
+            found = source.received(data, next(now) / 10)
+            source.data_to_send()
+            if source.ended:
+                raise WireError("it ended")
+            return found
+
+        return feed
+
+    return make
+
+
+def _push_texts() -> Callable[[bytes], object]:
+    """What a sender says, without the frames, whose masks would hide what is spoilt."""
+    talk, now = Conversation(SCREEN, Gate("right")), iter(range(1 << 30))
+    talk.heard(_SAID[0], 0.0)
+    return lambda data: talk.heard(data.decode("utf-8", "surrogateescape"), next(now) / 10)
 
 
 def _tcp_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:

@@ -20,7 +20,7 @@ import pytest
 
 from tests.taps.raw import Canaries, Gaze, Points
 from tests.taps.search import LOOSER, Found, _pairs, names, search
-from tests.taps.world import EVERY, NEEDS
+from tests.taps.world import EVERY, NEEDS, SENDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 for _package in ("starlette", "uvicorn", "prometheus_client", "websockets"):
@@ -50,9 +50,11 @@ def apps(heard: dict[str, Any], protocol: str, by: str, *, veiled: bool) -> list
     return found
 
 
-@PROTOCOLS
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("by", ["tracker", "protocol"])
+@pytest.mark.parametrize(
+    ("protocol", "by"),
+    [*((name, "protocol") for name in EVERY), *((name, "tracker") for name in (*EVERY, *SENDERS))],
+)
 def test_nothing_raw_leaves(heard: dict[str, Any], protocol: str, by: str) -> None:
     for one in apps(heard, protocol, by, veiled=True):
         found = one["found"]

@@ -14,17 +14,25 @@ import pytest
 
 from gazeveil.errors import BudgetExceeded, InputError, OptionError, UnknownName
 from gazeveil.gateway._control_description import OPENAPI
-from gazeveil.gateway.control import ControlServer, control_app, token_in
+from gazeveil.gateway._tokens import token_in
+from gazeveil.gateway.control import ControlServer, control_app
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.scenes import Watcher
 
 starlette = pytest.importorskip("starlette.testclient")
 TOKEN = "a-token-for-the-test"
 OURS = {"Authorization": f"Bearer {TOKEN}", "Host": "127.0.0.1:7380"}
 
 
+class FakePage:
+    async def close(self) -> None:
+        return
+
+
 class Fake:
     def __init__(self) -> None:
+        self.page: Any = FakePage()
         self.asked: list[Any] = []
         self.turned_away: list[tuple[str, str]] = []
 
@@ -49,6 +57,13 @@ class Fake:
         self.asked.append((tracker, person))
         return {"name": tracker}
 
+    def app(self, name: str) -> dict[str, Any]:
+        return {"name": name}
+
+    async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
+        self.asked.append((tracker, kind))
+        return {"kind": kind}
+
     async def reload(self) -> dict[str, Any]:
         self.asked.append("reload")
         return self.status()
@@ -58,6 +73,9 @@ class Fake:
 
     def exposition(self) -> tuple[bytes, str]:
         return exposition(Meters(), self.status())
+
+    def watcher(self, tracker: str) -> Watcher:
+        raise UnknownName(f"no tracker called {tracker!r} has a scene")
 
 
 @pytest.fixture

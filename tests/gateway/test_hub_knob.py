@@ -164,11 +164,14 @@ def test_a_longer_window_also_reaches_back_before_a_veil_that_was_replaced() -> 
 
 
 def test_a_gateway_that_starts_is_quiet_for_any_window_that_a_knob_may_have_had_before() -> None:
-    for knob, quiet in (({"knob": ("lphu", "hplu")}, 2.0), ({"window_at_least": Fraction(1, 2)}, 10.0)):
+    free, limited = {"window_at_least": Fraction(1, 2)}, {"window_at_most": Fraction(3)}
+    for knob, quiet in (({"knob": ("lphu", "hplu")}, 2.0), (free, 10.0), (free | limited, 3.0)):
         bench = Bench(policy(app(veil="lphu", **knob)))
         began = bench.device
         bench.gaze(12)
-        assert bench.seen["game"].shown[0].t > began + quiet
+        assert began + quiet < bench.seen["game"].shown[0].t < began + quiet + 0.2
+    with pytest.raises(OptionError, match="more than 3 s"):
+        bench.hub.turn("game", now=bench.now, window="3.5")
 
 
 SLOW, FAST = ({"mechanism": "clock", "epsilon": 1, "window": w, "radius": 90} for w in (10, 1))

@@ -187,7 +187,7 @@ BROKEN = [
     ('edge = "reflect"', 'edge = "bounce"', 38, ["app.veil.edge", "clamp, reflect, leave"]),
     ('output = "samples"', 'output = "hits"', 23, ["app.areas", "found nothing"]),
     ('output = "samples"', 'output = "pixels"', 29, ["samples, fixations, hits"]),
-    ('output = "samples"', 'areas = "areas.json"', 29, ["no areas"]),
+    ('output = "samples"', 'output = "fixations"\nareas = "areas.json"', 30, ["no areas"]),
     ("rate_hz = 60", "rate_hz = 0", 30, ["app.rate_hz"]),
     ('"hplu"]', '"hplo"]', 31, ["app.knob", "did you mean 'hplu'"]),
     ('"hplu"]', '"off"]', 31, ["app.knob", "a veil that stays on"]),

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from gazeveil.errors import PrivacyError
-from gazeveil.gateway.protocol import PROTOCOLS, Output, Protocol, Shown, Sink, Source
+from gazeveil.errors import PrivacyError, WireError
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Output, Protocol, PushedSource, Shown, Sink, Source
 from gazeveil.gateway.protocols._dotnet import packed
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample, _fixation, _hit, _sample
 from tests.gateway.loopback import SCREEN
@@ -25,6 +25,10 @@ for _package in ("msgspec", "websockets"):
     pytest.importorskip(_package)
 
 EVERY = pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=PROTOCOLS.names())
+TWO_SIDED = [protocol for protocol in PROTOCOLS if protocol.source and protocol.sink]
+BOTH_SIDES = pytest.mark.parametrize("protocol", TWO_SIDED, ids=[protocol.name for protocol in TWO_SIDED])
+LISTENERS = [protocol for protocol in PROTOCOLS if protocol.listener]
+LISTENING = pytest.mark.parametrize("protocol", LISTENERS, ids=[protocol.name for protocol in LISTENERS])
 OUTPUTS = pytest.mark.parametrize(
     ("protocol", "output"),
     [(protocol, output) for protocol in PROTOCOLS for output in sorted(protocol.outputs)],
@@ -131,9 +135,9 @@ def shown_fields(protocol: Protocol, output: Output) -> set[str]:
 
 
 def test_the_protocols_that_are_promised_are_there() -> None:
-    promised = {"opengaze", "pupil", "lsl", "eyetribe", "gazepointer", "websocket", "jsonlines"}
+    promised = {"opengaze", "pupil", "lsl", "eyetribe", "gazepointer", "websocket", "jsonlines", "push"}
     assert promised <= set(PROTOCOLS.names())
-    assert all(protocol.source and protocol.sink for protocol in PROTOCOLS)
+    assert {protocol.name for protocol in (*TWO_SIDED, *LISTENERS)} == set(PROTOCOLS.names())
 
 
 @EVERY
@@ -176,7 +180,7 @@ def test_no_field_off_the_list_leaves(protocol: Protocol, output: Output) -> Non
     assert found <= set(protocol.leaves)
 
 
-@EVERY
+@BOTH_SIDES
 def test_a_source_understands_its_own_sink(protocol: Protocol) -> None:
     points = [(100.0 + 37.5 * i, 900.0 - 61.25 * i) for i in range(12)]
     found = carried(protocol, [_sample(1.0 + i / 60, *point) for i, point in enumerate(points)])
@@ -186,7 +190,7 @@ def test_a_source_understands_its_own_sink(protocol: Protocol) -> None:
         assert math.hypot(sample.x - x, sample.y - y) < 0.75  # the coarsest of them counts in whole pixels
 
 
-@EVERY
+@BOTH_SIDES
 def test_a_missing_point_is_missing_at_the_other_end(protocol: Protocol) -> None:
     found = carried(protocol, [_sample(1.0, 480.0, 270.0), _sample(1.1, math.nan, math.nan)])
     assert [math.isnan(sample.x) for sample in found] in ([False, True], [False])  # or says nothing at all
@@ -239,7 +243,77 @@ def test_of_all_that_a_tracker_sends_a_source_keeps_time_and_point(name: str) ->
 
 
 def test_every_protocol_over_tcp_has_a_rich_stream_here() -> None:
-    assert set(RICH) == {protocol.name for protocol in PROTOCOLS if protocol.transport == "tcp"}
+    assert set(RICH) == {protocol.name for protocol in TWO_SIDED if protocol.transport == "tcp"}
+
+
+def _over_websocket(texts: Sequence[str]) -> list[bytes]:
+    from websockets.client import ClientProtocol
+    from websockets.protocol import State
+    from websockets.uri import parse_uri
+
+    client = ClientProtocol(parse_uri("ws://127.0.0.1/"))
+    client.send_request(client.connect())
+    said = client.data_to_send()
+    client.state = State.OPEN
+    for text in texts:
+        client.send_text(text.encode())
+        said.append(b"".join(client.data_to_send()))
+    return said
+
+
+SENT: dict[str, Callable[[Sequence[str]], list[bytes]]] = {"push": _over_websocket}
+"""For every protocol in which gaze is sent to the gateway: what a sender sends to say some texts."""
+
+_TOKEN = '{"token": "right"}'
+_CLEAN = [f'{{"t": {n / 10}, "x": 0.25, "y": 0.75}}' for n in range(20)]
+
+
+def sent(protocol: Protocol, texts: Sequence[str], gate: Gate | None = None) -> tuple[PushedSource, list[RawSample]]:
+    """What a listener makes of some texts, said ten times a second."""
+    assert protocol.listener is not None
+    source, found = protocol.listener(SCREEN, gate or Gate("right")), []
+    source.connected(0.0)
+    for n, data in enumerate(SENT[protocol.name](texts)):
+        found += source.received(data, n / 10)
+    return source, found
+
+
+def test_every_protocol_that_listens_has_a_sender_here() -> None:
+    assert set(SENT) == {protocol.name for protocol in LISTENERS}
+
+
+@LISTENING
+def test_a_listener_lets_nothing_in_before_the_token(protocol: Protocol) -> None:
+    source, found = sent(protocol, [_TOKEN, *_CLEAN])
+    assert source.admitted
+    assert {(type(sample), sample.x, sample.y) for sample in found} == {(RawSample, 480.0, 810.0)}
+    for first in ('{"token": "wrong"}', _CLEAN[0], '{"token": ""}'):
+        source, found = sent(protocol, [])
+        refused, *later = SENT[protocol.name]([first, _TOKEN, *_CLEAN])[1:]
+        with pytest.raises(WireError):
+            source.received(refused, 0.0)
+        for n, data in enumerate(later):
+            found += source.received(data, n / 10)
+        assert (source.admitted, source.ended, source.refused_token, found) == (False, True, True, [])
+
+
+@LISTENING
+def test_a_listener_refuses_what_else_a_sender_may_tell(protocol: Protocol) -> None:
+    for told in ('"pupil": 31.415', '"left": {"x": 1}', '"confidence": 1', '"unit": "px"'):
+        with pytest.raises(WireError) as refused:
+            sent(protocol, [_TOKEN, f'{{"t": 1, "x": 0.5, "y": 0.5, {told}}}'])
+        assert "31.415" not in str(refused.value)
+
+
+@LISTENING
+def test_a_listener_says_only_what_is_on_its_list(protocol: Protocol) -> None:
+    source, _ = sent(protocol, [_TOKEN])
+    said = source.data_to_send()
+    with pytest.raises(WireError):
+        source.received(SENT[protocol.name](["31.415"])[-1], 1.0)
+    said += source.data_to_send()
+    assert {"ok", "error"} <= fields_in(said) <= set(protocol.leaves)
+    assert b"31.415" not in said
 
 
 WITHOUT_EXTRAS = """
@@ -253,13 +327,16 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 from gazeveil.errors import MissingExtra
 from gazeveil.gateway.plane import Plane
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
 from gazeveil import screen
 
 plane = Plane(screen(1920, 1080))
 for protocol in PROTOCOLS:
     try:
-        protocol.sink(Shown(plane)), protocol.source(plane)
+        if protocol.listener:
+            protocol.listener(plane, Gate("token"))
+        else:
+            protocol.sink(Shown(plane)), protocol.source(plane)
     except MissingExtra as missing:
         print(protocol.name, "needs", missing.extra)
     else:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make taps``: a tap on every app of a running gateway, for every protocol as tracker and as app.
 
-Seven trackers that send all that real ones send, ``gazeveil serve``, and apps on real sockets. Each round pairs them
-anew, so that after seven rounds every protocol has been read from every other. It ends with 1 if anything raw was
+Trackers that send all that real ones send, ``gazeveil serve``, and apps on real sockets. Each round pairs them
+anew, so that after all rounds every protocol has been read from every other. It ends with 1 if anything raw was
 found in what an app heard, in the gateway's log, in its ledger or in what it tells its owner.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.taps.search import Found
-from tests.taps.world import EVERY, Round, available
+from tests.taps.world import EVERY, SENDERS, Round, available
 
 MOST_BY_CHANCE = 0.01
 """Raw points that chance alone may be expected to show to the apps of one protocol in six minutes; longer runs more."""
@@ -29,7 +29,7 @@ MOST_BY_CHANCE = 0.01
 async def main(given: argparse.Namespace) -> dict[str, Any]:
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # takes the gateway along
-    protocols = tuple(name for name in available() if name in (given.only or EVERY))
+    protocols = tuple(name for name in available() if name in (given.only or (*EVERY, *SENDERS)))
     rounds = given.rounds or len(protocols)
     seconds = given.seconds or 60 * given.minutes / rounds
     heard, told, lines, rude, clean_stops = [], Found(), 0, 0, 0
@@ -107,7 +107,7 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, help="of each round, instead of minutes")
     parser.add_argument("--rounds", type=int, help="as many as there are protocols, unless given")
     parser.add_argument("--shift", type=int, default=0, help="how the first round pairs protocols")
-    parser.add_argument("--only", action="append", choices=EVERY, help="only these protocols; repeat it")
+    parser.add_argument("--only", action="append", choices=(*EVERY, *SENDERS), help="only these protocols; repeat it")
     parser.add_argument("--rate-hz", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hearing", action="store_true", help="also run apps without a veil, to show that taps hear")

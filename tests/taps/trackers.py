@@ -13,6 +13,7 @@ import contextlib
 import json
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 from gazeveil.gateway.protocols._dotnet import packed
@@ -32,6 +33,8 @@ class Tracker:
         self.gaze = Gaze(self.random)
         self.port = 0
         self.rude = 0
+        self.token_file: Path | None = None
+        """Where a sender finds its token."""
         self._count = 0
 
     @property
@@ -260,6 +263,55 @@ class WebSocket(JsonLines):
             await connection.wait_closed()
         finally:
             self._sockets.discard(connection)
+
+
+class Push(Tracker):
+    """A sender: it connects to the gateway, shows its token and sends. Any field too many would be refused."""
+
+    protocol = "push"
+
+    def __init__(self, canaries: Canaries, seed: int, rate_hz: float = 120.0) -> None:
+        super().__init__(canaries, seed, rate_hz)
+        self._socket: Any = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        self._task = asyncio.create_task(self._connect())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def send(self) -> None:
+        x, y = self.gaze.next()
+        self._say(json.dumps({"t": monotonic(), "x": x, "y": y}))
+
+    def offend(self) -> None:
+        x, y = self.gaze.next()
+        self._say(json.dumps({"t": monotonic(), "x": x, "y": y, self.word("garbage"): self.number("garbage")}))
+
+    def _say(self, text: str) -> None:
+        from websockets.asyncio.server import broadcast
+
+        if self._socket is not None:
+            broadcast([self._socket], text)
+
+    async def _connect(self) -> None:
+        """Connect again and again: the gateway may not listen yet, and hangs up after an offence."""
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import WebSocketException
+
+        while True:
+            with contextlib.suppress(OSError, WebSocketException):
+                token = self.token_file.read_text().strip() if self.token_file else ""
+                async with connect(f"ws://127.0.0.1:{self.port}") as socket:
+                    await socket.send(json.dumps({"token": token}))
+                    await socket.recv()
+                    self._socket = socket
+                    await socket.wait_closed()
+            self._socket = None
+            await asyncio.sleep(0.05)
 
 
 def _pixels(point: tuple[float, float]) -> dict[str, float]:

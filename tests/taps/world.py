@@ -26,7 +26,15 @@ from tests.taps.raw import HEIGHT, SCREEN, WIDTH, Canaries, Points, monotonic
 from tests.taps.search import Found, search
 
 EVERY = ("opengaze", "eyetribe", "gazepointer", "websocket", "jsonlines", "pupil", "lsl")
-NEEDS = {"pupil": ("zmq", "msgspec"), "lsl": ("pylsl",), "websocket": ("websockets",), "gazepointer": ("websockets",)}
+NEEDS = {
+    "pupil": ("zmq", "msgspec"),
+    "lsl": ("pylsl",),
+    "websocket": ("websockets",),
+    "gazepointer": ("websockets",),
+    "push": ("websockets",),
+}
+SENDERS = ("push",)
+"""Trackers that connect to the gateway; no app speaks these."""
 COUNT_UPWARDS = {"pupil", "lsl"}
 SEARCH_EVERY_S = 0.25
 ASK_EVERY_S = 1.0
@@ -44,7 +52,7 @@ def available() -> tuple[str, ...]:
         import pylsl
 
         pylsl.set_config_content(LSL_ON_THIS_MACHINE)
-    return tuple(name for name in EVERY if all(find_spec(package) for package in NEEDS.get(name, ())))
+    return tuple(name for name in (*EVERY, *SENDERS) if all(find_spec(package) for package in NEEDS.get(name, ())))
 
 
 class Round:
@@ -79,8 +87,12 @@ class Round:
         self._control = self._free_port()
         self._gateway: subprocess.Popen[bytes] | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        for name in set(protocols) & set(SENDERS):
+            self.trackers[name].port = self._free_port()
+            self.trackers[name].token_file = folder / f"{name}.token"
+        sinks = [name for name in protocols if name not in SENDERS] or ["websocket"]
         for number, tracker in enumerate(protocols):
-            sink = protocols[(number + shift) % len(protocols)]
+            sink = sinks[(number + shift) % len(sinks)]
             for output in sorted(PROTOCOLS[sink].outputs):
                 self._plan(tracker, sink, output, veiled=True)
             if hearing:
@@ -201,7 +213,8 @@ class Round:
         control = f'version = 1\n[gateway]\nledger = "ledger.sqlite"\ncontrol = "127.0.0.1:{self._control}"\n'
         parts = [control + 'token_file = "control.token"\nlease_s = 10\n']
         for name, tracker in self.trackers.items():
-            where = f'stream = "{tracker.stream}"' if name == "lsl" else f'address = "127.0.0.1:{tracker.port}"'
+            key = "listen" if name in SENDERS else "address"
+            where = f'stream = "{tracker.stream}"' if name == "lsl" else f'{key} = "127.0.0.1:{tracker.port}"'
             parts.append(f'[[tracker]]\nname = "{name}"\nprotocol = "{name}"\n{where}\nperson = "p-{name}"\n')
             parts.append(f"screen = {_SCREEN}\n")
         for one in {heard.app: heard for heard in self.heard}.values():
@@ -230,7 +243,7 @@ def _tracker_class(name: str) -> type[tcp.Tracker]:
         from tests.taps.message_trackers import Lsl, Pupil
 
         return Pupil if name == "pupil" else Lsl
-    kinds = (tcp.OpenGaze, tcp.EyeTribe, tcp.GazePointer, tcp.JsonLines, tcp.WebSocket)
+    kinds = (tcp.OpenGaze, tcp.EyeTribe, tcp.GazePointer, tcp.JsonLines, tcp.WebSocket, tcp.Push)
     return next(kind for kind in kinds if kind.protocol == name)
 
 

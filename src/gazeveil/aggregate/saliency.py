@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a picture draws the gaze, from its pixels alone.
 
-With the extra ``picture`` installed a small model of ours says it (`gazeveil.aggregate.predicted`). Without it there is
+With the extra ``picture`` installed a small model of ours says it (`gazeveil.gaze.predicted`). Without it there is
 what stands out from the picture's own average spectrum: the spectral residual (Hou and Zhang 2007) of lightness and of
 two opponent colours, at two scales. A map of the user's own can take their place. The picture is public and no gaze is
 looked at, so this costs no privacy. It is a guess: `gazeveil.aggregate.models` offers it as some models among others,
@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.aggregate.grid import Grid
-from gazeveil.aggregate.predicted.backbone import is_installed
-from gazeveil.aggregate.predicted.readout import content_of, readout_digest
 from gazeveil.aggregate.render import render
 from gazeveil.blas import one_thread
 from gazeveil.errors import InputError
+from gazeveil.gaze.predicted.backbone import is_installed
+from gazeveil.gaze.predicted.readout import content_of, readout_digest
 from gazeveil.types import FloatArray
 
 PREDICTED = "picture model 1"

@@ -31,7 +31,12 @@ def command_app(**options: Any) -> typer.Typer:
 
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object on standard output."""
-    print(json.dumps(_plain(values), ensure_ascii=False, allow_nan=False))
+    print(json_text(values))
+
+
+def json_text(values: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return values as JSON: what is not a number is null."""
+    return json.dumps(_plain(values), ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def print_error(error: GazeveilError, *, as_json: bool) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -37,3 +38,5 @@ def demo(
         f"kappa {result['kappa']:.2f}"
     )
     print(f"look at {result['report']}")
+    command = sys.argv[0] if Path(sys.argv[0]).stem == "gazeveil" else "gazeveil"
+    print(f"then play with live gaze, your mouse as an eye: {command} serve --demo")

@@ -26,6 +26,8 @@ app = command_app()
 EXTRAS = {
     "live": ("msgpack", "msgspec", "prometheus_client", "pylsl", "zmq", "starlette", "uvicorn", "websockets"),
     "plots": ("matplotlib",),
+    "scene": ("cv2", "mss"),
+    "onnx": ("onnxruntime",),
     "attacks": ("torch", "sklearn", "skimage", "pywt"),
     "spark": ("pyspark",),
     "postgres": ("psycopg",),
@@ -107,6 +109,10 @@ def _policy(path: Path) -> Iterator[Finding]:
     for app_setting in policy.apps:
         if app_setting.listen is not None:
             yield _door(f"app {app_setting.name}", app_setting.listen)
+    for tracker in policy.trackers:
+        for setting in (tracker, *tracker.sources):
+            if setting.inlet is not None:
+                yield _door(f"tracker {tracker.name}", setting.inlet.listen)
     if policy.control is not None:
         yield _door("control API", policy.control)
     yield from _ways(policy, None)

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from gazeveil.cli import (
+    _experiment_attributes,
+    _experiment_datasets,
     _experiment_features,
     _experiment_forecast,
     _experiment_identify,
     _experiment_picture,
+    _experiment_scanpaths,
     _experiment_veils,
 )
 from gazeveil.cli._experiment_trust import EVERY, TrustOptions, trust
@@ -190,4 +193,19 @@ app.command("identify", epilog="Example: `gazeveil experiment identify --experim
 )
 app.command("picture-model", epilog="Example: `gazeveil experiment picture-model sets --out readout.npz`")(
     _experiment_picture.experiment_picture_model
+)
+app.command("scanpaths", epilog="Example: `gazeveil experiment scanpaths --veils none,mpmu --people 6 --scenes 2`")(
+    _experiment_scanpaths.experiment_scanpaths
+)
+app.command("membership", epilog="Example: `gazeveil experiment membership --products heatmap --releases 50`")(
+    _experiment_datasets.experiment_membership
+)
+app.command("reconstruction", epilog="Example: `gazeveil experiment reconstruction --people 6 --no-movies`")(
+    _experiment_datasets.experiment_reconstruction
+)
+app.command("attributes", epilog="Example: `gazeveil experiment attributes --sets simulated --veils none,mpmu`")(
+    _experiment_attributes.experiment_attributes
+)
+app.command("geometry", epilog="Example: `gazeveil experiment geometry --data shared/data`")(
+    _experiment_attributes.experiment_geometry
 )

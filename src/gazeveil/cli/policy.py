@@ -30,7 +30,7 @@ token_file = "control.token"
 
 [[tracker]]
 name = "desk"
-protocol = "simulate"       # for a real one: opengaze, eyetribe, pupil, lsl, gazepointer, websocket, jsonlines
+protocol = "simulate"       # for a real one: opengaze, eyetribe, pupil, lsl, gazepointer, websocket, jsonlines, push
 person = "anna"
 screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
 
@@ -108,9 +108,12 @@ def in_words(policy: Policy) -> list[str]:
     lines = []
     for tracker in policy.trackers:
         where = f" at {tracker.address}" if tracker.address else ""
+        where = f" to {tracker.inlet.listen}" if tracker.inlet else where
         lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, {tracker.person} sits before it")
         if tracker.protocol == "lsl" and tracker.session == policy.lsl_session:
             lines.append("  apps that look for any stream of gaze may pick its raw one: give it a session of its own")
+        if tracker.sources:
+            lines.append(f"  its source may be chosen live: {', '.join(tracker.kinds)}; a restart returns to the first")
     for one in policy.apps:
         where = f" on {one.listen}" if one.listen else ""
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")

@@ -15,10 +15,10 @@ from typing import IO, Annotated
 
 import typer
 
-from gazeveil.cli._control import PolicyFile
 from gazeveil.cli._output import AsJson, command_app, print_json
+from gazeveil.cli._serve_demo import run_demo
 from gazeveil.cli.policy import in_words
-from gazeveil.errors import OutputError
+from gazeveil.errors import OptionError, OutputError
 from gazeveil.gateway.bypass import has_ways
 from gazeveil.gateway.logs import Log, log_to
 from gazeveil.gateway.policy import Policy
@@ -31,8 +31,17 @@ USUAL, FIRST = 0, -10
 
 @app.command(epilog="Example: `gazeveil serve policy.toml --create-ledger`")
 def serve(
-    policy: PolicyFile,
-    log_file: Annotated[Path | None, typer.Option("--log", help="Append the log here; else standard error.")] = None,
+    policy: Annotated[
+        Path | None, typer.Argument(metavar="[POLICY]", help="The gateway's policy, a TOML file; not for --demo.")
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Play: simulated gaze, your mouse and two toy apps. Nothing is kept.")
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the demo's link.")] = False,
+    log_file: Annotated[
+        Path | None,
+        typer.Option("--log", help="Append the log here; else standard error, or nowhere for --demo."),
+    ] = None,
     create_ledger: Annotated[
         bool,
         typer.Option("--create-ledger", help="Make the ledger if there is none."),
@@ -50,14 +59,25 @@ def serve(
 ) -> None:
     """Run the gateway of a policy until it is stopped.
 
-    Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again.
+    Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again. With --demo no policy is needed.
     """
+    if (policy is None) != demo:
+        raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
     with contextlib.ExitStack() as stack:
         log = log_to(None if log_file is None else stack.enter_context(_opened(log_file)))
+        if demo and log_file is None:
+            log = _no_log
         stack.enter_context(_ranked(nice, log))
-        asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
+        if policy is None:
+            run_demo(log, to_open=not no_open, quiet=as_json)
+        else:
+            asyncio.run(_until_stopped(policy, log, create_ledger=create_ledger, quiet=as_json))
     if as_json:
-        print_json({"stopped": True, "policy": policy})
+        print_json({"stopped": True, "policy": policy, "demo": demo})
+
+
+def _no_log(event: str, **fields: object) -> None:
+    """Say nothing: a demo's terminal is for its link."""
 
 
 @contextlib.contextmanager
@@ -79,6 +99,7 @@ def _ranked(nice: int | None, log: Log) -> Iterator[None]:
 
 
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
+    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
     from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
 
     stop, again = asyncio.Event(), asyncio.Event()
@@ -93,8 +114,13 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
             print(f"can apps go round this gateway? gazeveil doctor {policy} --as-user NAME tries it as their user")
         sys.stdout.flush()
 
+    def say_link(link: str) -> None:
+        if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
+            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
+
     opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
-    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened)
+    linked = (lambda link: None) if quiet else say_link
+    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=UNDO)
 
 
 def _opened(path: Path) -> IO[str]:

@@ -21,6 +21,11 @@ REQUEST_S: Final = 5.0
 """How long a request may take, from the connection to its last byte; and an encrypted connection to be made."""
 ANSWER_S: Final = 60.0
 """How long it may take to make an answer and to read it."""
+LIVE_PATH: Final = "/v1/page/live"
+LIVE_S: Final = 3600.0
+"""How long an answer may go on that is a stream, which is this path's alone."""
+STALLED_S: Final = 10.0
+"""How long nobody may read a stream before it is cut off."""
 MOST_UNFINISHED: Final = 64
 """Connections without a whole request; beyond that the oldest is cut off."""
 
@@ -45,6 +50,7 @@ def server_of(app: Any, listening: socket.socket, tls: ssl.SSLContext | None) ->
         timeout_graceful_shutdown=1,
         limit_concurrency=256,
         server_header=False,
+        proxy_headers=False,  # who asks is whoever is connected, not who a header names
         headers=[("Connection", "close")],  # one request a connection: so one deadline covers all of it
     )
 
@@ -78,6 +84,7 @@ def _connection_kind() -> type[asyncio.Protocol]:
 
     class Connection(H11Protocol):
         _deadline: asyncio.TimerHandle | None = None
+        _stalled: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -91,12 +98,22 @@ def _connection_kind() -> type[asyncio.Protocol]:
             cycle: Any = self.cycle  # None before a request
             if self in unfinished and cycle is not None and not cycle.more_body:
                 unfinished.pop(self)
-                self._wait_anew(ANSWER_S)
+                self._wait_anew(LIVE_S if cycle.scope["path"] == LIVE_PATH else ANSWER_S)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._stalled = self.loop.call_later(STALLED_S, self._cut_off)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self._stalled is not None:
+                self._stalled.cancel()
 
         def connection_lost(self, exc: Exception | None) -> None:
             unfinished.pop(self, None)
-            if self._deadline is not None:
-                self._deadline.cancel()
+            for timer in (self._deadline, self._stalled):
+                if timer is not None:
+                    timer.cancel()
             super().connection_lost(exc)
 
         def _wait_anew(self, seconds: float) -> None:

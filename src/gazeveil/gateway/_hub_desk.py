@@ -9,12 +9,16 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.gateway._hub_group import ViewerGroup
+from gazeveil.gateway._hub_scene import STALE_S as SCENE_STALE_S
+from gazeveil.gateway._hub_scene import Follow, Scene, SceneReading
 from gazeveil.gateway._hub_seat import NOT_ALLOWED, WAITING, Log, Seat
 from gazeveil.gateway._hub_status import TrackerStatus, together
 from gazeveil.gateway._policy_checks import forbidden
+from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample
@@ -33,6 +37,7 @@ STALE_S = 0.5
 LONGEST_FILL_S = 2.0
 """Without a sample for so long, apps with a promise do. Until then they are shown what samples without gaze would give
 them, and pay for it: that a tracker is silent tells of blinks. That it is for longer is not hidden."""
+SCENE_SILENT = f"nothing was read from the scene for {SCENE_STALE_S:g} s"
 
 
 class Desk:
@@ -44,6 +49,8 @@ class Desk:
         clock: Its stream time.
         groups: The viewer groups of its apps.
         past_window: The longest window of a veil that is closed: whatever begins anew is quiet for as long.
+        scene: What the participant looks at; None if nobody watches that.
+        raw: Where raw gaze goes while the person looks at it on the control page; None otherwise.
     """
 
     def __init__(
@@ -59,7 +66,9 @@ class Desk:
         self._policy, self._noise, self._wall, self._log = policy, noise, wall, log
         self.clock = StreamClock(setting.speed)
         self.groups: list[ViewerGroup] = []
+        self.scene = _scene(setting)
         self.past_window = 0.0
+        self.raw: Ring[Point] | None = None
         self._made = self._samples = 0
         self._seen = -math.inf
         self._why = WAITING
@@ -69,11 +78,13 @@ class Desk:
         self._seen = now
         self._why = ""
         self._samples += len(samples)
-        at, filled, groups = self.clock.at, self.clock.filled, self.groups
+        at, filled, groups, seen = self.clock.at, self.clock.filled, self.groups, self.raw
         for raw in samples:
             t = at(raw.t, now)
             if t is None:
                 continue
+            if seen is not None:
+                seen.add((t, raw.x, raw.y))
             for group in groups:
                 if t > filled or not group.goes_on:
                     group.take(t, raw.x, raw.y, now)
@@ -106,11 +117,34 @@ class Desk:
         if not self._why and now - self._seen > STALE_S:
             self._why = f"no sample for {STALE_S:g} s"
             self._log("tracker-lost", tracker=self.setting.name, why=self._why)
+        scene = self.scene
+        if scene is not None and scene.is_stale(now):
+            self.lose_scene(SCENE_SILENT, now)
         for group in self.groups:
+            group.follow(self.clock.last, now)
             if self._seen > -math.inf and not self.serves(group, now):
                 group.silence(f"no sample for {_patience(group):g} s")
             group.tick(now)
             group.flush(now)
+
+    def see(self, reading: SceneReading, now: float) -> None:
+        """Take what was read from the scene; what comes late changes nothing."""
+        if self.scene is not None and self.scene.take(reading, now):
+            for group in self.groups:
+                group.look(self.scene, self.clock.last, now)
+
+    def lose_scene(self, why: str, now: float) -> None:
+        """Say that the scene is not watched any more: radius and window are not lowered until it is again."""
+        if self.scene is not None and self.scene.lost != why:
+            self._log("scene-lost", tracker=self.setting.name, why=why)
+            self.scene.lost = why
+            for group in self.groups:
+                group.look(self.scene, self.clock.last, now)
+
+    def level_of(self, seat: Seat) -> SampleMechanism:
+        """Return an app's veil as the knob has it; its radius and window may be the scene's to set."""
+        group = self.group_of(seat)
+        return group.mechanism if group.follows is None else group.follows.level
 
     def serves(self, group: ViewerGroup, now: float) -> bool:
         """Whether a group has something to show: samples come, or came so lately that it goes on without."""
@@ -124,14 +158,19 @@ class Desk:
 
     def place(self, seat: Seat, mechanism: SampleMechanism, now: float) -> None:
         """Put an app behind a veil: where there is an equal one, behind that."""
+        follows = None if self.scene is None else Follow.of(seat.setting, mechanism, self.scene.trusted)
+        if follows is None:
+            target = next((g for g in self.groups if g.follows is None and g.mechanism == mechanism), None)
+        else:
+            mechanism = follows.veil(follows.base if (read := self._read()) is None else follows.aim(read))
+            target = next((group for group in self.groups if group.follows == follows), None)
         old = next((group for group in self.groups if seat in group.seats), None)
-        target = next((group for group in self.groups if group.mechanism == mechanism), None)
         if old is not None and target is old:
             old.seats_changed()
             return
         t = self.clock.last
         if old is not None and target is None and len(old.seats) == 1 and old.mechanism.can_become(mechanism):
-            old.become(mechanism, t)
+            old.become(mechanism, t, follows)
             self.examine(seat)
             return
         quiet = 0.0
@@ -139,7 +178,7 @@ class Desk:
             seat.window = max(seat.window, old.window)
             quiet = max(seat.window, window_of(mechanism.guarantee))
         if target is None:
-            target = self._new_group(mechanism, quiet)
+            target = self._new_group(mechanism, quiet, follows)
         if old is not None:
             self.remove(seat)
         target.join(seat, t, now, quiet)
@@ -179,6 +218,7 @@ class Desk:
         if person == self.person:
             return
         self.person = person
+        self._forget()
         self._log("person-changed", tracker=self.setting.name)
         self._begin_anew()
 
@@ -186,14 +226,19 @@ class Desk:
         """Return the longest window that was ever promised here."""
         return max([self.past_window, *(group.window for group in self.groups)])
 
-    def obey(self, setting: TrackerSetting, policy: Policy) -> None:
+    def obey(self, setting: TrackerSetting, policy: Policy, now: float) -> None:
         """Follow a new policy; apps are placed after that."""
         before, old = self.setting, self._policy
         self.setting, self._policy = setting, policy
         if setting.person != before.person:
             self.person = setting.person
+            self._forget()
         if setting != before:
             other = replace(setting, person=before.person) != before
+            if setting.scene != before.scene:
+                self.scene = _scene(setting)
+                for seat in [seat for group in self.groups for seat in group.seats]:
+                    self.place(seat, self.level_of(seat), now)
             if other:
                 self.clock = StreamClock(setting.speed)
                 for group in self.groups:
@@ -214,14 +259,45 @@ class Desk:
             not self._why,
             self._why,
             self._samples,
-            together(tuple(group.promise for group in self.groups)),
+            together(tuple(group.always for group in self.groups)),
             self.clock.faults._asdict(),
+            dict(
+                zip(("width", "height", "unit"), (*self.setting.space.size[:2], self.setting.space.unit), strict=True)
+            ),
+            self.setting.raw_view,
+            None if self.scene is None else self._scene_status(self.scene),
         )
+
+    def _scene_status(self, scene: Scene) -> dict[str, Any]:
+        """Return what there is to tell of the scene and of who follows it, as plain values."""
+        apps = {
+            seat.setting.name: {
+                "radius": float(group.pace.applied.radius),
+                "window_s": float(group.pace.applied.window),
+                "why": scene.why(group.follows, group.pace),
+                "radius_at_least": float(group.follows.least.radius),
+                "window_at_least": float(group.follows.least.window),
+            }
+            for group in self.groups
+            if group.follows is not None and group.pace is not None
+            for seat in group.seats
+        }
+        return scene.status() | {
+            "unit": self.setting.space.unit,
+            "applied": next(iter(apps.values()), None),
+            "apps": apps,
+        }
 
     def close(self) -> None:
         """Shut all veils for good."""
         for group in self.groups:
             group.close()
+
+    def _forget(self) -> None:
+        """Keep nothing that the person who sits here now could see of the one before."""
+        self.raw = None
+        for seat in (seat for group in self.groups for seat in group.seats):
+            seat.received.clear()
 
     def _begin_anew(self, *, other_clock: bool = False) -> None:
         for group in self.groups:
@@ -229,7 +305,10 @@ class Desk:
             for seat in group.seats:
                 self.examine(seat)
 
-    def _new_group(self, mechanism: SampleMechanism, quiet_s: float) -> ViewerGroup:
+    def _read(self) -> SceneReading | None:
+        return None if self.scene is None or self.scene.lost else self.scene.reading
+
+    def _new_group(self, mechanism: SampleMechanism, quiet_s: float, follows: Follow | None) -> ViewerGroup:
         self._made += 1
         group = ViewerGroup(
             f"{self.setting.name}/{self._made}",
@@ -239,6 +318,7 @@ class Desk:
             quiet_s=max(quiet_s, self.past_window),
             log=self._log,
             speed=self.setting.speed,
+            follows=follows,
         )
         self.groups = [*self.groups, group]
         return group
@@ -253,6 +333,10 @@ class Desk:
             lease_s=self._policy.lease_s,
             wall=self._wall,
         )
+
+
+def _scene(setting: TrackerSetting) -> Scene | None:
+    return None if setting.scene is None else Scene(setting.scene.source, setting.scene.trusted)
 
 
 def _patience(group: ViewerGroup) -> float:

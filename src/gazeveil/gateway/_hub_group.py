@@ -7,8 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from gazeveil.gateway._hub_scene import Aim, Follow, Pace, Scene
 from gazeveil.gateway._hub_seat import Log, Seat
 from gazeveil.gateway._hub_status import GroupStatus, in_words
+from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.budget import Purse
 from gazeveil.gateway.veiling import LiveVeil, window_of
 from gazeveil.noise import NoiseSource
@@ -37,11 +39,15 @@ class ViewerGroup:
         is_running: Whether there is anybody to show gaze to.
         goes_on: Whether it goes on when the tracker is silent: with a promise, releases come on the public clock.
         speed: How many seconds of stream time a second of the machine's clock stands for.
+        follows: How radius and window follow the scene; None if they do not.
+        pace: What the scene asked for, and what of it holds.
+        tap: Where the veil's points go as well while somebody looks on; None otherwise, and whenever a veil begins.
     """
 
     __slots__ = (
         "_joining", "_live", "_log", "_longest_window", "_make_purse", "_noise", "_pause", "_points", "_retry_at",
-        "_running", "goes_on", "is_running", "mechanism", "name", "purse", "restarts", "seats", "speed",
+        "_running", "follows", "goes_on", "is_running", "mechanism", "name", "pace", "purse", "restarts", "seats",
+        "speed", "tap",
     )  # fmt: skip
 
     def __init__(
@@ -54,27 +60,34 @@ class ViewerGroup:
         quiet_s: float,
         log: Log,
         speed: float = 1.0,
+        follows: Follow | None = None,
     ) -> None:
         """Begin a group with a new veil, which is quiet for its window or for ``quiet_s``, whichever is longer."""
+        self._follow(follows, mechanism)
         self.name, self.mechanism, self.speed = name, mechanism, speed
         self._noise, self._make_purse, self._log = noise, make_purse, log
         self.goes_on = self.promise.proven
         self.seats: list[Seat] = []
+        self.tap: Ring[Point] | None = None
         self._running: tuple[Seat, ...] = ()
         self.is_running = False
         self._joining: list[tuple[Seat, float, float]] = []
-        self._longest_window = max(quiet_s, window_of(mechanism.guarantee))
+        self._longest_window = max(quiet_s, _longest_of(mechanism, follows))
         self._live: LiveVeil | None = None
         self._retry_at, self._pause = -math.inf, FIRST_PAUSE_S
         self._points = self.restarts = 0
-        self.purse = make_purse(name, self.promise, mechanism)
+        self.purse = self._made_purse()
         self._start(now=-math.inf)
 
     @property
     def promise(self) -> Guarantee:
-        """What its stream promises, with this noise."""
-        promise = self.mechanism.guarantee
-        return kept_promise(promise, self._noise) if self.mechanism.draws_noise else promise
+        """What its stream promises now, with this noise."""
+        return self._kept(self.mechanism)
+
+    @property
+    def always(self) -> Guarantee:
+        """What its stream promises whatever the scene does; this is what is paid for."""
+        return self._kept(self._least)
 
     @property
     def window(self) -> float:
@@ -100,6 +113,8 @@ class ViewerGroup:
         if self._joining:
             self._let_in(t, now)
         shown_x, shown_y = point
+        if self.tap is not None:
+            self.tap.add((t, shown_x, shown_y))
         for seat in self._running:
             seat.give(t, shown_x, shown_y)
 
@@ -153,18 +168,18 @@ class ViewerGroup:
         """Pay anew: the promise or the budget changed. What was paid before is lost."""
         if self._live is not None:
             self._live.shut()
-        self.purse = self._make_purse(self.name, self.promise, self.mechanism)
+        self.purse = self._made_purse()
         for seat in self.seats:
             seat.begin_anew()
 
-    def become(self, mechanism: SampleMechanism, t: float | None) -> None:
+    def become(self, mechanism: SampleMechanism, t: float | None, follows: Follow | None = None) -> None:
         """Turn the veil's knob (erratum K4), and pay for the new promise before anything else leaves.
 
         Raises:
             OptionError: If the veil cannot keep the new promise; everything stays as it was.
         """
-        live = self._live
-        longest = max(self._longest_window, window_of(mechanism.guarantee))
+        live, self.tap = self._live, None
+        longest = max(self._longest_window, _longest_of(mechanism, follows))
         if live is not None and t is not None:
             live.veil.change(t, **mechanism.knob)
             live.be_quiet(longest)
@@ -173,7 +188,38 @@ class ViewerGroup:
             self.mechanism, self._longest_window = mechanism, longest
             self._close("the knob was turned")
             self._start(now=-math.inf)
+        self._follow(follows, mechanism)
         self.new_purse()
+
+    def look(self, scene: Scene, t: float | None, now: float) -> None:
+        """See what the scene asks for, and follow it if it is time."""
+        if self.follows is not None and self.pace is not None:
+            scene.ask(self.follows, self.pace, now)
+            self.follow(t, now)
+
+    def follow(self, t: float | None, now: float) -> None:
+        """Follow what the scene asked for, if it is time (erratum K4).
+
+        The lease goes on: it was paid for the least that the scene may ask for. So does the stream; the quiet start
+        was as long as the longest window that it may ask for.
+        """
+        if self.follows is None or self.pace is None or (aim := self.pace.due(now)) is None:
+            return
+        live = self._live
+        try:
+            mechanism = self.follows.veil(aim)
+            if live is not None and t is not None:
+                live.veil.change(t, **mechanism.knob)
+            else:
+                self._close("the scene changed")
+        except Exception as error:  # noqa: BLE001  (whatever it is, the veil is closed)
+            self._fail(error, now)
+            return
+        self.pace.changed(aim, now)
+        self.mechanism, self.tap = mechanism, None
+        if live is None or t is None:
+            self._start(now)
+        self._log("scene-followed", group=self.name, veil=mechanism.in_words())
 
     def silence(self, why: str) -> None:
         """Tell its apps that there is no gaze at present."""
@@ -204,6 +250,23 @@ class ViewerGroup:
             None if self.purse.remaining is None else float(self.purse.remaining),
             self.purse.trouble,
         )
+
+    @property
+    def _least(self) -> SampleMechanism:
+        """The veil that is kept whatever the scene does."""
+        return self.mechanism if self.follows is None else self.follows.floor
+
+    def _kept(self, mechanism: SampleMechanism) -> Guarantee:
+        promise = mechanism.guarantee
+        return kept_promise(promise, self._noise) if mechanism.draws_noise else promise
+
+    def _made_purse(self) -> Purse:
+        return self._make_purse(self.name, self.always, self._least)
+
+    def _follow(self, follows: Follow | None, mechanism: SampleMechanism) -> None:
+        self.follows, self.pace = follows, None
+        if follows is not None:
+            self.pace = Pace(Aim(mechanism.knob["radius"], mechanism.knob["window"]))
 
     def _opened(self, live: LiveVeil, t: float, now: float) -> bool:
         """Open the veil if it may be; say why not if not."""
@@ -242,10 +305,16 @@ class ViewerGroup:
         if self._live is not None:
             self._points += self._live.points
             self._live.close(reason)
-        self._live = None
+        self._live = self.tap = None
 
     def _start(self, now: float) -> None:
         try:
             self._live = LiveVeil(self.mechanism, self._noise, quiet_s=self._longest_window, speed=self.speed)
         except Exception as error:  # noqa: BLE001  (a veil that cannot start is a veil that failed)
             self._fail(error, now)
+
+
+def _longest_of(mechanism: SampleMechanism, follows: Follow | None) -> float:
+    """Return the longest window of a veil, in seconds, and of what the scene may make of it."""
+    most = 0.0 if follows is None else window_of(follows.veil(follows.most).guarantee)
+    return max(window_of(mechanism.guarantee), most)

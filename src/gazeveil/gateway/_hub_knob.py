@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from gazeveil.errors import OptionError, PrivacyError
 from gazeveil.exact import Number, above_zero
-from gazeveil.gateway.policy import AppSetting
+from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting
 from gazeveil.gateway.veiling import LONGEST_WINDOW_S, OFF, mechanism_of, window_of
+from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.samples.length import as_written
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space
@@ -46,7 +49,12 @@ def chosen(
     given = {name: above_zero(value, name) for name, value in numbers.items() if value is not None}
     if preset is None and not given:
         raise OptionError("say where to turn the knob: a preset, or epsilon, window or radius")
-    base = current if preset is None else _preset(app, preset, space)
+    if app.follow_scene and (given.keys() & {"window", "radius"}):
+        raise PrivacyError(
+            f"the scene sets the radius and the window of {app.name!r}",
+            hint="choose a preset or another epsilon; radius_at_least and window_at_least in the policy are its limits",
+        )
+    base = current if preset is None else level_named(app, preset, space)
     if not given:
         return base
     if not base.can_change:
@@ -61,25 +69,38 @@ def chosen(
                 f"the policy does not let {app.name!r} change its {name}{limit}: {float(value):g} was asked for",
                 hint=f"{name}_{kind} in the policy says how far it may be changed while the gateway runs",
             )
-    if given.get("window", 0) > LONGEST_WINDOW_S:  # so long is a gateway quiet that starts and has forgotten the knob
-        raise OptionError(f"a window cannot be turned to more than {LONGEST_WINDOW_S:g} s")
+    longest = app.window_at_most or Fraction(LONGEST_WINDOW_S)
+    if given.get("window", 0) > longest:  # so long is a gateway quiet that starts and has forgotten the knob
+        raise OptionError(f"a window cannot be turned to more than {float(longest):g} s")
     return base.with_promise(**given)
 
 
 def longest_window(app: AppSetting, space: Space) -> float:
-    """Return the longest window that an app's knob can be turned to, in seconds; 0 if it has none."""
+    """Return the longest window that an app's knob or scene can ask for, in seconds; 0 if it has neither."""
+    asked = [window_of(level_named(app, name, space).guarantee) for name in app.knob if name != OFF]
     if app.window_at_least is not None:
-        return LONGEST_WINDOW_S
-    return max((window_of(_preset(app, name, space).guarantee) for name in app.knob if name != OFF), default=0.0)
+        longest = app.window_at_most or (SCENE_WINDOW if app.follow_scene else Fraction(LONGEST_WINDOW_S))
+        asked += [window_of(GazeStreamDP(1, longest, 1)), window_of(app.mechanism.guarantee)]
+    return max(asked, default=0.0)
 
 
-def _preset(app: AppSetting, name: str, space: Space) -> SampleMechanism:
+def level_named(app: AppSetting, name: str, space: Space) -> SampleMechanism:
+    """Return the veil of an app at a preset of its policy, or its own.
+
+    Raises:
+        PrivacyError: If the policy does not name the preset.
+    """
     written = app.mechanism
     if name == AS_WRITTEN:
         return written
     if name not in app.knob:
         allowed = ", ".join((*app.knob, AS_WRITTEN))
         raise PrivacyError(f"the policy of {app.name!r} does not allow {name!r}", hint=f"it allows {allowed}")
+    return preset_of(name, written, space)
+
+
+def preset_of(name: str, written: SampleMechanism, space: Space) -> SampleMechanism:
+    """Return a preset as the knob of an app gives it, whose policy has written a veil."""
     made = mechanism_of({"preset": name}, space)
     if type(made) is type(written) and made.can_change:
         # What the policy says beyond the promise, such as a lag, stays; and so can the stream.

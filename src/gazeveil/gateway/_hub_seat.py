@@ -4,16 +4,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Protocol
 
+from gazeveil.errors import PrivacyError
 from gazeveil.gateway._hub_status import State
+from gazeveil.gateway._ring import Ring
 from gazeveil.gateway.policy import AppSetting, TrackerSetting
-from gazeveil.gateway.protocol import Shown
-from gazeveil.gateway.sample import Veiled
+from gazeveil.gateway.protocol import Output, Shown
+from gazeveil.gateway.sample import Veiled, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gateway.veiling import Feed, feed_of
 
 Log = Callable[..., None]
+Received = tuple[float, float, float] | tuple[float, float, float, float] | tuple[float, str]
+"""A sample (t, x, y), a fixation (t, x, y, duration) or a hit (t, area)."""
+
+MOST_RECEIVED = 10_000
+"""Things that are kept of what an app was shown: nearly three minutes of 60 samples a second, in about a megabyte."""
 
 WAITING = "no sample has come yet"
 NO_LISTENER = "no connected app asks for gaze"
@@ -65,6 +73,10 @@ class Door(Outlet, Protocol):
         """The port that apps connect to; 0 where there is none."""
         ...
 
+    def regrade(self, shown: Shown) -> None:
+        """Show another kind of thing from now on, to whoever is connected too."""
+        ...
+
     def tick(self, now: float) -> None:
         """Do what time demands."""
         ...
@@ -87,11 +99,14 @@ class Seat:
         ended: Why nothing more comes; empty if more may.
         errors: How often its outlet failed.
         window: The longest window of any veil that it was behind: so long it waits behind another one.
+        rule: The output that was chosen live; None for the policy's.
+        received: What it was shown lately, for whoever sits before the tracker: veiled things alone, as plain values.
+        looser_at: When the last looser turn of its knob holds in full, in monotonic seconds.
     """
 
     __slots__ = (
-        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "outlet", "refused", "setting", "why",
-        "window",
+        "_log", "ended", "errors", "failing", "feed", "is_on", "is_watched", "looser_at", "outlet", "received",
+        "refused", "rule", "setting", "why", "window",
     )  # fmt: skip
 
     def __init__(self, setting: AppSetting, tracker: TrackerSetting, log: Log) -> None:
@@ -103,8 +118,16 @@ class Seat:
         self.errors = 0
         self.failing = False
         self.window = 0.0
+        self.looser_at = -math.inf
+        self.received: Ring[Received] = Ring(MOST_RECEIVED)
+        self.rule: Output | None = None
         self.setting = setting
-        self.feed = _feed(setting, tracker)
+        self.feed = _feed(setting, tracker, setting.output)
+
+    @property
+    def output(self) -> Output:
+        """What it gets: as the policy says, or less."""
+        return self.rule or self.setting.output
 
     @property
     def takes_part(self) -> bool:
@@ -123,9 +146,14 @@ class Seat:
         return "silent" if self.why else "flowing"
 
     def obey(self, setting: AppSetting, tracker: TrackerSetting) -> None:
-        """Follow a new setting."""
-        self.setting = setting
-        self.feed = _feed(setting, tracker)
+        """Follow a new setting; what was chosen live is over."""
+        self.setting, self.rule = setting, None
+        self.feed = _feed(setting, tracker, setting.output)
+
+    def choose(self, rule: Output | None, tracker: TrackerSetting) -> None:
+        """Give it another output from now on; None for the policy's."""
+        self.rule = None if rule == self.setting.output else rule
+        self.feed = _feed(self.setting, tracker, self.output)
 
     def attach(self, outlet: Outlet) -> None:
         """Show gaze there from now on."""
@@ -151,9 +179,14 @@ class Seat:
             self.why = self.ended = ""
             self._log("app-flowing", app=self.setting.name)
         try:
-            self.feed.give(t, x, y, outlet.show)
+            self.feed.give(t, x, y, self._show)
         except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
             self.failed(error)
+
+    def _show(self, veiled: Veiled) -> None:
+        if self.outlet is not None:
+            self.outlet.show(veiled)
+            self.received.add(_as_values(veiled))
 
     def silence(self, why: str) -> None:
         """Tell the app that there is no gaze at present."""
@@ -202,9 +235,20 @@ class Seat:
             self._log("app-failed", app=self.setting.name, error=type(error).__name__)
 
 
-def _feed(setting: AppSetting, tracker: TrackerSetting) -> Feed:
+def _as_values(veiled: Veiled) -> Received:
+    """Return what was shown without its class: such tuples cost the garbage collector nothing, however many."""
+    if type(veiled) is VeiledSample:
+        return veiled.t, veiled.x, veiled.y
+    if type(veiled) is VeiledFixation:
+        return veiled.t, veiled.x, veiled.y, veiled.duration
+    if type(veiled) is VeiledHit:
+        return veiled.t, veiled.area
+    raise PrivacyError(f"an app receives only what a veil made, not a {type(veiled).__name__}")
+
+
+def _feed(setting: AppSetting, tracker: TrackerSetting, output: Output) -> Feed:
     return feed_of(
-        setting.output,
+        output,
         edge=setting.edge,
         rate_hz=setting.rate_hz,
         space=tracker.space,

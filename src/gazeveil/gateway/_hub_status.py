@@ -33,6 +33,9 @@ class TrackerStatus:
         samples: How many came.
         promise: What all its apps together promise the person, in words.
         clock_faults: What was odd about its clock.
+        plane: How large the plane of gaze is, and in which unit.
+        raw_view: Whether the person may look at raw gaze on the control page.
+        scene: What was read from the scene, and what of it holds; None if nobody watches it.
     """
 
     name: str
@@ -43,6 +46,9 @@ class TrackerStatus:
     samples: int
     promise: str
     clock_faults: dict[str, int]
+    plane: dict[str, Any]
+    raw_view: bool
+    scene: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,11 @@ class AppStatus:
         promise: Which, in words.
         identification: How often participants were identified behind such a veil, as measured, in words.
         knob: What may be chosen live.
+        veil: The mechanism's name.
+        rule: The output that was chosen live; None where it is the policy's.
+        outputs: What may be chosen.
+        level: Where the knob stands and how far it turns; None where there is none.
+        recognised: The same as ``identification``, in numbers.
     """
 
     name: str
@@ -115,6 +126,11 @@ class AppStatus:
     promise: str
     identification: str
     knob: tuple[str, ...]
+    veil: str
+    rule: str | None
+    outputs: tuple[str, ...]
+    level: dict[str, Any] | None
+    recognised: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

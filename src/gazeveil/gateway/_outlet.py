@@ -38,5 +38,9 @@ class CountedOutlet:
             self.meter.latency.saw(monotonic() - arrived, self._fresh)
             self._fresh = 0
 
+    def regrade(self, shown: Shown) -> None:
+        """Show another kind of thing from now on; where a transport cannot, nobody can choose it."""
+        self.shown = shown
+
     def _send_fresh(self) -> None:
         """Send what was shown and is not sent yet: nothing, where everything is sent when it is shown."""

@@ -4,12 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
-from gazeveil.gateway.policy import REPLAY, SIMULATE, Address, AppSetting, BudgetSetting, Policy, TrackerSetting
-from gazeveil.gateway.protocol import PROTOCOLS, Shown
+from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
+from gazeveil.gateway._policy_scene import check_follow, check_scenes
+from gazeveil.gateway.policy import (
+    REPLAY,
+    SIMULATE,
+    Address,
+    AppSetting,
+    BudgetSetting,
+    Inlet,
+    Policy,
+    TrackerSetting,
+)
+from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
 from gazeveil.gateway.veiling import OFF, mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.toml_lines import Where
@@ -31,6 +42,9 @@ def check(policy: Policy, file: File) -> None:
     check_names(policy.budgets, "budget", "person", file)
     _check_ports(policy, file)
     _check_control(policy, file)
+    check_scenes(policy, file)
+    _check_inlets(policy, file)
+    _check_toys(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
             ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
@@ -81,13 +95,64 @@ def _check_control(policy: Policy, file: File) -> None:
             f"{policy.control}, which other machines reach, and no control_tls",
             'control = "127.0.0.1:7380"; or control_tls = { certificate = "cert.pem", key = "key.pem" }',
         )
+    for index, tracker in enumerate(policy.trackers):
+        if tracker.raw_view and policy.control is not None and not policy.control.is_local:
+            raise file.wrong(
+                ("tracker", index, "raw_view"),
+                "a control page on this machine alone",
+                f"one on {policy.control}, which other machines reach",
+                'control = "127.0.0.1:7380"',
+            )
+
+
+def _check_toys(policy: Policy, file: File) -> None:
+    """Refuse toys that other machines reach, and those that could not read their app's stream."""
+    if policy.toys is not None and not policy.toys.is_local:
+        raise file.wrong(("gateway", "toys"), "an address of this machine alone", str(policy.toys))
+    for index, app in enumerate(policy.apps):
+        if app.toy and (app.protocol != "websocket" or app.tls is not None):
+            raise file.wrong(
+                ("app", index, "toy"), "no toy, or the protocol websocket without tls", f"the protocol {app.protocol}"
+            )
+
+
+def _check_inlets(policy: Policy, file: File) -> None:
+    """Refuse inlets that other machines reach unencrypted, since raw gaze comes in, and tokens that open two doors."""
+    tokens = {policy.token_file: "the control API"} if policy.control is not None else {}
+    for tracker in policy.trackers:
+        for setting in (tracker, *tracker.sources):
+            if setting.inlet is not None and (listener := PROTOCOLS[setting.protocol].listener) is not None:
+                listener(setting.plane, Gate(""))  # says what must be installed
+    for where, who, inlet in _inlets(policy):
+        if not inlet.listen.is_local and inlet.tls is None:
+            raise file.wrong(
+                (*where, "listen"),
+                "an address of this machine alone, or an encrypted one",
+                f"{inlet.listen}, which other machines reach, and no tls",
+                'listen = "127.0.0.1:7383"; or tls = { certificate = "cert.pem", key = "key.pem" }',
+            )
+        if other := tokens.get(inlet.token_file):
+            raise file.wrong((*where, "token_file"), "a token of its own", f"that of {other}", "name another file")
+        tokens[inlet.token_file] = who
+
+
+def _inlets(policy: Policy) -> Iterator[tuple[Where, str, Inlet]]:
+    """Yield where the gateway listens for gaze, whether at first or when it is chosen."""
+    for index, tracker in enumerate(policy.trackers):
+        for setting in (tracker, *tracker.sources):
+            if setting.inlet is not None:
+                yield ("tracker", index), f"tracker {tracker.name!r}", setting.inlet
 
 
 def _check_ports(policy: Policy, file: File) -> None:
     taken: list[tuple[str, Address]] = [
         (f"tracker {tracker.name!r}", tracker.address) for tracker in policy.trackers if tracker.address is not None
     ]
-    asked: list[tuple[Where, str, Address | None]] = [(("gateway", "control"), "the control API", policy.control)]
+    asked: list[tuple[Where, str, Address | None]] = [
+        (("gateway", "control"), "the control API", policy.control),
+        (("gateway", "toys"), "the toy apps", policy.toys),
+    ]
+    asked += [((*where, "listen"), who, inlet.listen) for where, who, inlet in _inlets(policy)]
     asked += [(("app", index, "listen"), f"app {app.name!r}", app.listen) for index, app in enumerate(policy.apps)]
     for where, who, address in asked:
         if address is None or address.port == 0:
@@ -131,6 +196,8 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
                 (*where, "knob"), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
             )
         _check_preset(name, app, tracker, file, where)
+    levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
+    check_follow(app, tracker, levels, file, where)
 
 
 def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:

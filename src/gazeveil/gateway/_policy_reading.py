@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,18 @@ from typing import Any
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_checks import check, check_names
+from gazeveil.gateway._policy_scene import follow_in, scene_in
 from gazeveil.gateway.policy import (
+    KINDS,
     LOOPBACK,
     REPLAY,
     SIMULATE,
+    TOYS,
     Address,
     AppSetting,
     BudgetSetting,
     ControlSetting,
+    Inlet,
     Policy,
     Tls,
     TrackerSetting,
@@ -37,7 +42,7 @@ from gazeveil.toml_lines import lines_of
 from gazeveil.toml_table import File, Table, closest, tables, told
 
 VERSION = 1
-CONTROL_PORT = 7380
+CONTROL_PORT, TOYS_PORT = 7380, 7384
 TOKEN_FILE = "control.token"  # noqa: S105  (a file's name)
 _MOST_BYTES = 1 << 20
 _BUDGET_UNITS = ("px", "deg")
@@ -79,7 +84,7 @@ def control_in(path: Path) -> ControlSetting:
     table = Table(file, ("gateway",), values.get("gateway", {}))
     if "control" not in table:
         raise InputError("the policy has no control API", hint='add control = "127.0.0.1:7380" to its [gateway]')
-    certificate = _readable(table.table("control_tls"), "certificate") if "control_tls" in table else None
+    certificate = table.table("control_tls").readable("certificate") if "control_tls" in table else None
     address = _address(table, "control", CONTROL_PORT, least=1)
     return ControlSetting(address, file.beside(table.text("token_file", TOKEN_FILE)), certificate)
 
@@ -126,19 +131,36 @@ def _gateway(
     state = file.beside(table.text("state_file")) if "state_file" in table else None
     lease = table.number("lease_s", _SHORTEST_LEASE, _LONGEST_LEASE, 10.0)
     session = _session(table, "lsl_session")
+    toys = _address(table, "toys", TOYS_PORT) if "toys" in table else None
     table.done()
     return Policy(
         trackers, apps, budgets, ledger, control, file.beside(token), lease, file.path,
-        lsl_session=session, control_tls=tls, state_file=state,
+        lsl_session=session, control_tls=tls, state_file=state, toys=toys,
     )  # fmt: skip
 
 
 def _tracker(table: Table) -> TrackerSetting:
     name = table.name("name", "the tracker's name")
     protocol = table.choice("protocol", [REPLAY, SIMULATE, *PROTOCOLS.names()])
+    kinds = table.names("sources")
+    for kind in kinds:
+        if kind not in KINDS:
+            raise table.wrong("sources", "sources that can be chosen live", told(kind), closest(kind, tuple(KINDS)))
+    protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
+    own = {each: _source(table, each, name) for each in protocols}
+    person = table.person("whose gaze it is") if "person" in table else "somebody"
+    raw_view = table.truth("raw_view", default=False)
+    bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view, scene=scene_in(table))
+    table.done()
+    others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
+    return replace(bare, sources=others, **own[protocol])
+
+
+def _source(table: Table, protocol: str, name: str) -> dict[str, Any]:
+    """Return the fields of a tracker that only this protocol has."""
     own: dict[str, Any] = {}
     if protocol == REPLAY:
-        own["file"] = _readable(table, "file")
+        own["file"] = table.readable("file")
         own["speed"] = table.number("speed", 0.01, 1000.0, 1.0)
         own["loop"] = table.truth("loop", default=False)
     elif protocol == SIMULATE:
@@ -146,19 +168,29 @@ def _tracker(table: Table) -> TrackerSetting:
         own["rate_hz"] = table.number("rate_hz", 1.0, 10_000.0, 60.0)
     else:
         kind = PROTOCOLS[protocol]
-        if kind.source is None:
+        if kind.listener is not None:
+            own["inlet"] = _inlet(table, kind.port, name)
+        elif kind.source is None:
             raise table.wrong(
                 "protocol", "a protocol that can be read", f"{protocol!r}, which can only be told to apps"
             )
-        if kind.transport == "lsl":
+        elif kind.transport == "lsl":
             own["stream"] = table.text("stream", "")
             own["session"] = _session(table, "session")
         else:
             own["address"] = _address(table, "address", kind.port, least=1)
-    person = table.person("whose gaze it is") if "person" in table else "somebody"
-    setting = TrackerSetting(name, protocol, _geometry(table), person, **own)
-    table.done()
-    return setting
+    return own
+
+
+def _inlet(table: Table, port: int, name: str) -> Inlet:
+    file = re.sub(r"[^A-Za-z0-9._-]", "_", name) + ".token"
+    return Inlet(
+        _address(table, "listen", port),
+        table.file.beside(table.text("token_file", file)),
+        table.names("origins"),
+        table.truth("take_over", default=False),
+        _tls(table, "tls"),
+    )
 
 
 def _geometry(table: Table) -> Geometry:
@@ -189,8 +221,8 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
     protocol = PROTOCOLS[table.choice("protocol", PROTOCOLS.names())]
     outputs = ("samples", "fixations", "hits")
     output = table.choice("output", outputs, "samples")
-    if "areas" in table and output != "hits":
-        raise table.wrong("areas", "no areas", 'a file, but the output is not "hits"')
+    if "areas" in table and output == "fixations":
+        raise table.wrong("areas", "no areas", 'a file, but the output is "fixations"')
     mechanism, edge = _veil(table, tracker)
     setting = AppSetting(
         name,
@@ -200,15 +232,19 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         listen=_listen(table, protocol),
         edge=edge,
         output=output,
-        areas=_areas(table, tracker.geometry) if output == "hits" else None,
+        areas=_areas(table, tracker.geometry) if output == "hits" or "areas" in table else None,
         rate_hz=table.number("rate_hz", 0.1, 10_000.0, 60.0),
         knob=_knob(table),
         epsilon_at_most=table.fraction("epsilon_at_most", None),
         window_at_least=table.fraction("window_at_least", None),
-        radius_at_least=_radius_at_least(table, tracker),
+        radius_at_least=_radius(table, "radius_at_least", tracker),
         unproven=table.allowed("unproven"),
         tls=_tls(table, "tls"),
         origins=table.names("origins"),
+        follow_scene=follow_in(table),
+        radius_at_most=_radius(table, "radius_at_most", tracker),
+        window_at_most=table.fraction("window_at_most", None),
+        toy=table.choice("toy", tuple(TOYS), ""),
     )
     table.done()
     return setting
@@ -227,7 +263,7 @@ def _veil(table: Table, tracker: TrackerSetting) -> tuple[SampleMechanism, str]:
         veil.text(text)
     try:
         if "recipe" in given:
-            values = read_recipe(_readable(veil, "recipe"))
+            values = read_recipe(veil.readable("recipe"))
             if rest := sorted(given.keys() - {"recipe"}):
                 raise veil.wrong(rest[0], "nothing beside a recipe but edge", told(given[rest[0]]))
             mechanism = from_recipe(values, tracker.space)
@@ -257,8 +293,7 @@ def _length(table: Table, key: str) -> Length:
     return length
 
 
-def _radius_at_least(table: Table, tracker: TrackerSetting) -> Fraction | None:
-    key = "radius_at_least"
+def _radius(table: Table, key: str, tracker: TrackerSetting) -> Fraction | None:
     if key not in table:
         return None
     length = _length(table, key)
@@ -284,7 +319,7 @@ def _listen(table: Table, protocol: Protocol) -> Address | None:
 
 
 def _areas(table: Table, geometry: Geometry) -> AreasOfInterest:
-    path = _readable(table, "areas")
+    path = table.readable("areas")
     try:
         areas = AreasOfInterest.from_json(path)
     except GazeveilError as error:
@@ -303,7 +338,7 @@ def _tls(table: Table, key: str) -> Tls | None:
     if key not in table:
         return None
     files = table.table(key)
-    tls = Tls(_readable(files, "certificate"), _readable(files, "key"))
+    tls = Tls(files.readable("certificate"), files.readable("key"))
     files.done()
     return tls
 
@@ -334,16 +369,6 @@ def _session(table: Table, key: str) -> str:
     if not is_session(name):
         raise table.wrong(key, f"an LSL session: {SESSION_NAMES}", told(name))
     return name
-
-
-def _readable(table: Table, key: str) -> Path:
-    path = table.file.beside(table.text(key, expected="a file"))
-    try:
-        with path.open("rb"):
-            return path
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise table.wrong(key, "a file that can be read", f"{path}: {reason}") from None
 
 
 def _address(table: Table, key: str, port: int, *, least: int = 0) -> Address:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+import gazeveil.gateway._scene_audits  # noqa: F401  (enters its subject)
 from gazeveil.errors import InternalError
 from gazeveil.exact import exact
 from gazeveil.gateway.hub import Hub

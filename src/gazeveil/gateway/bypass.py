@@ -36,8 +36,8 @@ class Way:
 
 
 def has_ways(policy: Policy) -> bool:
-    """Tell whether any tracker can be reached by others at all; simulated and replayed ones cannot."""
-    return any(tracker.protocol in PROTOCOLS.names() for tracker in policy.trackers)
+    """Tell whether any tracker can be reached by others at all; simulated ones cannot, nor those that send to us."""
+    return any(tracker.protocol in PROTOCOLS.names() and tracker.inlet is None for tracker in policy.trackers)
 
 
 def ways_round(policy: Policy, as_user: str | None = None) -> list[Way]:
@@ -100,7 +100,13 @@ def _stream_way(what: str, answer: str, session: str, who: str) -> Way:
 
 def _files(policy: Policy) -> list[tuple[str, Path, str, str]]:
     """Return what of the gateway's own an app must not read or write: what, where, how, and why not."""
-    files = [("recording", one.file, "read", "it is raw gaze") for one in policy.trackers if one.file is not None]
+    settings = [setting for tracker in policy.trackers for setting in (tracker, *tracker.sources)]
+    files = [("recording", one.file, "read", "it is raw gaze") for one in settings if one.file is not None]
+    files += [
+        ("token of a sender", one.inlet.token_file, "read", "an app could pretend to be the tracker")
+        for one in settings
+        if one.inlet is not None
+    ]
     if policy.path is not None:
         files.append(("policy", policy.path, "write", "an app could lift its own veil"))
         files.append(("folder", policy.path.absolute().parent, "write", "an app could replace the policy"))

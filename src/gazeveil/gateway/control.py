@@ -1,41 +1,47 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The HTTP control API of a running gateway: on loopback or encrypted, with a token, and no gaze in any answer.
+"""The HTTP control API of a running gateway: on loopback or encrypted, with a token.
 
 `OPENAPI` describes it and is served at ``/openapi.json``. A request needs ``Authorization: Bearer TOKEN``. On loopback
 its Host must be the address that was bound, so that no web page can reach it under another name; elsewhere the
-certificate sees to that. Web pages of any other origin are refused.
+certificate sees to that. Web pages of any other origin are refused. No answer holds raw gaze, but for one stream
+that the policy and a capability of its own allow (`page_side`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
-import os
-import re
-import secrets
 import socket
 import ssl
-import stat
-from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
-from gazeveil.errors import GazeveilError, InputError, MissingExtra, OutputError, UnknownName
+from gazeveil.errors import InputError, MissingExtra
 from gazeveil.gateway._control_description import OPENAPI
+from gazeveil.gateway._control_guard import Guard, body
+from gazeveil.gateway._control_live import live_routes
+from gazeveil.gateway._control_page import link_to, page_routes
+from gazeveil.gateway._control_rules import rule_routes
+from gazeveil.gateway._control_scene import Watching, scene_routes
 from gazeveil.gateway._control_server import server_of
+from gazeveil.gateway._page_keys import LINK_S, Keys
+from gazeveil.gateway.page_side import PageSide
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
-_MOST_BODY = 1 << 16
 
+class Controlled(Watching, Protocol):
+    """What the control API can ask of a gateway.
 
-class Controlled(Protocol):
-    """What the control API can ask of a gateway."""
+    Attributes:
+        page: What the control page asks beyond that.
+    """
+
+    page: PageSide
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell."""
@@ -53,12 +59,20 @@ class Controlled(Protocol):
         """Say who sits before a tracker now."""
         ...
 
+    def app(self, name: str) -> dict[str, Any]:
+        """Return one app's part of the status."""
+        ...
+
+    async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
+        """Let a tracker have another source."""
+        ...
+
     async def reload(self) -> dict[str, Any]:
         """Read the policy file again."""
         ...
 
     def refused(self, why: str, value: str) -> None:
-        """Take note of a request that was refused because of its ``host``, ``origin`` or ``token``."""
+        """Take note of a request that was refused, and why: one of `meters.REFUSALS`."""
         ...
 
     def exposition(self) -> tuple[bytes, str]:
@@ -66,61 +80,14 @@ class Controlled(Protocol):
         ...
 
 
-def token_in(path: Path) -> str:
-    """Return the token kept in a file, which only its owner may read; a new one is made if there is no file.
-
-    Raises:
-        InputError: If others may read the file, or it holds no token.
-    """
-    try:
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        mode = path.stat().st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise InputError(f"others may read the token in {path}", hint=f"chmod 600 {path}") from None
-        token = path.read_text(encoding="ascii", errors="replace").strip()
-        if re.fullmatch(r"[A-Za-z0-9_-]{16,}", token) is None:
-            raise InputError(f"{path} holds no token", hint="delete the file, and a new one is made") from None
-        return token
-    except OSError as error:
-        raise OutputError(f"cannot keep a token in {path}: {error.strerror}") from error
-    with os.fdopen(made, "w", encoding="ascii") as file:
-        token = secrets.token_urlsafe(32)
-        file.write(token + "\n")
-        file.flush()
-        os.fsync(made)
-    return token
-
-
-class _Fault(NamedTuple):
-    """Why a request is refused before anybody looks at what it wants."""
-
-    kind: str
-    value: str
-    status: int
-    message: str
-    hint: str = ""
-
-
-def _fault(request: Request, token: str, hosts: frozenset[str] | None) -> _Fault | None:
-    host, origins = request.headers.get("host", "").lower(), request.headers.getlist("origin")
-    if hosts is not None and host not in hosts:
-        return _Fault("host", host, 403, "this host name is not the gateway's")
-    if any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
-        return _Fault("origin", ", ".join(origins), 403, "web pages may not steer a gateway")
-    given = request.headers.get("authorization", "")
-    if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-        return _Fault("token", "", 401, "a token is needed", "send the header Authorization: Bearer TOKEN")
-    return None
-
-
-def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None) -> Starlette:
+def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None, links: Keys | None = None) -> Starlette:
     """Return the API as an ASGI application.
 
     Args:
         gateway: What it controls.
         token: What a request must show.
         hosts: The ``Host`` headers that are taken, with port; None for all, where a certificate names the gateway.
+        links: Where the keys of links to the control page are kept.
     """
     try:
         from starlette.applications import Starlette  # noqa: PLC0415
@@ -129,38 +96,7 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None) -
     except ModuleNotFoundError as error:
         raise MissingExtra("starlette", "live", "the control API") from error
 
-    def guarded(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def ask(request: Request) -> Response:
-            if fault := _fault(request, token, hosts):
-                gateway.refused(fault.kind, fault.value)
-                told = {"error": "refused", "message": fault.message, "hint": fault.hint}
-                return JSONResponse(told, fault.status)
-            try:
-                return await answer(request)
-            except UnknownName as error:
-                return JSONResponse(error.details(), 404)
-            except InputError as error:
-                return JSONResponse(error.details(), 422)
-            except GazeveilError as error:
-                return JSONResponse(error.details(), 409)
-
-        return ask
-
-    async def body(request: Request) -> dict[str, Any]:
-        import json  # noqa: PLC0415
-
-        taken = bytearray()
-        async for part in request.stream():
-            taken += part
-            if len(taken) > _MOST_BODY:
-                raise InputError("the body is too long")
-        try:
-            given = json.loads(taken or b"{}")
-        except (ValueError, RecursionError):
-            raise InputError("the body must be one JSON object") from None
-        if not isinstance(given, dict):
-            raise InputError("the body must be one JSON object")
-        return given
+    guarded = Guard(token, hosts, gateway.refused)
 
     async def status(request: Request) -> Response:
         return JSONResponse(gateway.status())
@@ -213,6 +149,10 @@ def control_app(gateway: Controlled, token: str, hosts: frozenset[str] | None) -
             Route("/v1/trackers/{name}/person", guarded(person), methods=["POST"]),
             Route("/v1/budget", guarded(budget)),
             Route("/v1/policy/reload", guarded(reload), methods=["POST"]),
+            *page_routes(guarded, gateway, links or Keys(LINK_S)),
+            *live_routes(guarded, gateway),
+            *rule_routes(guarded, gateway),
+            *scene_routes(guarded, gateway),
         ]
     )
 
@@ -224,19 +164,29 @@ class ControlServer:
         self, gateway: Controlled, host: str, port: int, token: str, tls: ssl.SSLContext | None = None
     ) -> None:
         self._gateway, self._host, self._token, self._tls = gateway, host, token, tls
-        self._socket = _bound(host, port)
+        self._socket = bound(host, port)
         self.port = int(self._socket.getsockname()[1])
         self._task: asyncio.Task[None] | None = None
         self._server: Any = None
+        self._links = Keys(LINK_S)
+
+    def link(self) -> str:
+        """Return a link that opens the control page once; its key is in the fragment, which no server or log sees."""
+        named = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self._host, self._host)  # noqa: S104
+        host = f"[{named}]" if ":" in named and not named.startswith("[") else named
+        return link_to(f"{'https' if self._tls else 'http'}://{host}:{self.port}", self._links)
 
     def start(self) -> None:
         """Begin to answer."""
         names = {self._host, "localhost", "127.0.0.1", "[::1]"}
         hosts = None if self._tls is not None else frozenset(f"{name}:{self.port}" for name in names)
-        self._server, self._task = server_of(control_app(self._gateway, self._token, hosts), self._socket, self._tls)
+        self._server, self._task = server_of(
+            control_app(self._gateway, self._token, hosts, self._links), self._socket, self._tls
+        )
 
     async def close(self) -> None:
-        """Stop answering."""
+        """Stop answering; streams end first."""
+        await self._gateway.page.close()
         if self._server is not None and self._task is not None:
             self._server.should_exit = True
             with contextlib.suppress(asyncio.CancelledError, TimeoutError):
@@ -244,7 +194,12 @@ class ControlServer:
         self._socket.close()
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int, who: str = "the control API") -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        InputError: If the port is taken or the address is not this machine's.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -254,7 +209,7 @@ def _bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         made.close()
         raise InputError(
-            f"the control API cannot listen on {host}:{port}: {error.strerror}",
+            f"{who} cannot listen on {host}:{port}: {error.strerror}",
             hint="`gazeveil doctor POLICY` says which ports are taken",
         ) from error
     return made

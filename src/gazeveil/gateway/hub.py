@@ -11,6 +11,7 @@ logged is an event's name and words of the policy, never gaze.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from gazeveil.errors import GazeveilError, LedgerRolledBack, PrivacyError
@@ -18,6 +19,8 @@ from gazeveil.exact import Number
 from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
+from gazeveil.gateway._hub_level import level_of, looser, outputs_of, recognised
+from gazeveil.gateway._hub_scene import SceneReading, rehearse
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
     LATCH_HINT,
@@ -30,8 +33,10 @@ from gazeveil.gateway._hub_status import (
     in_words,
 )
 from gazeveil.gateway.budget import Charge, Purse
-from gazeveil.gateway.policy import Policy
+from gazeveil.gateway.policy import Policy, TrackerSetting
+from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.veiling import window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
 
@@ -43,6 +48,7 @@ __all__ = [
     "Hub",
     "HubStatus",
     "Outlet",
+    "SceneReading",
     "TrackerStatus",
 ]
 
@@ -80,6 +86,7 @@ class Hub:
         self._paying: dict[str, Purse] = {}
         self._now = now
         self._longest = 0.0
+        rehearse(policy)
         for tracker in policy.trackers:
             self._desks[tracker.name] = self._desk(tracker.name)
         for app in policy.apps:  # before a crash the knob may have stood anywhere
@@ -119,6 +126,18 @@ class Hub:
         desk = self._desks.get(tracker)
         if desk is not None:
             desk.lose(why)
+
+    def see(self, tracker: str, reading: SceneReading, now: float) -> None:
+        """Take what was read from a tracker's scene: veils that follow it may change, from their next sample on."""
+        desk = self._desks.get(tracker)
+        if desk is not None and not self.latched:
+            desk.see(reading, now)
+
+    def scene_lost(self, tracker: str, why: str, now: float) -> None:
+        """Say that a tracker's scene is not watched any more: nothing is lowered until it is again."""
+        desk = self._desks.get(tracker)
+        if desk is not None and not self.latched:
+            desk.lose_scene(why, now)
 
     def fill(self, now: float) -> None:
         """Go on for trackers that are silent, as if samples without gaze came. To be called many times a second."""
@@ -182,13 +201,52 @@ class Hub:
         seat, group = self._seat(app), self._group(app)
         desk = self._desks[seat.setting.tracker]
         wish = chosen(
-            seat.setting, group.mechanism, desk.setting.space,
+            seat.setting, desk.level_of(seat), desk.setting.space,
             preset=preset, epsilon=epsilon, window=window, radius=radius,
         )  # fmt: skip
         if reason := desk.forbids(seat, wish):
             raise PrivacyError(f"{wish.name} may not be used by {app!r}: {reason}")
+        before, window = group.mechanism, max(group.window, seat.window)
         desk.place(seat, wish, now)
-        self._log("knob-turned", app=app, veil=wish.in_words())
+        after = self._group(app).mechanism
+        if looser(before, after):  # windows that began before the turn keep the old promise as well
+            seat.looser_at = now + max(window, 0.0 if before.can_become(after) else window_of(after.guarantee))
+        self._log("knob-turned", app=app, veil=after.in_words())
+
+    def rule(self, app: str, output: Output | None) -> None:
+        """Let an app have something else of its veiled points from now on; None for what the policy gives it.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it does not follow from what the policy gives, or the app's protocol cannot carry it.
+        """
+        seat = self._seat(app)
+        seat.choose(self.allowed(app, output), self.policy.tracker(seat.setting.tracker))
+        self._log("rule-changed", app=app, output=seat.output)
+
+    def allowed(self, app: str, output: Output | None) -> Output:
+        """Return what an app would get by a rule.
+
+        Raises:
+            UnknownName: If there is no such app.
+            PrivacyError: If it may not have it.
+        """
+        setting = self._seat(app).setting
+        allowed = outputs_of(setting, self.policy.tracker(setting.tracker))
+        if output is not None and output not in allowed:
+            raise PrivacyError(
+                f"{app!r} cannot have {output}",
+                hint=f"it may have: {', '.join(allowed)}; hits need areas in the policy",
+            )
+        return output or setting.output
+
+    def output_of(self, app: str) -> Output:
+        """Return what an app gets: samples, fixations or hits.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app).output
 
     def switch(self, app: str, on: bool) -> None:
         """Switch an app on or off.
@@ -216,6 +274,17 @@ class Hub:
         self.policy.tracker(tracker)
         self._desks[tracker].seat_person(person)
 
+    def use_source(self, setting: TrackerSetting, now: float) -> None:
+        """Take a tracker's gaze from another source: new veils with their quiet time, the same budget.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(setting.name)
+        trackers = tuple(setting if one.name == setting.name else one for one in self.policy.trackers)
+        self.policy = replace(self.policy, trackers=trackers)
+        self._desks[setting.name].obey(setting, self.policy, now)
+
     def reload(self, policy: Policy, now: float) -> None:
         """Follow another policy. What did not change goes on; what did begins anew with a quiet time."""
         self.policy = policy
@@ -231,7 +300,7 @@ class Hub:
             if desk is None:  # perhaps a known tracker under another name
                 desk = self._desk(tracker.name)
                 desk.past_window = self._longest
-            desk.obey(tracker, policy)
+            desk.obey(tracker, policy, now)
             kept[tracker.name] = desk
         gone = {name: desk for name, desk in self._desks.items() if name not in kept}
         for app in policy.apps:
@@ -240,6 +309,23 @@ class Hub:
         for desk in gone.values():
             desk.close()
         self._log("policy-loaded", apps=len(policy.apps), trackers=len(policy.trackers))
+
+    def desk_of(self, tracker: str) -> Desk:
+        """Return a tracker's place in the hub, for the control page.
+
+        Raises:
+            UnknownName: If there is no such tracker.
+        """
+        self.policy.tracker(tracker)
+        return self._desks[tracker]
+
+    def seat_of(self, app: str) -> Seat:
+        """Return an app's place in the hub, for the control page.
+
+        Raises:
+            UnknownName: If there is no such app.
+        """
+        return self._seat(app)
 
     def status(self) -> HubStatus:
         """Return everything there is to tell; nothing of it is gaze."""
@@ -298,13 +384,14 @@ class Hub:
 
     def _app_status(self, name: str) -> AppStatus:
         seat, group = self._seats[name], self._group(name)
-        setting, promise = seat.setting, group.promise
+        setting, promise = seat.setting, group.always
+        tracker = self.policy.tracker(setting.tracker)
         return AppStatus(
             name,
             setting.tracker,
             setting.protocol,
             group.name,
-            setting.output,
+            seat.output,
             seat.state,
             self.latched or seat.refused or seat.why,
             seat.feed.shown,
@@ -313,6 +400,17 @@ class Hub:
             in_words(promise),
             identification(group.mechanism),
             setting.knob,
+            group.mechanism.name,
+            seat.rule,
+            outputs_of(setting, tracker),
+            level_of(
+                setting,
+                group.mechanism,
+                tracker.space,
+                max(0.0, seat.looser_at - self._now),
+                None if group.follows is None else group.follows.level,
+            ),
+            recognised(group.mechanism),
         )
 
     def _budgets(self) -> tuple[BudgetStatus, ...]:

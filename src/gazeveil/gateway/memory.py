@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What people decided while a gateway ran, so that a restart does not undo it: knobs, switches, and who sits where.
+"""What people decided while a gateway ran, so that a restart does not undo it: knobs, rules, switches, who sits where.
 
 It lies beside the policy as ``NAME.state.json``, or where the policy says. Where the policy's folder cannot be
 written, as under a hardened service, it lies in the state folder of this machine. It holds no gaze and nothing that was
@@ -15,13 +15,14 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gazeveil.errors import FileFormatError, LedgerError, OutputError
 from gazeveil.files import replacing
 from gazeveil.privacy.ledger import state_folder
 
 _MOST_BYTES = 1 << 20
+Kept = TypeVar("Kept")
 
 
 @dataclass(slots=True)
@@ -33,6 +34,8 @@ class Memory:
         knobs: What every app's knob was turned to: a preset, and numbers that differ from it.
         off: Apps that are switched off.
         people: Who sits before which tracker.
+        rules: What apps get instead of what the policy gives them.
+        tags: Words that people put to apps, to find them again.
         ledgers: Which ledger was paid from at which place, by its identity: another one there is not trusted.
     """
 
@@ -40,6 +43,8 @@ class Memory:
     knobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     off: list[str] = field(default_factory=list)
     people: dict[str, str] = field(default_factory=dict)
+    rules: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, list[str]] = field(default_factory=dict)
     ledgers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -81,11 +86,13 @@ class Memory:
             with place.open("rb") as opened:
                 told = json.loads(opened.read(_MOST_BYTES))
             knobs, off, people = told["knobs"], told["off"], told["people"]
-            ledgers = told.get("ledgers", {})
+            ledgers, rules, tags = told.get("ledgers", {}), told.get("rules", {}), told.get("tags", {})
+            words = [word for some in tags.values() for word in some]
+            texts = (*off, *people.values(), *ledgers.values(), *rules.values(), *words)
             known = (
                 all(isinstance(knob, dict) for knob in knobs.values())
-                and all(isinstance(name, str) for name in (*off, *people.values(), *ledgers.values()))
-                and isinstance(off, list)
+                and all(isinstance(text, str) for text in texts)
+                and all(isinstance(some, list) for some in (off, *tags.values()))
             )
         except FileNotFoundError:
             return
@@ -103,6 +110,8 @@ class Memory:
         self.knobs |= knobs
         self.off = sorted({*self.off, *off})
         self.people |= people
+        self.rules |= rules
+        self.tags |= tags
         self.ledgers |= ledgers
 
     def turned(self, app: str, given: Mapping[str, Any]) -> None:
@@ -124,6 +133,24 @@ class Memory:
             self.off = sorted({*before, *self.off})
             raise
 
+    def ruled(self, app: str, output: str | None) -> None:
+        """Keep what an app gets instead of what the policy gives it; None to forget it.
+
+        Raises:
+            OutputError: If it cannot be kept.
+        """
+        self.rules = {**_without(self.rules, {app}), **({} if output is None else {app: output})}
+        self._keep()
+
+    def tagged(self, app: str, tags: list[str]) -> None:
+        """Keep an app's tags.
+
+        Raises:
+            OutputError: If they cannot be kept.
+        """
+        self.tags = {**_without(self.tags, {app}), **({app: tags} if tags else {})}
+        self._keep()
+
     def ledger_at(self, place: str) -> str:
         """Return the identity of the ledger that was paid from at a path or address; empty if none was."""
         return self.ledgers.get(_place_of(place), "")
@@ -140,20 +167,37 @@ class Memory:
         self._keep()
 
     def forget(self, *, knobs: set[str], off: set[str], people: set[str]) -> None:
-        """Forget what the policy decides anew: knobs and switches of some apps, people before some trackers."""
-        if not (knobs & {*self.knobs} or off & {*self.off} or people & {*self.people}):
+        """Forget what the policy decides anew.
+
+        Args:
+            knobs: Apps whose knob and rule are as the policy says.
+            off: Apps that are gone, with their switch and tags.
+            people: Trackers before which somebody else sits.
+        """
+        if not (knobs & {*self.knobs, *self.rules} or off & {*self.off, *self.tags} or people & {*self.people}):
             return
-        self.knobs = {name: knob for name, knob in self.knobs.items() if name not in knobs}
-        self.off = [name for name in self.off if name not in off]
-        self.people = {name: person for name, person in self.people.items() if name not in people}
+        self.knobs, self.rules = _without(self.knobs, knobs), _without(self.rules, knobs)
+        self.off, self.tags = [name for name in self.off if name not in off], _without(self.tags, off)
+        self.people = _without(self.people, people)
         self._keep()
 
     def _keep(self) -> None:
         if self.path is not None:
-            told = {"knobs": self.knobs, "off": self.off, "people": self.people, "ledgers": self.ledgers}
+            told = {
+                "knobs": self.knobs,
+                "off": self.off,
+                "people": self.people,
+                "rules": self.rules,
+                "tags": self.tags,
+                "ledgers": self.ledgers,
+            }
             with replacing(self.path) as file:
                 file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
                 file.chmod(0o600)
+
+
+def _without(kept: dict[str, Kept], names: set[str]) -> dict[str, Kept]:
+    return {name: value for name, value in kept.items() if name not in names}
 
 
 def _elsewhere(policy: Path) -> Path | None:

@@ -65,13 +65,19 @@ def _families(meters: Meters, status: Mapping[str, Any]) -> Iterator[Any]:
     taken = CounterMetricFamily("gazeveil_samples", "Samples taken from a tracker.", labels=["tracker"])
     connects = CounterMetricFamily("gazeveil_tracker_connects", "Connections made to a tracker.", labels=["tracker"])
     garbage = CounterMetricFamily("gazeveil_tracker_garbage", "Times a tracker broke its protocol.", labels=["tracker"])
+    senders = CounterMetricFamily(
+        "gazeveil_tracker_refused", "Senders of gaze that were refused.", labels=["tracker", "why"]
+    )
     up = GaugeMetricFamily("gazeveil_tracker_up", "Whether a tracker gives gaze.", labels=["tracker"])
     for name, tracker in meters.trackers.items():
         taken.add_metric([name], tracker.samples)
         connects.add_metric([name], tracker.connects)
         garbage.add_metric([name], tracker.garbage)
         up.add_metric([name], float(tracker.connected))
-    yield from (taken, connects, garbage, up)
+        senders.add_metric([name, "another sender"], tracker.refused)
+        senders.add_metric([name, "origin"], tracker.refused_origins)
+        senders.add_metric([name, "token"], tracker.refused_tokens)
+    yield from (taken, connects, garbage, up, senders)
 
     asked = CounterMetricFamily("gazeveil_control_refused", "Requests to the control API refused.", labels=["why"])
     for why, count in meters.control_refused.items():

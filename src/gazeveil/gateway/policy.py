@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gazeveil.errors import UnknownName
+from gazeveil.errors import PrivacyError, UnknownName
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION
 from gazeveil.privacy.guarantee import GazeStreamDP
 
@@ -30,7 +30,14 @@ DAY_S = 86_400
 EVERYBODY = "*"
 REPLAY, SIMULATE = "replay", "simulate"
 """Trackers without hardware, named like protocols."""
+MOUSE, OWN = "mouse", "policy"
+KINDS = {SIMULATE: SIMULATE, REPLAY: REPLAY, MOUSE: "push"}
+"""Sources that can be chosen live, and their protocols; `OWN` is whatever the policy names."""
+TOYS = {"dwell": "Targets: look to select", "reading": "Reading: the text scrolls along"}
+"""Toy apps that the gateway can serve."""
 LOOPBACK = "127.0.0.1"
+SCENE_WINDOW = Fraction(2)
+"""The longest window in seconds that a scene may ask for, if the policy does not say: Kaleido's longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,61 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
+class SceneSetting:
+    """Where the scene comes from that a tracker's participant looks at, and how it is read.
+
+    Attributes:
+        source: ``video``, ``camera``, ``screen`` or ``push``.
+        file: The video.
+        loop: Whether a video begins again at its end.
+        device: Which camera or screen.
+        region: Which part of the screen is watched, in its pixels (left, top, width, height); None for all of it.
+        area: Which part of the viewing plane the frame fills, in shares (left, top, right, bottom).
+        finder: What finds regions of interest.
+        weights: The file of its model, where it needs one.
+        updates_hz: How often the scene is looked at.
+        gaze_dependent: Whether what it shows depends on where the participant looks. Then it only raises.
+        token_file: Where the token of whoever pushes is kept.
+    """
+
+    source: str
+    file: Path | None = None
+    loop: bool = True
+    device: int = 0
+    region: tuple[int, int, int, int] | None = None
+    area: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+    finder: str = "image"
+    weights: Path | None = None
+    updates_hz: float = 2.0
+    gaze_dependent: bool = True
+    token_file: Path | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it may lower radius and window below the veil's own, down to the least that the policy allows."""
+        return self.source != "push" and not self.gaze_dependent
+
+
+@dataclass(frozen=True, slots=True)
+class Inlet:
+    """Where the gateway listens for gaze that is sent to it.
+
+    Attributes:
+        listen: Where.
+        token_file: Where the token of its senders is kept.
+        origins: Web pages that may send, besides those of this machine.
+        take_over: Whether a second sender takes the place of the first; else it is refused.
+        tls: Its certificate and key; needed where other machines reach it.
+    """
+
+    listen: Address
+    token_file: Path
+    origins: tuple[str, ...] = ()
+    take_over: bool = False
+    tls: Tls | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TrackerSetting:
     """Where gaze comes from.
 
@@ -77,6 +139,10 @@ class TrackerSetting:
         loop: Whether a replay starts again at its end.
         seed: Of the simulated person.
         rate_hz: Of the simulated tracker.
+        scene: What the participant looks at; None if nobody watches that.
+        inlet: Where the gateway listens, for trackers that send to it.
+        sources: The same tracker with every other source that may be chosen live.
+        raw_view: Whether the person may look at raw gaze on the control page of this machine.
     """
 
     name: str
@@ -91,6 +157,39 @@ class TrackerSetting:
     loop: bool = False
     seed: int = 1
     rate_hz: float = 60.0
+    scene: SceneSetting | None = None
+    inlet: Inlet | None = None
+    sources: tuple[TrackerSetting, ...] = ()
+    raw_view: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What its source is called where one is chosen."""
+        return next((kind for kind, protocol in KINDS.items() if protocol == self.protocol), OWN)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Every source that may be chosen, its own first."""
+        return tuple(dict.fromkeys([self.kind, *(other.kind for other in self.sources)]))
+
+    def using(self, kind: str) -> TrackerSetting:
+        """Return the same tracker with another source; it begins anew there.
+
+        Raises:
+            UnknownName: If there is no such source.
+            PrivacyError: If the policy does not allow it.
+        """
+        if kind in (OWN, self.kind):
+            return self
+        for other in self.sources:
+            if other.kind == kind:
+                return other
+        if kind not in KINDS:
+            raise UnknownName(f"no source is called {kind!r}", hint=f"known: {', '.join((OWN, *KINDS))}")
+        raise PrivacyError(
+            f"the policy does not allow {kind!r} as source of {self.name!r}",
+            hint=f'sources = ["{kind}"] in its [[tracker]] allows it',
+        )
 
     @property
     def plane(self) -> Plane:
@@ -128,6 +227,10 @@ class AppSetting:
         unproven: Whether the policy allows a veil without a promise here, in so many words.
         tls: For protocols that can be encrypted.
         origins: Web pages that may read the stream, besides those of this machine.
+        follow_scene: Whether radius and window follow the scene: ``small`` or ``large`` for its radii; empty if not.
+        radius_at_most: The largest radius that the scene may ask for; None for any.
+        window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
+        toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
     """
 
     name: str
@@ -146,6 +249,10 @@ class AppSetting:
     unproven: bool = False
     tls: Tls | None = None
     origins: tuple[str, ...] = ()
+    follow_scene: str = ""
+    radius_at_most: Fraction | None = None
+    window_at_most: Fraction | None = None
+    toy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +295,7 @@ class Policy:
         path: The file it was read from.
         lsl_session: The LSL session in which apps look for their streams; one for all of them.
         state_file: Where decisions that outlive a restart are kept; None for the usual place (`memory`).
+        toys: Where the toy apps are served, on this machine alone; None for nowhere.
     """
 
     trackers: tuple[TrackerSetting, ...]
@@ -201,6 +309,7 @@ class Policy:
     lsl_session: str = DEFAULT_SESSION
     control_tls: Tls | None = None
     state_file: Path | None = None
+    toys: Address | None = None
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.

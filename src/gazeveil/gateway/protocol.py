@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every wire protocol offers: a source (we are the client of a tracker) and a sink (we are the tracker of an app).
 
-Both are state machines without sockets: bytes and a clock in, bytes out. One object lives as long as one connection.
+Some trackers connect to us: then the source is a listener, which lets in who has the token.
+All are state machines without sockets: bytes and a clock in, bytes out. One object lives as long as one connection.
 ``now`` is always monotonic seconds of the machine, for heartbeats and time-outs; a sample's ``t`` is the tracker's.
 """
 
@@ -79,6 +80,42 @@ class Source(ABC):
         return data
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Who may send gaze where the gateway listens for it.
+
+    Attributes:
+        token: What a sender must show first.
+        origins: Web pages that may connect, besides those of this machine.
+        enter: Is called when a sender has shown the token; returns why it may not enter all the same, empty if it may.
+    """
+
+    token: str = field(repr=False)
+    origins: tuple[str, ...] = ()
+    enter: Callable[[], str] = lambda: ""
+
+
+class PushedSource(Source):
+    """A connection of a sender: a tracker, a page or a program that connects to the gateway and sends gaze.
+
+    Attributes:
+        admitted: Whether it has shown the token and was let in; before that nothing of it is a sample.
+        ended: Whether the connection is to be closed once everything is sent.
+        refused_origin: The web page that was turned away, as it named itself; empty if none was.
+        refused_token: Whether it showed a wrong token, or none.
+    """
+
+    def __init__(self, plane: Plane, gate: Gate) -> None:
+        super().__init__(plane)
+        self.gate = gate
+        self.admitted = self.ended = self.refused_token = False
+        self.refused_origin = ""
+
+    @abstractmethod
+    def close(self, reason: str, code: int = 1001) -> None:
+        """Say why the gateway closes the connection, and set ``ended``; codes are WebSocket's."""
+
+
 class Sink(ABC):
     """A connection of an app, over a stream of bytes.
 
@@ -138,6 +175,10 @@ class Sink(ABC):
     def _hit(self, veiled: VeiledHit, now: float) -> None:
         raise PrivacyError("this protocol cannot carry names of areas alone")
 
+    def regrade(self, shown: Shown) -> None:
+        """Take another kind of veiled thing from now on, and no more of the old kind."""
+        self.shown = shown
+
     def silence(self, now: float) -> None:  # noqa: B027  (saying nothing is an answer)
         """Say in the protocol's own words that there is no gaze at present. Called when a stream falls silent."""
 
@@ -167,6 +208,7 @@ class Protocol:
         port: Where trackers of this kind listen by default.
         transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
         source: Makes the client side; None if there is none.
+        listener: Makes the side of the gateway where it listens and trackers connect; None if there is none.
         sink: Makes the tracker side; None if there is none.
         outputs: What a sink can carry.
         leaves: Every field that may leave, with the reason; whatever is not here does not.
@@ -182,6 +224,7 @@ class Protocol:
     sink: Callable[[Shown], Any] | None = None
     transport: Transport = "tcp"
     outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
+    listener: Callable[[Plane, Gate], PushedSource] | None = None
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")

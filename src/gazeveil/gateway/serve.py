@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
@@ -22,35 +22,36 @@ from typing import Any
 from gazeveil.errors import (
     GazeveilError,
     InputError,
-    InternalError,
     LedgerError,
     LedgerRolledBack,
     OutputError,
     UnknownName,
 )
-from gazeveil.gateway import feeds
-from gazeveil.gateway._doors import host_and_port, opened_door, tls_of
+from gazeveil.gateway._doors import opened_door, tls_of
+from gazeveil.gateway._hub_scene import rehearse
 from gazeveil.gateway._hub_seat import Door
+from gazeveil.gateway._status import status_of
+from gazeveil.gateway._tokens import token_in
+from gazeveil.gateway._toy_server import ToyServer
 from gazeveil.gateway.budget import Charge
-from gazeveil.gateway.control import ControlServer, token_in
+from gazeveil.gateway.control import ControlServer
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.logs import Limited, Log, shortened
 from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.metrics import exposition
+from gazeveil.gateway.page_side import PageSide, Undo
 from gazeveil.gateway.payments import Payer, Queue, Where
-from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting, read_policy
+from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
-from gazeveil.gateway.sample import RawSample
-from gazeveil.gateway.sockets import TrackerLink
+from gazeveil.gateway.scenes import Scenes, Watcher
+from gazeveil.gateway.sources import Sources
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Receipt
 
 _TICK_S = 0.02
 _SLICES = 10
 """In how many ticks every app has had its turn."""
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
-"""Pauses before a link that failed is made anew; they double."""
 
 
 class Gateway:
@@ -64,9 +65,14 @@ class Gateway:
         noise: NoiseSource | None = None,
         create_ledger: bool = False,
         opened: Callable[[Policy], None] = lambda policy: None,
+        undo: Undo | None = None,
+        demo: bool = False,
     ) -> None:
-        """Begin; ``opened`` is called once all doors are open."""
-        self._opened = opened
+        """Begin; ``opened`` is called once all doors are open, and ``undo`` shows on the page what veils give away.
+
+        ``demo`` is told to whoever steers it.
+        """
+        self._opened, self._demo = opened, demo
         self.policy, self.log = policy, Limited(log)
         self.meters = Meters()
         self.hub = Hub(
@@ -77,13 +83,17 @@ class Gateway:
             log=self.log,
         )
         self.memory = Memory.of(policy.path, policy.state_file, steered=policy.control is not None)
+        self.page = PageSide(self.hub, self.memory, self.log, regrade=self._regrade, keeping=self._keeping, undo=undo)
         self._remember()
         self.outlets: dict[str, Door] = {}
+        self.sources = Sources(self.hub, self.meters, self.log)
+        self.scenes = Scenes(self.hub.see, self.hub.scene_lost, self.log)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         known = self.memory.ledger_at(policy.ledger)
         where = Where(policy.ledger, create_ledger, known, str(self.memory.path))
         self._payer = Payer(where, lambda what: self.log("ledger note", why=what))
         self._control: ControlServer | None = None
+        self._toys: ToyServer | None = None
 
     async def __aenter__(self) -> Gateway:
         try:
@@ -93,11 +103,13 @@ class Gateway:
             if where is not None and self.policy.token_file is not None:
                 tls = tls_of("the control API", self.policy.control_tls)
                 self._control = ControlServer(self, where.host, where.port, token_in(self.policy.token_file), tls)
+            if self.policy.toys is not None:
+                self._toys = ToyServer(self.policy.toys.port, self.policy.toys.host)
             await self._look_at_ledger()
             if self._control is not None:
                 self._control.start()
-            for tracker in self.policy.trackers:
-                self._follow(tracker)
+            await self.sources.follow(self.policy)
+            await self.scenes.follow(self.policy)
             self._tasks["ticks"] = asyncio.create_task(self._tick())
         except BaseException:
             await self.close()
@@ -115,11 +127,15 @@ class Gateway:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         self._tasks.clear()
+        await self.sources.close()
+        await self.scenes.close()
         for outlet in self.outlets.values():
             await outlet.close("the gateway is shut down")
         self.outlets.clear()
-        if self._control is not None:
-            await self._control.close()
+        for server in (self._control, self._toys):
+            if server is not None:
+                await server.close()
+        await self.page.close()
         self.hub.close()
         await self._payer.close()
         self.log.close()
@@ -129,23 +145,20 @@ class Gateway:
 
     def status(self) -> dict[str, Any]:
         """Return everything there is to tell; nothing of it is gaze."""
-        told = self.hub.status().to_dict()
+        told = status_of(self.hub, self.policy, self.meters, self.memory, self.sources)
         for app in told["apps"]:
-            meter = self.meters.apps[app["name"]]
-            app |= {
-                "connections": meter.connections,
-                "listeners": meter.listeners,
-                "refused_origins": meter.refused_origins,
-                "sent": meter.sent,
-                "dropped": meter.dropped,
-                "refused": meter.refused,
-            }
-        for tracker in told["trackers"]:
-            meter_of = self.meters.trackers[tracker["name"]]
-            tracker |= {"connected": meter_of.connected, "samples": meter_of.samples, "connects": meter_of.connects}
-        told["control_refused"] = dict(self.meters.control_refused)
-        told["state_file"] = None if self.memory.path is None else str(self.memory.path)
+            app["port"] = self.outlets[app["name"]].port if app["name"] in self.outlets else 0
+        told["demo"] = self._demo
+        told["toys"] = [] if self._toys is None else self._toys.told(self.policy, self.outlets)
         return told
+
+    def watcher(self, tracker: str) -> Watcher:
+        """Return who watches a tracker's scene."""
+        return self.scenes.of(tracker)
+
+    def link(self) -> str:
+        """Return a link that opens the control page once; empty where there is no control API."""
+        return "" if self._control is None else self._control.link()
 
     def refused(self, why: str, value: str) -> None:
         """Count a request to the control API that was refused, and say so in the log."""
@@ -162,7 +175,7 @@ class Gateway:
         self._tell_promises()
         with self._keeping(f"the knob of {app!r} is turned now"):
             self.memory.turned(app, wish)
-        return self._app(app)
+        return self.app(app)
 
     def switch(self, app: str, on: bool) -> dict[str, Any]:
         """Switch an app on or off. Off holds at once; on only if it can be kept."""
@@ -172,7 +185,7 @@ class Gateway:
         with self._keeping(f"{app!r} stays off" if on else f"{app!r} is off now"):
             self.memory.switched(app, on)
         self.hub.switch(app, on)
-        return self._app(app)
+        return self.app(app)
 
     def sit_down(self, tracker: str, person: str) -> dict[str, Any]:
         """Say who sits before a tracker now."""
@@ -181,11 +194,16 @@ class Gateway:
             self.memory.sat_down(tracker, person)
         return next(one for one in self.status()["trackers"] if one["name"] == tracker)
 
+    async def use_source(self, tracker: str, kind: str) -> dict[str, Any]:
+        """Let a tracker have another source that the policy allows; see `Sources.use`. A restart undoes it."""
+        return await self.sources.use(self.policy.tracker(tracker), kind)
+
     async def reload(self) -> dict[str, Any]:
         """Read the policy file again; what did not change goes on undisturbed."""
         if self.policy.path is None:
             raise InputError("this policy was not read from a file")
         changed = await asyncio.to_thread(read_policy, self.policy.path)
+        await asyncio.to_thread(rehearse, changed)
         if changed.lsl_session != self.policy.lsl_session:
             raise InputError("another lsl_session takes a restart", hint="liblsl has one session as long as it runs")
         await self._change_to(changed)
@@ -206,6 +224,10 @@ class Gateway:
         """Decide again what people decided before a restart; what the policy does not allow any more is dropped."""
         now = time.monotonic()
         for app in self.policy.apps:
+            rule = self.memory.rules.get(app.name)
+            if rule is not None and not self.page.restore(app.name, rule) and app.name not in self.memory.off:
+                with contextlib.suppress(OutputError):  # it must not get more than was decided
+                    self.memory.switched(app.name, False)
             if app.name in self.memory.off:
                 self.hub.switch(app.name, False)
             if knob := self.memory.knobs.get(app.name):
@@ -221,8 +243,14 @@ class Gateway:
         """Return the metrics as Prometheus reads them."""
         return exposition(self.meters, self.status())
 
-    def _app(self, name: str) -> dict[str, Any]:
+    def app(self, name: str) -> dict[str, Any]:
+        """Return one app's part of the status."""
         return next(one for one in self.status()["apps"] if one["name"] == name)
+
+    def _regrade(self, name: str) -> None:
+        """Let whoever is connected to an app's door get what the app may have now."""
+        if name in self.outlets:
+            self.outlets[name].regrade(self._shown(self.policy.app(name), self._promises()))
 
     def _tell_promises(self) -> None:
         """Let whoever connects from now on hear the promise that holds now."""
@@ -248,74 +276,11 @@ class Gateway:
 
     def _shown(self, app: AppSetting, promises: Mapping[str, str]) -> Shown:
         tracker = self.policy.tracker(app.tracker)
-        areas = () if app.areas is None else tuple(area.name for area in app.areas)
+        output = self.hub.output_of(app.name)
+        areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
-            tracker.plane, app.rate_hz, app.output, areas, app.name, promise=promises[app.name], origins=app.origins
+            tracker.plane, app.rate_hz, output, areas, app.name, promise=promises[app.name], origins=app.origins
         )
-
-    def _follow(self, tracker: TrackerSetting) -> None:
-        self._tasks[f"tracker {tracker.name}"] = asyncio.create_task(self._guarded(tracker))
-
-    def _link(self, tracker: TrackerSetting) -> Coroutine[Any, Any, None]:
-        push = partial(self._push, tracker.name)
-        if tracker.protocol in ("simulate", "replay"):
-            return self._play(tracker)
-        protocol = PROTOCOLS[tracker.protocol]
-        if protocol.source is None:
-            raise InternalError(f"{protocol.name} has no client side")
-        make, (host, port) = partial(protocol.source, tracker.plane), host_and_port(tracker.address)
-        given: dict[str, Any] = {
-            "name": tracker.name,
-            "push": push,
-            "lost": partial(self._lost, tracker.name),
-            "meter": self.meters.trackers[tracker.name],
-            "log": self.log,
-        }
-        if protocol.transport == "tcp":
-            return TrackerLink(make, host, port, **given).run()
-        from gazeveil.gateway.messages import LslLink, PupilLink  # noqa: PLC0415
-
-        if protocol.transport == "zmq":
-            return PupilLink(make, host, port, **given).run()
-        given |= {"session": tracker.session, "own_session": self.policy.lsl_session}
-        return LslLink(make, host, tracker.stream, **given).run()
-
-    async def _play(self, tracker: TrackerSetting) -> None:
-        geometry = tracker.plane.geometry
-        if tracker.protocol == "simulate":
-            samples = feeds.simulated(geometry, seed=tracker.seed, rate_hz=tracker.rate_hz)
-        else:
-            recording = await asyncio.to_thread(feeds.recording_of, str(tracker.file), geometry)
-            samples = feeds.replayed(recording, loop=tracker.loop)
-        self.meters.trackers[tracker.name].connected = True
-        await feeds.play(feeds.moments(samples, speed=tracker.speed), partial(self._push, tracker.name))
-        self._lost(tracker.name, "the recording is over")
-
-    async def _guarded(self, tracker: TrackerSetting) -> None:
-        """Follow a tracker, and begin again if that fails: one tracker's fault must not stop it or the others."""
-        pause = _FIRST_PAUSE_S
-        while True:
-            try:
-                await self._link(tracker)
-                return
-            except Exception as error:  # noqa: BLE001
-                self.meters.faults += 1
-                self._lost(tracker.name, "the link failed")
-                self.log("link failed", tracker=tracker.name, why=error)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_S)
-
-    def _push(self, tracker: str, samples: list[RawSample], now: float) -> None:
-        try:
-            self.hub.push(tracker, samples, now)
-        except Exception as error:  # noqa: BLE001  (fail closed: silence for this tracker, and the others go on)
-            self.meters.faults += 1
-            self.log("hub failed", tracker=tracker, why=error)
-            self.hub.lost(tracker, "an error in the gateway", now)
-
-    def _lost(self, tracker: str, why: str) -> None:
-        self.meters.trackers[tracker].connected = False
-        self.hub.lost(tracker, why, time.monotonic())
 
     # Time
 
@@ -382,7 +347,8 @@ class Gateway:
 
     async def _change_to(self, policy: Policy) -> None:
         before, self.policy = self.policy, policy
-        self.hub.reload(policy, time.monotonic())
+        used = self.sources.in_use(policy)
+        self.hub.reload(used, time.monotonic())
         still = {app.name for app in policy.apps}
         sits = {tracker.name: tracker.person for tracker in policy.trackers}
         self.memory.forget(
@@ -402,15 +368,11 @@ class Gateway:
                 await self._open(app)
             except GazeveilError as error:  # the others go on; the next reload tries it again
                 closed.append(error)
-        for tracker in before.trackers:
-            if tracker in policy.trackers:
-                continue
-            task = self._tasks.pop(f"tracker {tracker.name}", None)
-            if task is not None:
-                task.cancel()
-        for tracker in policy.trackers:
-            if f"tracker {tracker.name}" not in self._tasks:
-                self._follow(tracker)
+        try:
+            await self.sources.follow(used)
+            await self.scenes.follow(used)
+        except GazeveilError as error:
+            closed.append(error)
         self._tell_promises()
         self.log("policy changed", apps=len(policy.apps), trackers=len(policy.trackers))
         if closed:
@@ -425,9 +387,17 @@ async def serve(
     again: asyncio.Event | None = None,
     create_ledger: bool = False,
     opened: Callable[[Policy], None] = lambda policy: None,
+    linked: Callable[[str], None] = lambda link: None,
+    undo: Undo | None = None,
 ) -> None:
-    """Run a gateway until ``stop``; ``again`` makes it read its policy again; see `Gateway` for ``opened``."""
-    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened) as gateway:
+    """Run a gateway until ``stop``.
+
+    ``again`` makes it read its policy again, ``linked`` is given a link to the control page; see `Gateway` for the
+    others.
+    """
+    async with Gateway(read_policy(policy), log, create_ledger=create_ledger, opened=opened, undo=undo) as gateway:
+        if link := gateway.link():
+            linked(link)
         again = again or asyncio.Event()
         gc.collect()
         gc.freeze()  # what lives as long as the gateway need not be looked through again and again: no pauses

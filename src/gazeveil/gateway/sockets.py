@@ -111,6 +111,12 @@ class AppOutlet(CountedOutlet):
         for connection in tuple(self._connections):
             connection.say(lambda sink: sink.end(reason, now))
 
+    def regrade(self, shown: Shown) -> None:
+        """Show another kind of thing from now on, to every connection."""
+        super().regrade(shown)
+        for connection in tuple(self._connections):
+            connection.say(lambda sink: sink.regrade(shown))
+
     def tick(self, now: float) -> None:
         """Do what time demands of every connection."""
         for connection in tuple(self._connections):

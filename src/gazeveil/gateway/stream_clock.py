@@ -131,6 +131,10 @@ class StreamClock:
         self._last = moment
         return moment
 
+    def reads(self, now: float) -> float | None:
+        """Return what the clock shows at a moment of the machine's, if the tracker goes on; None before it began."""
+        return None if self._last is None else self._last + max(now - self._seen, 0.0) * self._speed
+
     def fill(self, now: float) -> Iterator[float]:
         """Yield the moments that the tracker left out, up to now by the machine's clock, one after the other."""
         if self._last is None:

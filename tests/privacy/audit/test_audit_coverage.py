@@ -102,5 +102,5 @@ def test_what_shares_the_clocks_noise_and_knob_does_so() -> None:
         assert MECHANISMS[name].start is MECHANISMS["clock"].start
 
 
-def test_leases_have_a_subject() -> None:
-    assert "gateway-leases" in SUBJECTS.names()
+def test_leases_and_scenes_have_a_subject() -> None:
+    assert {"gateway-leases", "gateway-scene"} <= set(SUBJECTS.names())

@@ -54,7 +54,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("clock", "kaleido", "distribution", "absorption", "sparse-vector"), (_LIVE, _FILE)),
     **dict.fromkeys(("clock-sphere", "clock-turned"), (_LIVE, _FILE)),
     **dict.fromkeys(("held-ticks-sphere", "held-ticks-turned"), _TICKS),
-    "gateway-leases": (_LIVE,),
+    **dict.fromkeys(("gateway-leases", "gateway-scene"), (_LIVE,)),
     "heatmap-count": ("gazeveil.aggregate.heatmap:PrivateHeatmap.counted",),
     "features-lengths": ("gazeveil.features.audited:noisy_lengths",),
     "chain": tuple(f"gazeveil.samples.mechanisms.chain:_Chained.{name}" for name in ("step", "run")),
@@ -120,6 +120,7 @@ QUICK = {
     "clock-sphere": (2, 10_000),
     "clock-turned": (4, 600),
     "gateway-leases": (4, 600),
+    "gateway-scene": (4, 600),
     "heatmap-count": (2, 8_000),
     "held-ticks": (2, 20_000),
     "held-ticks-sphere": (2, 10_000),
@@ -156,7 +157,7 @@ def judged(subject: Subject, trials: int) -> AuditResult:
 
 def first_pair(name: str, subject: Subject) -> Subject:
     """Return the subject with its first pair alone, if it takes long."""
-    slow = name == "liu-private-cap" or SUBJECTS[name].__module__.startswith("gazeveil.samples")
+    slow = name in ("liu-private-cap", "gateway-scene") or SUBJECTS[name].__module__.startswith("gazeveil.samples")
     return replace(subject, pairs=subject.pairs[:1]) if slow else subject
 
 
@@ -256,6 +257,14 @@ def test_a_knob_that_forgets_lets_outputs_tell_more_than_is_claimed(
     assert max(told(build(name, {"epsilon": "30"}))) <= 30 * (1 + 1e-9)
     monkeypatch.setattr(entry, mutant)
     assert min(told(build(name, {"epsilon": "30"}))) > 40  # whether the knob is turned looser or stricter
+
+
+def test_a_scene_whose_changes_are_forgotten_lets_outputs_tell_more_than_is_claimed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert max(told(build("gateway-scene", {"epsilon": "30"}))) <= 30 * (1 + 1e-9)
+    monkeypatch.setattr("gazeveil.samples.stream.with_promise", forgetting)
+    assert min(told(build("gateway-scene", {"epsilon": "30"}))) > 38  # whether the radius is raised or lowered
 
 
 def unpaid(self: Purse, t: float, now: float) -> tuple[float, float]:

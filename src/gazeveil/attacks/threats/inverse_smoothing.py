@@ -54,9 +54,10 @@ class InverseSmoothing(Attack):
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
         mechanism = fitting(self, knowledge)
-        return Restoration(lambda veiled: self._guess(mechanism, veiled))
+        return Restoration(lambda veiled: self.guess(mechanism, veiled))
 
-    def _guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
+    def guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
+        """Return what the filters were given; one unit of the mechanism's space is a degree."""
         left, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
         quantum = quantum_of(veiled.x, veiled.y) if self.quantum is None else self.quantum
         grown = _grown(mechanism, veiled.t)

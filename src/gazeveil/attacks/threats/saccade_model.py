@@ -46,18 +46,18 @@ class SaccadeModel(Attack):
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
         mechanism = fitting(self, knowledge)
-        return Restoration(lambda veiled: _guess(mechanism, veiled))
+        return Restoration(lambda veiled: self.guess(mechanism, veiled))
 
-
-def _guess(mechanism: SampleMechanism, veiled: Trial) -> Gaze:
-    left, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
-    found = releases_of(left[-1], veiled.t, x, y)
-    if len(found.at) < 2:
-        return x, y
-    return (
-        expected_path(veiled.t, _sight(left[-1], found, len(x), 0)),
-        expected_path(veiled.t, _sight(left[-1], found, len(y), 1)),
-    )
+    def guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
+        """Return where gaze is expected to have been; one unit of the mechanism's space is a degree."""
+        left, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
+        found = releases_of(left[-1], veiled.t, x, y)
+        if len(found.at) < 2:
+            return x, y
+        return (
+            expected_path(veiled.t, _sight(left[-1], found, len(x), 0)),
+            expected_path(veiled.t, _sight(left[-1], found, len(y), 1)),
+        )
 
 
 def _sight(mechanism: SampleMechanism, found: Releases, count: int, axis: int) -> Sight:

@@ -49,9 +49,10 @@ class SpatialDither(Attack):
 
     def _prepare(self, knowledge: Knowledge, seed: int) -> Prepared:
         mechanism = fitting(self, knowledge)
-        return Restoration(lambda veiled: self._guess(mechanism, veiled))
+        return Restoration(lambda veiled: self.guess(mechanism, veiled))
 
-    def _guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
+    def guess(self, mechanism: SampleMechanism, veiled: Trial) -> Gaze:
+        """Return where gaze is expected to have been; one unit of the mechanism's space is a degree."""
         left, x, y = undo_tail(mechanism, veiled.t, veiled.x, veiled.y)
         grid = left[-1]
         if not isinstance(grid, SpatialGrid):

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.experiments.demo.features import feature_section
+from gazeveil.experiments.demo.live import live_section
 from gazeveil.experiments.demo.private import private_section
 from gazeveil.experiments.demo.veils import veil_section
 from gazeveil.gaze.corpus import Corpus
@@ -66,6 +67,7 @@ def run_demo(
         private_section(Corpus.open(out / "study"), scene.name, scene.picture(PICTURE_WIDTH, _picture_height(study))),
         feature_section(),
         veil_section(seed),
+        live_section(),
         _promise(),
     ]
     target = out / "report.html"

@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.predicted.readout import CELL, fitted
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import shrunk
 from gazeveil.errors import InputError
+from gazeveil.gaze.predicted.readout import CELL, fitted
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.types import FloatArray
 

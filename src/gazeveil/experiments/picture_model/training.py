@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from gazeveil.aggregate.predicted.readout import CELL
 from gazeveil.experiments.picture_model.network import Frozen, Trained
 from gazeveil.experiments.picture_model.pictures import Looked, PictureSet
+from gazeveil.gaze.predicted.readout import CELL
 from gazeveil.types import FloatArray
 
 EPOCHS, BATCH = 16, 8

@@ -17,6 +17,11 @@ class GradedSink(Sink):
         super().__init__(shown)
         self._granted = CARRIES[shown.output]
 
+    def regrade(self, shown: Shown) -> None:
+        """Take another kind of veiled thing from now on, and no more of the old kind."""
+        super().regrade(shown)
+        self._granted = CARRIES[shown.output]
+
     def show(self, veiled: Veiled, now: float) -> None:
         """Queue one veiled thing, if the app asked for data.
 

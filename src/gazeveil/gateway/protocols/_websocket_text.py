@@ -4,7 +4,7 @@
 
 The handshake and the frames that come in are the ``websockets`` package's, which works without sockets too. A browser
 lets any web page open a WebSocket to this machine, so a server looks at the page's origin: pages of this machine may
-read, others only if they are listed, and never one that hides its origin (``null``).
+connect, others only if they are listed, and never one that hides its origin (``null``).
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ class _Texts:
 
     Attributes:
         pongs: How many pings the other end has answered.
+        binaries: How many messages were not text; they are ignored.
     """
 
     def __init__(self, protocol: Any) -> None:
         self._ws = _websockets()
         self._protocol = protocol
         self._message: bytearray | None = None
-        self.pongs = 0
+        self.pongs = self.binaries = 0
 
     def to_send(self) -> bytes:
         """Return what waits to be sent, once."""
@@ -57,6 +58,7 @@ class _Texts:
                 self._message += event.data
             else:
                 self.pongs += opcode is kinds.PONG
+                self.binaries += opcode is kinds.BINARY
                 continue
             if event.fin:
                 found.append(_text(self._message))
@@ -107,19 +109,28 @@ class TextServer(_Texts):
 
     Args:
         longest: Bytes of the longest text that is accepted.
-        origins: Web pages that may read, besides those of this machine.
+        origins: Web pages that may connect, besides those of this machine.
         greeting: The first text, sent as soon as there is a WebSocket.
+        refusal: What any other page is answered.
 
     Attributes:
+        greeting: The same.
         open: Whether there is a WebSocket.
         closed: Whether there is none any more, or never was.
         refused_origin: The web page that was turned away, as it named itself; empty if none was.
     """
 
-    def __init__(self, longest: int, origins: tuple[str, ...], greeting: bytes = b"") -> None:
+    def __init__(
+        self,
+        longest: int,
+        origins: tuple[str, ...],
+        greeting: bytes = b"",
+        refusal: str = "This page may not read gaze here; the policy can list it.",
+    ) -> None:
         super().__init__(_websockets().server.ServerProtocol(max_size=longest, logger=_mute()))
         self._origins = origins
-        self._greeting = greeting
+        self.greeting = greeting
+        self._refusal = refusal
         self._request: bytearray | None = bytearray()
         self.open = False
         self.closed = False
@@ -162,6 +173,7 @@ class TextServer(_Texts):
 
     def close(self, reason: str, code: int = POLICY) -> None:
         """Close with a reason, of which the first 120 bytes fit."""
+        self._look()
         if self.open:
             self._protocol.send_close(code, reason.encode()[:_MOST_REASON].decode(errors="ignore"))
         self.open, self.closed = False, True
@@ -181,13 +193,12 @@ class TextServer(_Texts):
             answer = protocol.accept(request)
         else:
             self.refused_origin = ", ".join(origins)
-            text = "This page may not read gaze here; the policy can list it.\n"
-            answer = protocol.reject(HTTPStatus.FORBIDDEN, text)
+            answer = protocol.reject(HTTPStatus.FORBIDDEN, f"{self._refusal}\n")
         del answer.headers["Date"]  # so that the same request has the same answer
         protocol.send_response(answer)
         self._look()
-        if self.open and self._greeting:
-            protocol.send_text(self._greeting)
+        if self.open and self.greeting:
+            protocol.send_text(self.greeting)
 
 
 def may_read(found: list[str], listed: tuple[str, ...]) -> bool:

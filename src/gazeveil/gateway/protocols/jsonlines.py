@@ -68,6 +68,12 @@ class JsonLinesSink(GradedSink):
         """Greet the app."""
         self._line(self._writer.hello())
 
+    def regrade(self, shown: Shown) -> None:
+        """Greet the app again: something else comes from now on."""
+        super().regrade(shown)
+        self._writer = JsonWriter(shown)
+        self._line(self._writer.hello())
+
     def received(self, data: bytes, now: float) -> None:
         """Take what an app says, which is nothing.
 

@@ -78,6 +78,13 @@ class WebSocketSink(GradedSink):
         """Wait for the app's handshake, but not for ever."""
         self._deadline = now + PATIENCE_S
 
+    def regrade(self, shown: Shown) -> None:
+        """Greet the app again: something else comes from now on."""
+        super().regrade(shown)
+        self._writer = JsonWriter(shown)
+        self._texts.greeting = self._writer.hello()
+        self._send(self._texts.greeting)
+
     def received(self, data: bytes, now: float) -> None:
         """Take bytes of the app: its handshake, then pings and pongs. Whatever else it says is ignored.
 

@@ -17,7 +17,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.predicted.backbone import backbone, mixed, squares
+from gazeveil.gaze.predicted.backbone import backbone, mixed, squares
 from gazeveil.types import Float32Array, FloatArray
 
 CELL = 16

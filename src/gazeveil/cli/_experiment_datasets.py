@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil experiment membership`` and ``reconstruction``: attacks on released data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, print_table, progress
+
+People = Annotated[int, typer.Option("--people", min=3, help="Participants.")]
+Epsilon = Annotated[float, typer.Option("--epsilon", min=0.01, max=100, help="ε of what is released with noise.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
+
+
+def experiment_membership(
+    products: Annotated[str, typer.Option("--products", help="Products with commas; all by default.")] = "",
+    target: Annotated[
+        str, typer.Option("--target", help="`typical`, or `extreme`: somebody who stares where nobody else looks.")
+    ] = "typical",
+    people: People = 10,
+    epsilon: Epsilon = 1.0,
+    releases: Annotated[int, typer.Option("--releases", min=8, help="Releases judged, with and without.")] = 400,
+    seed: Seed = 1,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Was a participant among those released? By an attacker who knows all others, beside what (ε, δ) allows."""
+    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
+    from gazeveil.experiments.dataset_attacks import _plots, worlds  # noqa: PLC0415
+    from gazeveil.experiments.dataset_attacks.membership import attack_all  # noqa: PLC0415
+    from gazeveil.experiments.scanpaths.veils import named  # noqa: PLC0415
+    from gazeveil.pictures import canvas  # noqa: PLC0415
+
+    if out is not None:
+        canvas()  # says at once, not after the work, that what draws is not installed
+    made = worlds.products(people, epsilon, target, seed, named(products))
+    with progress("releasing", quiet=as_json) as tell:
+        found = attack_all(made, releases, seed, tell)
+    told = {"target": target, "people": people, "seed": seed, "rows": [row.to_dict() for row in found]}
+    files = [] if out is None else write_found(out, "membership", told, _plots.roc_curves(found))
+    if as_json:
+        print_json({**told, "files": files})
+        return
+    print_table(
+        f"A {target} target among {people} simulated participants; {releases} releases with and without. "
+        "Advantage: true less false accusations, at best",
+        [
+            "release",
+            "guaranteed ε",
+            "AUC",
+            "from",
+            "to",
+            "advantage",
+            "allowed",
+            "found, none accused falsely",
+            "ε proven",
+        ],
+        [
+            [
+                row.words,
+                "none" if row.epsilon is None else f"{row.epsilon:g}",
+                row.auc,
+                *row.auc_interval,
+                row.advantage,
+                row.allowed,
+                row.at_no_false,
+                row.proven,
+            ]
+            for row in found
+        ],
+    )
+    if files:
+        print(f"wrote {', '.join(files)} to {out}")
+
+
+def experiment_reconstruction(
+    people: People = 10,
+    epsilon: Epsilon = 1.0,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Releases with noise.")] = 10,
+    movies: Annotated[bool, typer.Option(help="Attack dynamic maps, too; they take seconds each.")] = True,
+    seed: Seed = 1,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """What is got back of one participant, by an attacker who knows all others (Liu et al. 2019, table 1)."""
+    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
+    from gazeveil.experiments.dataset_attacks import _plots  # noqa: PLC0415
+    from gazeveil.experiments.dataset_attacks.reconstruction import reconstruct  # noqa: PLC0415
+    from gazeveil.pictures import canvas  # noqa: PLC0415
+
+    if out is not None:
+        canvas()
+    with progress("releasing", quiet=as_json) as tell:
+        found = reconstruct(people, epsilon, repeats, seed, movies=movies, tell=tell)
+    told = {"people": people, "epsilon": epsilon, "seed": seed, "rows": [row.to_dict() for row in found]}
+    files = [] if out is None else write_found(out, "reconstruction", told, _plots.got_back(found))
+    if as_json:
+        print_json({**told, "files": files})
+        return
+    print_table(
+        f"One of {people} simulated participants, all others known; ε = {epsilon:g} where there is noise",
+        ["data", "release", "measure", "got back", "from", "to", "without the release", "exactly"],
+        [[row.data, row.release, row.measure, row.guess, *row.guess_interval, row.without, row.exact] for row in found],
+    )
+    if files:
+        print(f"wrote {', '.join(files)} to {out}")

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil experiment scanpaths``: what veils leave of scanpaths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, print_table, progress
+
+
+def experiment_scanpaths(
+    veils: Annotated[
+        str,
+        typer.Option("--veils", help="Veils with commas: none, presets, kaleido-lphu … ; by default fifteen of them."),
+    ] = "",
+    sets: Annotated[str, typer.Option("--sets", help="`simulated`, `osie`, or both with a comma.")] = "simulated,osie",
+    data: Annotated[Path | None, typer.Option("--data", help="Folder that holds osie; found here or above.")] = None,
+    people: Annotated[int, typer.Option("--people", min=2, help="People at most.")] = 20,
+    scenes: Annotated[int, typer.Option("--scenes", min=0, help="Scenes at most; 0 for all that a set has.")] = 0,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of veils with noise.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Everything follows from it.")] = 1,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How alike scanpaths stay behind veils, whose they are, and who is unlike all others (Kaleido, figures 10, 11)."""
+    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
+    from gazeveil.experiments.scanpaths import _plots  # noqa: PLC0415
+    from gazeveil.experiments.scanpaths.data import scene_sets  # noqa: PLC0415
+    from gazeveil.experiments.scanpaths.measuring import measure  # noqa: PLC0415
+    from gazeveil.experiments.scanpaths.veils import VEILS, named  # noqa: PLC0415
+    from gazeveil.pictures import canvas  # noqa: PLC0415
+
+    if out is not None:
+        canvas()  # says at once, not after the work, that what draws is not installed
+    chosen = named(veils) or VEILS
+    found = []
+    for some in scene_sets(find_data(data), named(sets), people=people, scenes=scenes, seed=seed):
+        with progress(f"veiling {some.name}", quiet=as_json) as tell:
+            found.append(measure(some, chosen, repeats=repeats, seed=seed, tell=tell))
+    told = {"seed": seed, "repeats": repeats, "sets": [one.to_dict() for one in found]}
+    files = [] if out is None else write_found(out, "scanpaths", told, _plots.drawn(found))
+    if as_json:
+        print_json({**told, "files": files})
+        return
+    for one in found:
+        print_table(
+            f"{one.title}. Similarity: different people {one.between_people['mean']:.3f}, "
+            f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
+            ["veil", "similarity", "linked", "by warping", "outliers F1", "at random", "AUC", "with ≥ 3 fixations"],
+            [
+                [row.veil, row.mean, row.linked, row.warped, row.outlier_f1, row.random_f1, row.outlier_auc, row.found]
+                for row in one.rows
+            ],
+        )
+    if files:
+        print(f"wrote {', '.join(files)} to {out}")

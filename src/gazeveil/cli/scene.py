@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil scene``: the scenes of a video, and the radius and window they ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table, progress
+from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
+from gazeveil.errors import OptionError
+from gazeveil.gaze.geometry import Unit
+
+_MOST_ROWS = 20
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil scene film.mp4 --picture scenes.png` or `gazeveil scene film.mp4 --json`")
+def scene(
+    video: Annotated[Path, typer.Argument(help="A video, or a picture (PNG, JPEG).")],
+    finder: Annotated[
+        str, typer.Option("--finder", help="What finds regions: image, saliency, onnx.", rich_help_panel="Regions")
+    ] = "image",
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", help="A YOLO or SSD detector (ONNX), for --finder onnx.", rich_help_panel="Regions"),
+    ] = None,
+    every: Annotated[float, typer.Option("--every", help="Seconds between two looks.")] = 0.5,
+    picture: Annotated[Path | None, typer.Option("--picture", "--plot", help="Draw the scenes here (PNG).")] = None,
+    screen: ScreenPx = None,
+    size_mm: SizeMm = None,
+    distance_mm: DistanceMm = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the scenes of a video: their lengths give the window, their regions the radius.
+
+    Radii are in pixels of the frame. With --screen they are in pixels of a screen that the video fills; with --size-mm
+    and --distance-mm too, in degrees. No gaze is read.
+    """
+    from gazeveil.scene.context import SceneContext  # noqa: PLC0415
+    from gazeveil.scene.film import survey  # noqa: PLC0415
+    from gazeveil.scene.finder import FINDERS  # noqa: PLC0415
+    from gazeveil.scene.frames import first_of, frames_of, length_of  # noqa: PLC0415
+    from gazeveil.scene.keyframes import KeyframeDetector  # noqa: PLC0415
+
+    if model is not None and finder == "image":
+        finder = "onnx"
+    find = FINDERS[finder](model)
+    frames, (rows, columns, _) = first_of(frames_of(video, every_s=every))
+    width, height, unit = _plane(screen, size_mm, distance_mm, columns, rows)
+    context = SceneContext(width, height, find, detector=KeyframeDetector(every_s=every))
+    with progress("looking at frames", quiet=as_json) as tell:
+        film = survey(frames, context, seconds=length_of(video), tell=tell)
+    if picture is not None:
+        from gazeveil.scene.sheet import contact_sheet  # noqa: PLC0415
+
+        contact_sheet(film, width, height, unit).save(picture)
+    if as_json:
+        print_json({"path": video, "finder": finder, "unit": unit, **film.to_dict(), "picture": picture})
+        return
+    shown = film.scenes[:_MOST_ROWS]
+    print_table(
+        str(video),
+        ["scene", "begins s", "lasts s", "regions", f"r_small {unit}", f"r_large {unit}"],
+        [
+            [number, each.begins, each.seconds, len(each.regions), each.radii.small, each.radii.large]
+            for number, each in enumerate(shown, start=1)
+        ],
+    )
+    if len(film.scenes) > len(shown):
+        print(f"and {len(film.scenes) - len(shown):,} more; --json has all")
+    print_line("window", _words(film.window_s, "s", "a still picture has none"))
+    print_line("r_small", _words(film.radii.small, unit, "no regions were found"))
+    print_line("r_large", _words(film.radii.large, unit, "no scene has two regions"))
+    if picture is not None:
+        print_line("picture", str(picture))
+
+
+def _words(value: float | None, unit: str, without: str) -> str:
+    return f"not known: {without}" if value is None else f"{value:.3g} {unit}"
+
+
+def _plane(
+    screen: str | None, size_mm: str | None, distance_mm: float | None, columns: int, rows: int
+) -> tuple[float, float, str]:
+    """Return width, height and unit of what the video fills.
+
+    Raises:
+        OptionError: If only one of size and distance is given.
+    """
+    if (size_mm is None) != (distance_mm is None):
+        raise OptionError("--size-mm and --distance-mm go together", hint="both are needed for degrees")
+    sizes = {"width_px": columns, "height_px": rows, **sizes_of(screen, size_mm, distance_mm)}
+    unit = Unit.PIXEL if size_mm is None else Unit.DEGREE
+    geometry = geometry_of(sizes, Unit.PIXEL)
+    if geometry is None or unit is Unit.PIXEL:
+        return sizes["width_px"], sizes["height_px"], "px"
+    left, top, right, bottom = geometry.in_unit(unit).extent()
+    return right - left, bottom - top, "°"

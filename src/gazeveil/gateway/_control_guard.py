@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What stands before every route of the control API: host, origin and token, and the same words for every refusal."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gazeveil.errors import GazeveilError, InputError, UnknownName
+from gazeveil.gateway._page_keys import Sessions
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+Answer = Callable[["Request"], Awaitable["Response"]]
+Refused = Callable[[str, str], None]
+
+MOST_BODY: Final = 1 << 16
+
+
+class _Fault(NamedTuple):
+    """Why a request is refused before anybody looks at what it wants."""
+
+    kind: str
+    value: str
+    status: int
+    message: str
+    hint: str = ""
+
+
+class Guard:
+    """Lets requests through to the routes that it is put before.
+
+    Args:
+        token: The policy's token.
+        hosts: The ``Host`` headers that are taken, with port; None for all, where a certificate names the gateway.
+        refused: Is told of what was refused: ``host``, ``origin`` or ``token``, and what was shown.
+    """
+
+    def __init__(self, token: str, hosts: frozenset[str] | None, refused: Refused) -> None:
+        self._token, self._hosts, self._refused = f"Bearer {token}".encode(), hosts, refused
+        self.sessions = Sessions(token)
+
+    def __call__(self, answer: Answer) -> Answer:
+        """Return a route for whoever shows the policy's token, or the token of a page's session."""
+        return self._before(answer, lambda given: self._is_owner(given) or self._is_page(given))
+
+    def owner(self, answer: Answer) -> Answer:
+        """Return a route for the policy's token alone."""
+        return self._before(answer, self._is_owner)
+
+    def anybody(self, answer: Answer) -> Answer:
+        """Return a route that needs no token; host and origin are looked at all the same."""
+        return self._before(answer, lambda given: True)
+
+    def pusher(self, answer: Answer, token_of: Callable[[str], str]) -> Answer:
+        """Return a route that the token of the thing named in its path opens, too; empty where that has none."""
+
+        async def ask(request: Request) -> Response:
+            token = token_of(request.path_params["name"])
+            own = f"Bearer {token}".encode()
+
+            def may(given: str) -> bool:
+                pushes = bool(token) and hmac.compare_digest(given.encode(), own)
+                return pushes or self._is_owner(given) or self._is_page(given)
+
+            return await self._before(answer, may)(request)
+
+        return ask
+
+    def _is_owner(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self._token)
+
+    def _is_page(self, given: str) -> bool:
+        return given.startswith("Bearer ") and self.sessions.holds(given.removeprefix("Bearer "))
+
+    def _before(self, answer: Answer, may: Callable[[str], bool]) -> Answer:
+        from starlette.responses import JSONResponse  # noqa: PLC0415
+
+        async def ask(request: Request) -> Response:
+            if fault := self._fault(request, may):
+                self._refused(fault.kind, fault.value)
+                told = {"error": "refused", "message": fault.message, "hint": fault.hint}
+                return JSONResponse(told, fault.status)
+            try:
+                return await answer(request)
+            except UnknownName as error:
+                return JSONResponse(error.details(), 404)
+            except InputError as error:
+                return JSONResponse(error.details(), 422)
+            except GazeveilError as error:
+                return JSONResponse(error.details(), 409)
+
+        return ask
+
+    def _fault(self, request: Request, may: Callable[[str], bool]) -> _Fault | None:
+        host, origins = request.headers.get("host", "").lower(), request.headers.getlist("origin")
+        if self._hosts is not None and host not in self._hosts:
+            return _Fault("host", host, 403, "this host name is not the gateway's")
+        if any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
+            return _Fault("origin", ", ".join(origins), 403, "web pages may not steer a gateway")
+        if not may(request.headers.get("authorization", "")):
+            return _Fault("token", "", 401, "a token is needed", "send the header Authorization: Bearer TOKEN")
+        return None
+
+
+async def body(request: Request) -> dict[str, Any]:
+    """Return the JSON object that a request brings.
+
+    Raises:
+        InputError: If it brings something else, or too much.
+    """
+    taken = bytearray()
+    async for part in request.stream():
+        taken += part
+        if len(taken) > MOST_BODY:
+            raise InputError("the body is too long")
+    try:
+        given = json.loads(taken or b"{}")
+    except (ValueError, RecursionError):
+        raise InputError("the body must be one JSON object") from None
+    if not isinstance(given, dict):
+        raise InputError("the body must be one JSON object")
+    return given
+
+
+async def only(request: Request, *known: str) -> dict[str, Any]:
+    """Return the JSON object that a request brings, if it holds nothing but what is known.
+
+    Raises:
+        InputError: If it does not.
+    """
+    given = await body(request)
+    if unknown := sorted(given.keys() - set(known)):
+        raise InputError(f"the body has an unknown {unknown[0]!r}", hint=f"known: {', '.join(known)}")
+    return given

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The routes of the page itself: its files, the link that opens it, and its session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gazeveil.gateway._control_guard import Guard, only
+from gazeveil.gateway._page_files import HEADERS, INDEX, PageFiles
+from gazeveil.gateway._page_keys import LINK_S, Keys, Tries
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from gazeveil.gateway.control import Controlled
+
+
+def link_to(origin: str, links: Keys) -> str:
+    """Return a new link to the page; the fragment stays in the browser, so no server, log or referrer sees the key."""
+    return f"{origin}/#key={links.make()}"
+
+
+def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
+    """Return the routes of the page.
+
+    Args:
+        guard: What stands before them.
+        gateway: Is told of wrong keys.
+        links: Where the keys of links are kept.
+    """
+    from starlette.responses import JSONResponse  # noqa: PLC0415
+    from starlette.routing import Route  # noqa: PLC0415
+
+    files, tries = PageFiles(), Tries()
+
+    async def index(request: Request) -> Response:
+        return files.answer(INDEX)
+
+    async def file(request: Request) -> Response:
+        return files.answer(request.path_params["file"])
+
+    async def link(request: Request) -> Response:
+        await only(request)
+        url = link_to(f"{request.url.scheme}://{request.headers['host']}", links)
+        return JSONResponse({"url": url, "lasts_s": LINK_S}, headers=HEADERS)
+
+    async def session(request: Request) -> Response:
+        if wait := tries.wait_s:
+            told = {"error": "refused", "message": "too many wrong keys", "hint": f"try again in {wait:.0f} s"}
+            return JSONResponse(told, 429, headers={"Retry-After": f"{wait:.0f}"})
+        key = (await only(request, "key")).get("key")
+        if not isinstance(key, str) or not links.take(key):
+            tries.wrong()
+            gateway.refused("key", "")
+            told = {
+                "error": "refused",
+                "message": "this link was used, is too old, or is of a gateway that was started anew",
+                "hint": "gazeveil page POLICY makes a new one",
+            }
+            return JSONResponse(told, 403)
+        return JSONResponse({"token": guard.sessions.make()}, headers=HEADERS)
+
+    return [
+        Route("/", guard.anybody(index)),
+        Route("/page/{file}", guard.anybody(file)),
+        Route("/v1/page/link", guard.owner(link), methods=["POST"]),
+        Route("/v1/page/session", guard.anybody(session), methods=["POST"]),
+    ]

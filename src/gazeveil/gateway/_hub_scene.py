@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Radius and window from the scene: what a reading asks for, and when a veil follows it. No gaze, frames or clocks.
+
+A reading never passes the policy's `radius_at_least` and `window_at_least`. One that an app pushed, or that depends on
+where somebody looks, may only raise radius and window above the veil's own. Both are raised at once, and lowered when
+nothing larger was asked for in `SETTLE_S` and in a window. Values come in few steps, rounded up, so that a lively scene
+changes a veil seldom. Decision 147 and docs/proofs/gateway-budget.md say what this costs and why it holds.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple
+
+from gazeveil.exact import decimal_up
+from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
+from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting, Policy
+from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.presets import find_preset
+
+SETTLE_S = 5.0
+"""A smaller value must have been enough for so long, and for a window, before a veil is lowered to it."""
+LATE_S = 2.0
+"""A reading that is older than so much changes nothing."""
+STALE_S = 5.0
+"""Without a reading for so long, a scene that is watched is lost."""
+
+RADII = tuple(decimal_up(Fraction(2.0 ** (step / 4)), 3) for step in range(-48, 73))
+"""The radii that a scene can ask for, in any unit: a fifth apart. What lies between is rounded up."""
+WINDOWS = tuple(Fraction(text) for text in ("1/4", "1/2", "3/4", "1", "3/2", "2", "3", "4", "6", "8", "10"))
+"""The windows, in seconds."""
+
+UNREAD = "nothing was read from the scene yet: radius and window are as the privacy level has them"
+FOLLOWS = "as the scene asks"
+HELD = f"held: the scene asked for more in the last {SETTLE_S:g} s"
+ONLY_RAISED = "the privacy level's own: this scene may only raise them"
+AT_LEAST = "the least that the policy allows"
+AT_MOST = "the most that the policy allows"
+
+
+@dataclass(frozen=True, slots=True)
+class SceneReading:
+    """What was read from a scene.
+
+    Attributes:
+        at: When its frame or its boxes were taken, on the machine's monotonic clock.
+        small: The radius that hides where within a region somebody looks, in the unit of the plane; None if unknown.
+        large: The radius that hides which region it is.
+        window: How long scenes last, in seconds.
+        details: What else there is to tell: counts, regions and times, as plain values.
+    """
+
+    at: float
+    small: float | None = None
+    large: float | None = None
+    window: float | None = None
+    details: tuple[tuple[str, Any], ...] = ()
+
+
+class Aim(NamedTuple):
+    """A radius, in the unit of the plane, and a window in seconds."""
+
+    radius: Fraction
+    window: Fraction
+
+    def raised(self, other: Aim) -> Aim:
+        """Return the larger of both, number by number."""
+        return Aim(max(self.radius, other.radius), max(self.window, other.window))
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """How an app follows the scene; apps with equal ones share a veil.
+
+    Attributes:
+        level: The veil as policy and knob have it: its ε, and radius and window where the scene does not say.
+        large: Whether it takes the large radius.
+        least: The smallest radius and the shortest window that the scene may ask for: the policy's, or the level's own
+            where the scene may only raise them.
+        most: The largest radius and the longest window; the level's own are never too large.
+    """
+
+    level: SampleMechanism
+    large: bool
+    least: Aim
+    most: Aim
+
+    @classmethod
+    def of(cls, app: AppSetting, level: SampleMechanism, trusted: bool) -> Follow | None:
+        """Return how an app follows the scene at a privacy level; None if it does not, or the level has no numbers."""
+        if not app.follow_scene or not level.can_change or app.radius_at_least is None or app.window_at_least is None:
+            return None
+        own = Aim(level.knob["radius"], level.knob["window"])
+        # Kaleido's high privacy takes the large radius, whatever its app takes otherwise
+        high = find_preset("hplu").mechanism_in(level.space).knob["radius"]
+        large = app.follow_scene == "large" or (level != app.mechanism and own.radius == high)
+        least = Aim(app.radius_at_least, app.window_at_least)
+        least = least if trusted else least.raised(own)
+        widest = Fraction(math.ceil(math.hypot(*level.space.size)))
+        most = Aim(app.radius_at_most or widest, app.window_at_most or SCENE_WINDOW)
+        return cls(level, large, least, most.raised(own).raised(least))
+
+    @property
+    def base(self) -> Aim:
+        """The level's own radius and window, or the least that the policy allows."""
+        return self.least.raised(Aim(self.level.knob["radius"], self.level.knob["window"]))
+
+    @property
+    def floor(self) -> SampleMechanism:
+        """The veil that is kept whatever the scene does, and that is paid for."""
+        return self.veil(self.least)
+
+    def veil(self, aim: Aim) -> SampleMechanism:
+        """Return the veil with another radius and window."""
+        return _veil(self.level, aim)
+
+    def aim(self, reading: SceneReading) -> Aim:
+        """Return what a reading asks for, within what is allowed."""
+        radius = reading.small
+        if self.large:  # regions within one another have near centres
+            radius = None if reading.large is None else max(reading.large, reading.small or 0.0)
+        asked = Aim(
+            _stepped(radius, RADII, self.base.radius),
+            _stepped(reading.window, WINDOWS, self.base.window),
+        )
+        return Aim(*(min(value, most) for value, most in zip(asked.raised(self.least), self.most, strict=True)))
+
+
+class Pace:
+    """When one veil follows: raised at once, lowered late, and at most one change of each kind in a window.
+
+    Attributes:
+        applied: What the veil has now.
+        aim: What is asked for now.
+    """
+
+    __slots__ = ("_busy_until", "_past", "_was_raised", "aim", "applied")
+
+    def __init__(self, applied: Aim) -> None:
+        self.applied = self.aim = applied
+        self._past: list[tuple[float, Aim]] = []
+        self._busy_until, self._was_raised = -math.inf, False
+
+    def ask(self, aim: Aim, now: float) -> None:
+        """Take what is asked for from now on."""
+        if aim != self.aim:
+            self._past.append((now, self.aim))
+            self.aim = aim
+
+    def due(self, now: float) -> Aim | None:
+        """Return what the veil is to have now; None if it stays as it is."""
+        applied = self.applied
+        if not self._past and self.aim == applied:
+            return None
+        settle = max(SETTLE_S, float(applied.window))
+        self._past = [(until, aim) for until, aim in self._past if now - until < settle]
+        wanted = reduce(Aim.raised, (aim for _, aim in self._past), self.aim)
+        if wanted == applied:
+            return None
+        is_busy, raised = now <= self._busy_until, wanted.raised(applied)
+        if raised == applied:
+            return None if is_busy else wanted
+        return None if is_busy and self._was_raised else raised
+
+    def changed(self, aim: Aim, now: float) -> None:
+        """Say that the veil has other numbers now."""
+        self._was_raised = aim.raised(self.applied) != self.applied
+        self._busy_until = max(self._busy_until, now + float(max(aim.window, self.applied.window)))
+        self.applied = aim
+
+
+class Scene:
+    """What is known of one tracker's scene.
+
+    Attributes:
+        source: Where it comes from: ``video``, ``camera``, ``screen`` or ``push``.
+        trusted: Whether it may lower radius and window below the level's own.
+        reading: The newest; None before the first.
+        lost: Why there is none at present; empty while there is.
+        late: How many readings came too late to change anything.
+    """
+
+    __slots__ = ("late", "lost", "reading", "source", "trusted")
+
+    def __init__(self, source: str, trusted: bool) -> None:
+        self.source, self.trusted = source, trusted
+        self.reading: SceneReading | None = None
+        self.lost = UNREAD
+        self.late = 0
+
+    def take(self, reading: SceneReading, now: float) -> bool:
+        """Take a reading, and say whether it counts: not if it is late, or older than one that was taken."""
+        if not now - LATE_S <= reading.at <= now or (self.reading is not None and reading.at < self.reading.at):
+            self.late += 1
+            return False
+        self.reading, self.lost = reading, ""
+        return True
+
+    def is_stale(self, now: float) -> bool:
+        """Whether readings ought to come and do not; what is pushed comes when it comes, and only raises."""
+        return self.source != "push" and not self.lost and self.reading is not None and now - self.reading.at > STALE_S
+
+    def ask(self, follow: Follow, pace: Pace, now: float) -> None:
+        """Ask for what the scene wants of a veil; if it is lost, for nothing less than there is."""
+        if self.reading is None:
+            return
+        pace.ask(pace.applied.raised(follow.base) if self.lost else follow.aim(self.reading), now)
+
+    def status(self) -> dict[str, Any]:
+        """Return what there is to tell of the scene alone, as plain values."""
+        reading = self.reading or SceneReading(0.0)
+        return {
+            "source": self.source,
+            "trusted": self.trusted,
+            "frame": None,
+            "keyframes": 0,
+            "regions": [],
+            **dict(reading.details),
+            "r_small": reading.small,
+            "r_large": reading.large,
+            "window_s": reading.window,
+            "lost": self.lost,
+            "late": self.late,
+        }
+
+    def why(self, follow: Follow, pace: Pace) -> str:
+        """Say in words why a veil has the numbers that it has."""
+        if self.lost:
+            return self.lost
+        if pace.applied != pace.aim:
+            return HELD
+        if pace.applied == follow.least:
+            return AT_LEAST if self.trusted else ONLY_RAISED
+        return AT_MOST if pace.applied == follow.most else FOLLOWS
+
+
+def rehearse(policy: Policy) -> None:
+    """Make every veil once that a scene can ask for, and change one: no sample is to wait for that later."""
+    for app in policy.apps:
+        if not app.follow_scene:
+            continue
+        tracker = policy.tracker(app.tracker)
+        trusted = tracker.scene is not None and tracker.scene.trusted
+        for level in (level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)):
+            follow = Follow.of(app, level, trusted)
+            if follow is not None:
+                for radius in _between(RADII, follow.least.radius, follow.most.radius, follow.base.radius):
+                    for window in _between(WINDOWS, follow.least.window, follow.most.window, follow.base.window):
+                        follow.veil(Aim(radius, window))
+                _change_once(follow)
+
+
+def _change_once(follow: Follow) -> None:
+    veil = follow.veil(follow.base).start(NoiseSource.seeded(0))  # thrown away: it never sees gaze
+    veil.pace(0.0)
+    veil.step(0.0, *follow.level.space.centre)
+    veil.change(0.0, **follow.floor.knob)
+    veil.close()
+
+
+@lru_cache(maxsize=8192)
+def _veil(level: SampleMechanism, aim: Aim) -> SampleMechanism:
+    return level.with_promise(radius=aim.radius, window=aim.window)
+
+
+def _stepped(value: float | None, steps: tuple[Fraction, ...], own: Fraction) -> Fraction:
+    """Return the next larger step, of which the level's own is one, too; that one also where nothing is known."""
+    if value is None or not math.isfinite(value) or value <= 0.0:
+        return own
+    step = steps[min(bisect_left(steps, value, key=float), len(steps) - 1)]
+    return own if value <= own < step else step
+
+
+def _between(steps: tuple[Fraction, ...], least: Fraction, most: Fraction, own: Fraction) -> list[Fraction]:
+    return sorted({least, most, own, *(step for step in steps if least <= step <= most)})

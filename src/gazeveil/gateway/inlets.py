@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Trackers that connect to the gateway: a listening port, and the one sender that may use it at a time.
+
+Nothing here looks into the bytes: `PushedSource` does, and says when a sender has shown its token. What waits is
+bounded: a sender is answered in few words, and one that does not read them is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from typing import Final
+
+from gazeveil.errors import GazeveilError, InputError, WireError
+from gazeveil.gateway.logs import Log, shortened
+from gazeveil.gateway.meters import TrackerMeter
+from gazeveil.gateway.protocol import Gate, PushedSource
+from gazeveil.gateway.sockets import HANDSHAKE_S, LAST_WORDS_S, Push, monotonic
+
+MOST_WAITING: Final = 8
+"""Connections that have not shown the token yet; beyond that the oldest makes room."""
+MOST_UNREAD: Final = 1 << 16
+"""Bytes of answers that a sender may leave unread."""
+GOING_AWAY, TAKEN_OVER = 1001, 1008
+"""Close codes: a sender may come again later, or has no business here."""
+NOBODY: Final = "nobody sends gaze"
+NOTHING_YET: Final = "a sender is connected, and no sample of it could be used yet"
+_TICK_S: Final = 0.25
+
+
+class Inlet:
+    """One tracker's listening port.
+
+    Args:
+        make: Makes what understands a sender.
+        token: What a sender must show.
+        origins: Web pages that may send, besides those of this machine.
+        take_over: Whether a second sender takes the place of the first.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Gate], PushedSource],
+        *,
+        token: str,
+        origins: tuple[str, ...],
+        take_over: bool,
+        name: str,
+        push: Push,
+        lost: Callable[[str], None],
+        meter: TrackerMeter,
+        log: Log,
+    ) -> None:
+        self.token, self.name, self.push, self.lost, self.meter, self.log = token, name, push, lost, meter, log
+        self._make, self._origins, self._take_over = make, origins, take_over
+        self._server: asyncio.Server | None = None
+        self._connections: dict[_Sender, None] = {}
+        self._sender: _Sender | None = None
+
+    async def open(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
+        """Begin to listen.
+
+        Raises:
+            InputError: If the port is taken or the address is not this machine's.
+        """
+        try:
+            self._server = await asyncio.get_running_loop().create_server(
+                lambda: _Sender(self), host, port,
+                ssl=tls, ssl_handshake_timeout=None if tls is None else HANDSHAKE_S,
+            )  # fmt: skip
+        except OSError as error:
+            raise InputError(
+                f"tracker {self.name!r} cannot listen on {host}:{port}: {error.strerror or error}",
+                hint="`gazeveil doctor POLICY` says which ports are taken",
+            ) from error
+
+    @property
+    def port(self) -> int:
+        """The port that senders connect to."""
+        return int(self._server.sockets[0].getsockname()[1]) if self._server and self._server.sockets else 0
+
+    async def run(self) -> None:
+        """Do what time demands until it is cancelled, then close."""
+        self.lost(NOBODY)
+        try:
+            while True:
+                await asyncio.sleep(_TICK_S)
+                now = monotonic()
+                for connection in tuple(self._connections):
+                    connection.tick(now)
+        finally:
+            self.close("this source is not used any more")
+
+    def close(self, reason: str) -> None:
+        """Stop listening, and hang up on everybody with the reason."""
+        if self._server is not None:
+            self._server.close()
+        self._sender = None  # nobody is told that it is lost: another source may be in use already
+        for connection in tuple(self._connections):
+            connection.hang_up(reason)
+        self.meter.connected = False
+
+    def source_for(self, connection: _Sender) -> PushedSource:
+        """Return what understands a connection."""
+        return self._make(Gate(self.token, self._origins, lambda: self._let_in(connection)))
+
+    def came(self, connection: _Sender) -> None:
+        """Take a connection in; of too many that have shown no token, the oldest makes room."""
+        waiting = [one for one in self._connections if one is not self._sender]
+        if len(waiting) >= MOST_WAITING:
+            self.meter.refused += 1
+            waiting[0].cut_off()
+            self.left(waiting[0])
+        self._connections[connection] = None
+
+    def left(self, connection: _Sender) -> None:
+        """Let a connection go; if it was the sender, its apps hear silence."""
+        self._connections.pop(connection, None)
+        if connection is self._sender:
+            self._sender = None
+            self.meter.connected = False
+            self.lost(NOBODY)
+
+    def is_sender(self, connection: _Sender) -> bool:
+        """Whether this connection's samples are used."""
+        return connection is self._sender
+
+    def _let_in(self, connection: _Sender) -> str:
+        before = self._sender
+        if before is not None and not self._take_over:
+            self.meter.refused += 1
+            self.log("sender refused", tracker=self.name, why="another one is connected")
+            return "another sender is connected"
+        self._sender = connection
+        self.lost(NOTHING_YET)
+        self.meter.connects += 1
+        self.meter.connected = True
+        if before is not None:
+            before.hang_up("another sender took over", TAKEN_OVER)
+        self.log("sender connected", tracker=self.name)
+        return ""
+
+
+class _Sender(asyncio.Protocol):
+    """One connection, whoever it is."""
+
+    def __init__(self, inlet: Inlet) -> None:
+        self._inlet = inlet
+        self._source = inlet.source_for(self)
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+        self._inlet.came(self)
+        self._source.connected(monotonic())
+
+    def data_received(self, data: bytes) -> None:
+        inlet, now = self._inlet, monotonic()
+        try:
+            samples = self._source.received(data, now)
+        except WireError as error:
+            self._refused(error)
+            return
+        except Exception as error:  # noqa: BLE001  (a parser's fault must not stop the other streams)
+            inlet.meter.garbage += 1
+            inlet.log("source failed", tracker=inlet.name, why=error)
+            self.cut_off()
+            return
+        if samples and inlet.is_sender(self):
+            inlet.meter.samples += len(samples)
+            inlet.push(samples, now)
+        self._flush()
+
+    def tick(self, now: float) -> None:
+        """Do what time demands."""
+        try:
+            self._source.tick(now)
+        except GazeveilError as error:
+            self._refused(error)
+            return
+        self._flush()
+
+    def hang_up(self, reason: str, code: int = GOING_AWAY) -> None:
+        """Say why, and close."""
+        if not self._source.ended:
+            self._source.close(reason, code)
+        self._flush()
+
+    def cut_off(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._inlet.left(self)
+
+    def _refused(self, error: GazeveilError) -> None:
+        inlet, source = self._inlet, self._source
+        inlet.meter.garbage += source.admitted
+        if not source.refused_token:  # that is told below
+            inlet.log("garbage from sender", tracker=inlet.name, why=error.message)
+        self._flush()
+
+    def _flush(self) -> None:
+        transport, source, inlet = self._transport, self._source, self._inlet
+        if transport is None or transport.is_closing():
+            return
+        if data := source.data_to_send():
+            transport.write(data)
+        if transport.get_write_buffer_size() > MOST_UNREAD:
+            inlet.log("sender does not read", tracker=inlet.name)
+            self.cut_off()
+        elif source.ended:
+            if source.refused_origin:
+                inlet.meter.refused_origins += 1
+                inlet.log("origin refused", tracker=inlet.name, origin=shortened(source.refused_origin))
+            if source.refused_token:
+                inlet.meter.refused_tokens += 1
+                inlet.log("token refused", tracker=inlet.name)
+            transport.close()
+            asyncio.get_running_loop().call_later(LAST_WORDS_S, transport.abort)  # it may not read them
+            self._inlet.left(self)
