@@ -12,7 +12,7 @@ import pytest
 
 from gazeveil import screen
 from gazeveil.aggregate import together
-from gazeveil.aggregate.answers import Answers, smooth_fields
+from gazeveil.aggregate.answers import Answers, lifted, smooth_fields
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.measured import LOOKS, Kinship, Measured
 from gazeveil.aggregate.prior import Prior, prior_of
@@ -92,17 +92,24 @@ def test_maps_whose_noise_hardly_differs_hardly_differ() -> None:
     np.testing.assert_allclose(even.noise_sd, apart.noise_sd, rtol=1e-4)
 
 
-def test_each_map_moves_as_nudges_of_its_logarithm_move_it() -> None:
+def test_each_map_moves_as_nudges_of_its_field_move_it() -> None:
     rng = np.random.default_rng(3)
     cells, shape = PRIOR.grid.size, PRIOR.grid.shape
-    changes, own, map_ = rng.normal(size=(cells, 5)), rng.random(5), rng.random(cells)
+    changes, own, field = rng.normal(size=(cells, 5)), rng.random(5), rng.normal(size=cells)
+    map_ = PRIOR.mean * lifted(field)
     map_ /= map_.sum()
     expected = np.zeros(shape)
     for change, variance in zip(changes.T, own, strict=True):
-        there, back = (map_ * np.exp(step * change) for step in (1e-5, -1e-5))
+        there, back = (PRIOR.mean * lifted(field + step * change) for step in (1e-5, -1e-5))
         moved = (there / there.sum() - back / back.sum()) / 2e-5
         expected += variance * render(moved.reshape(shape), BLUR) ** 2
-    np.testing.assert_allclose(Answers(changes, shape, BLUR).variance(map_, own), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        Answers(changes, shape, BLUR).variance(map_, own, 1 / np.maximum(field, 1)), expected, rtol=1e-5
+    )
+
+
+def test_a_clear_hot_spot_does_not_run_away() -> None:
+    assert lifted(np.array([-2.0, 0.0, 1.0, 8.0])) == pytest.approx([math.exp(-2), 1, math.e, 8 * math.e])
 
 
 def test_smooth_fields_have_nearly_the_covariance_of_hot_spots() -> None:

@@ -175,6 +175,11 @@ def test_the_doctor_finds_a_taken_port_and_a_broken_policy(policy: Path, capsys:
     assert run(["doctor"]) == 0
 
 
+def test_nobody_plays_a_tracker_in_a_protocol_that_no_app_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["track", "--simulate", "--protocol", "push"]) != 0
+    assert "no app reads 'push'" in capsys.readouterr().err
+
+
 def test_a_tracker_without_hardware_shows_simulated_gaze(capsys: pytest.CaptureFixture[str]) -> None:
     port = free_port()
     command = [

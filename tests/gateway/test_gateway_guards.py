@@ -325,7 +325,7 @@ def test_refused_origins_are_counted_and_logged_in_short(tmp_path: Path) -> None
                 assert b"403" in await told_by(where.host, where.port, request.encode())
             status = gateway.status()
             assert status["apps"][0]["refused_origins"] == 30
-            assert status["control_refused"] == {"host": 1, "origin": 2, "token": 0}
+            assert status["control_refused"] == {"host": 1, "origin": 2, "token": 0, "key": 0, "raw": 0}
             metrics = gateway.exposition()[0]
             assert b'gazeveil_refused_origins_total{app="game"} 30.0' in metrics
             assert b'gazeveil_control_refused_total{why="origin"} 2.0' in metrics

@@ -132,6 +132,7 @@ def test_a_second_sender_takes_over_where_the_policy_says_so(tmp_path: Path) -> 
             await first.wait_closed()
             assert (first.close_code, first.close_reason) == (1008, "another sender took over")
             assert gateway.meters.trackers["desk"].connected
+            assert "no sample of it could be used yet" in gateway.status()["trackers"][0]["why"]
             assert (await second.ping()) is not None
             await second.close()
 

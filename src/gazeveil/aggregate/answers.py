@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How uncertain blurred maps are whose logarithm is Gaussian: m exp(f) of mass 1, f = Φc, c with variances of its own.
+"""How uncertain blurred maps are that are lifted by a Gaussian field: f = Φc, c with variances of its own.
 
-A change δf of the logarithm changes such a map by m (δf − m·δf), and the blur H by H of that. So the variance of each
-cell is the sum, over the columns of Φ, of the squares of what they change, times their variances. Φ is what noise can
-move, or, where the question is how far the truth may be, all that maps may differ by.
+A change δf changes the logarithm of such a map m by sδf, s the slope, and the map, of mass 1, by m (sδf − m·sδf); its
+blurred picture by the blur of that. So the variance of each cell is the sum, over the columns of Φ, of the squares of
+what they change, times their variances. Φ is what noise can move, or, where the question is how far the truth may be,
+all that maps may differ by.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ class Answers:
         self._by_row = np.ascontiguousarray(changes.reshape(*shape, -1).transpose(0, 2, 1))  # row, change, column
         self._down, self._across = (blur_matrix(size, width) for size, width in zip(shape, blur, strict=True))
 
-    def variance(self, map_: FloatArray, own: FloatArray) -> FloatArray:
+    def variance(self, map_: FloatArray, own: FloatArray, slope: FloatArray) -> FloatArray:
         """Return the variance of each cell of a map, rows by columns, if each change has so much variance."""
         rows, columns = self._shape
-        moved = map_.reshape(rows, 1, columns) * (self._by_row - (map_ @ self._changes)[:, None])
+        pulled = map_ * slope
+        moved = pulled.reshape(rows, 1, columns) * self._by_row
+        moved -= map_.reshape(rows, 1, columns) * (pulled @ self._changes)[:, None]
         moved = (self._down @ moved.reshape(rows, -1)).reshape(-1, columns) @ self._across.T
         np.square(moved, out=moved)
         return np.asarray(own @ moved.reshape(rows, -1, columns))
@@ -53,6 +56,15 @@ def smooth_fields(prior: Prior, kinds: Iterable[tuple[float, float]]) -> FloatAr
         fields = turn_down[:, None, row] * turn_across[None, :, column] * np.sqrt(variances[kept])
         found.append(fields.reshape(prior.grid.size, -1))
     return np.concatenate(found, axis=1)
+
+
+def lifted(field: FloatArray) -> FloatArray:
+    """Return by how much a field lifts a map: exp(f) up to f = 1, and on from there along a straight line.
+
+    A field that was found by a linear estimate is of hot spots as they are, not of their logarithms: the exponential of
+    a clear one runs away.
+    """
+    return np.asarray(np.exp(np.minimum(field, 1.0)) * np.maximum(field, 1.0))
 
 
 def log_normal(blurred: FloatArray, variance: FloatArray) -> FloatArray:

@@ -77,6 +77,20 @@ class Measured:
     looks: float = LOOKS
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Center:
+    """The mean map, of mass 1 and above 0, its gain, the noise of its blurred picture, and how much of it is data.
+
+    The evidence is the density of what was measured of the mean, over all models of it, as a logarithm.
+    """
+
+    map: FloatArray
+    gain: float
+    noise_sd: FloatArray
+    data_share: float
+    evidence: float = 0.0
+
+
 def single_look(features: FloatArray, mean: FloatArray) -> FloatArray:
     """Return the covariance of the features of one look, drawn from a map."""
     seen = mean @ features

@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel, Decoded, Decoder
-from gazeveil.aggregate.measured import Measured
+from gazeveil.aggregate.measured import Center, Measured
 from gazeveil.aggregate.models import (
     CENTRE_POWER,
     PICTURE_FLOOR,
@@ -33,7 +33,7 @@ from gazeveil.aggregate.models import (
 )
 from gazeveil.aggregate.prior import floored
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
-from gazeveil.aggregate.together import BROAD, Center
+from gazeveil.aggregate.together import BROAD
 from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray
 

@@ -9,7 +9,7 @@ What was measured of map s is z_s = g W'ρ_s + noise, W known features, g an unk
    k-th of the variance, and the prior is told so.
 2. The maps differ from the mean μ by μ times a smooth field: sharp and wide hot spots, whose two amplitudes are found
    by the evidence of *all* maps at once. One map alone could not tell weak hot spots from noise; many can. Each map is
-   then μ exp(d/μ), d the linear estimate of its difference: positive, and of mass 1 after division.
+   then μ times what `lifted` makes of d/μ, d the linear estimate of its difference: positive, of mass 1 after division.
 
 Maps that follow one another in time are alike. An orthonormal turn of time (`Kinship`) makes them unrelated again.
 Where it is known what was to be seen at each moment, the maps may differ from what its pictures say instead, under the
@@ -25,8 +25,8 @@ from itertools import product
 
 import numpy as np
 
-from gazeveil.aggregate.answers import Answers, drawn_variance, log_normal, smooth_fields
-from gazeveil.aggregate.measured import LOOKS, Blur, Kinship, Measured, blurred, single_look
+from gazeveil.aggregate.answers import Answers, drawn_variance, lifted, log_normal, smooth_fields
+from gazeveil.aggregate.measured import LOOKS, Blur, Center, Kinship, Measured, blurred, single_look
 from gazeveil.aggregate.models import CENTRE_POWER, PICTURE_FLOOR
 from gazeveil.aggregate.prior import Prior, floored
 from gazeveil.aggregate.render import render
@@ -125,30 +125,62 @@ def decode_together(
             arounds.append(_pictured(arounds[0], blur, np.tile(of_all.mean(axis=0), (len(contents), 1))))
             before = [before[0] / 2, *before[1:], before[0] / 2]
     found = [around.evidence() for around in arounds]
-    most = max(float(logs.max()) for logs, _ in found)
-    chances = np.array([chance * np.exp(logs - most).sum() for chance, (logs, _) in zip(before, found, strict=True)])
+    logs = np.array([each.whole for each in found])
+    if measured.kinships[0].turn is not None:  # the mean was fitted to the same numbers: it cannot bear witness
+        logs[0] = (
+            found[0].but_the_first + center.evidence - measured.features.shape[1] / 2 * math.log(len(measured.numbers))
+        )
+    chances = np.array(before) * np.exp(logs - logs.max())
     chances /= chances.sum()
     likely = []
-    for chance, around, (logs, scales) in zip(chances, arounds, found, strict=True):
+    for chance, around, own in zip(chances, arounds, found, strict=True):
         if chance >= min(_NEGLIGIBLE, chances.max()):
-            weights = np.exp(logs - logs.max())
-            likely.append((chance, around.estimate(weights / weights.sum(), scales, blur)))
-    own = _averaged(likely)
-    logs, scales = found[int(np.argmax(chances))]
-    weights = np.exp(logs - logs.max())
+            likely.append((chance, around.estimate(own.weights, own.scales, blur)))
+    shown, best = _averaged(likely), found[int(np.argmax(chances))]
     return DecodedTogether(
-        maps=own.maps,
-        noise_sd=own.noise_sd,
-        variance=own.variance,
-        sampling=own.sampling,
-        data_share=own.share,
+        maps=shown.maps,
+        noise_sd=shown.noise_sd,
+        variance=shown.variance,
+        sampling=shown.sampling,
+        data_share=shown.share,
         mean=center.map,
         mean_noise_sd=center.noise_sd,
         mean_data_share=center.data_share,
         gain=center.gain,
-        amplitudes=scales[int(np.argmax(weights.sum(axis=0)))],
+        amplitudes=best.scales[int(np.argmax(best.weights.sum(axis=0)))],
         picture_share=float(chances[1:].sum()),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evidence:
+    """How likely each kinship (rows) and pair of amplitudes (columns) are, as logarithms.
+
+    Attributes:
+        logs: From all maps.
+        first: What the first turned map adds to that: where maps are related, their mean.
+        scales: The pairs of amplitudes.
+    """
+
+    logs: FloatArray
+    first: FloatArray
+    scales: list[tuple[float, float]]
+
+    @property
+    def weights(self) -> FloatArray:
+        """How likely each is; they add up to 1."""
+        weights = np.exp(self.logs - self.logs.max())
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def whole(self) -> float:
+        """The evidence of all of them together."""
+        return _log_sum(self.logs)
+
+    @property
+    def but_the_first(self) -> float:
+        """The same without the first turned map."""
+        return _log_sum(self.logs - self.first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,16 +216,6 @@ def _pictured(plain: _Around, blur: Blur, contents: FloatArray) -> _Around:
     )
     middle = Center(expected.mean(axis=0), center.gain, np.zeros(prior.grid.size), center.data_share)
     return _Around(prior, plain.measured, middle, expected, uncertain=plain.uncertain)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Center:
-    """The mean map, of mass 1 and above 0, its gain, the noise of its blurred picture, and how much of it is data."""
-
-    map: FloatArray
-    gain: float
-    noise_sd: FloatArray
-    data_share: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,7 +273,8 @@ def decode_mean(prior: Prior, measured: Measured, blur: Blur) -> Center:
     share = 1.0 - after / before if before > 0 else 0.0
     found = np.maximum(found, _FLOOR / prior.grid.size)
     gain = float(chances.sum(axis=0) @ gains)
-    return Center(found / found.sum(), gain, _WEIGHTS_ANSWER * np.sqrt(noise), min(max(share, 0.0), 1.0))
+    evidence = _log_sum(logs) - math.log(len(hot_spots) * len(gains))
+    return Center(found / found.sum(), gain, _WEIGHTS_ANSWER * np.sqrt(noise), min(max(share, 0.0), 1.0), evidence)
 
 
 def _mean_models(
@@ -312,22 +335,26 @@ class _Around:
         self._reach = sharp, wide
         self._signal = features.T @ sharp, features.T @ wide
 
-    def evidence(self) -> tuple[FloatArray, list[tuple[float, float]]]:
-        """Return how likely each kinship (rows) and pair of amplitudes (columns) are, as logarithms, and the pairs."""
+    def evidence(self) -> _Evidence:
+        """Return how likely each kinship and pair of amplitudes are."""
         scales = list(product(SHARP, WIDE))
         logs = np.tile(
             [_log_chance(sharp) + _log_chance(wide) for sharp, wide in scales], (len(self.measured.kinships), 1)
         )
+        first = np.zeros_like(logs)
         turned = [self._turned(kinship) for kinship in self.measured.kinships]
         for variance, which in self._by_noise():
             root = self._root(variance)
+            volume = float(np.linalg.slogdet(root)[1])
             for j, scale in enumerate(scales):
                 values, whiten = self._spectrum(scale, root)
                 for i, kinship in enumerate(self.measured.kinships):
                     signal = self.center.gain**2 * (kinship.variances * kinship.gains**2)[which]
                     spread = 1.0 + signal[:, None] * values
-                    logs[i, j] -= 0.5 * float(np.sum((turned[i][which] @ whiten.T) ** 2 / spread + np.log(spread)))
-        return logs, scales
+                    each = volume - 0.5 * np.sum((turned[i][which] @ whiten.T) ** 2 / spread + np.log(spread), axis=1)
+                    logs[i, j] += float(each.sum())
+                    first[i, j] += float(each[which == 0].sum())
+        return _Evidence(logs, first, scales)
 
     def estimate(self, weights: FloatArray, scales: list[tuple[float, float]], blur: Blur) -> _Own:
         """Return the maps, given how likely each kinship (rows) and pair of amplitudes (columns) are."""
@@ -336,10 +363,10 @@ class _Around:
         shift = self._shift(weights[:, likely], [scales[j] for j in likely])
         shift /= weights[:, likely].sum() * mean
         expected = mean if self.expected is None else self.expected
-        maps = expected * np.exp(shift - np.max(shift, axis=1, keepdims=True))
+        maps = expected * lifted(shift)
         maps /= maps.sum(axis=1, keepdims=True)
         kinship, scale = divmod(int(np.argmax(weights)), len(scales))
-        return self._errors(self.measured.kinships[kinship], scales[scale], maps, blur)
+        return self._errors(self.measured.kinships[kinship], scales[scale], maps, 1 / np.maximum(shift, 1.0), blur)
 
     def _shift(self, weights: FloatArray, scales: list[tuple[float, float]]) -> FloatArray:
         """Return the expected difference of each map from the mean, weighed over kinships and scales and added up."""
@@ -356,12 +383,15 @@ class _Around:
                 shift[which] += pulled @ self._reached(scale, whiten).T
         return shift
 
-    def _errors(self, kinship: Kinship, scale: tuple[float, float], maps: FloatArray, blur: Blur) -> _Own:
+    def _errors(
+        self, kinship: Kinship, scale: tuple[float, float], maps: FloatArray, slopes: FloatArray, blur: Blur
+    ) -> _Own:
+        """Return maps with their errors, given how steeply the logarithm of each follows its shift."""
         mean, shape = self.center.map, self.prior.grid.shape
         shown = render(maps.reshape(-1, *shape), blur)
         noise, variance, sampling = (np.zeros((len(maps), *shape)) for _ in range(3))
         share, open_ = np.zeros(len(maps)), kinship.mixed(kinship.variances)
-        hot_spots = tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True))
+        hot_spots, ones = tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True)), np.ones(len(mean))
         before = _open_variance(self.prior, mean, hot_spots, blur)
         may_differ = Answers(smooth_fields(self.prior, hot_spots), shape, blur) if self.uncertain else None
         for noise_variance, which in self._by_noise():
@@ -375,13 +405,15 @@ class _Around:
                 share[which] = np.clip(closed @ seen / (before * open_[which]), 0.0, 1.0)
             moves = Answers(reach / mean[:, None], shape, blur)
             for place, own, known in zip(which, answer, closed, strict=True):
-                map_, of_mean = maps[place], np.zeros(shape)
+                map_, slope, of_mean = maps[place], slopes[place], np.zeros(shape)
                 if self.expected is None:
                     of_mean = render((map_ / mean).reshape(shape), blur) * self.center.noise_sd.reshape(shape)
-                noise[place] = np.sqrt(moves.variance(map_, own) + of_mean**2)
+                noise[place] = np.sqrt(moves.variance(map_, own, slope) + of_mean**2)
                 if may_differ is None:
                     continue
-                left = may_differ.variance(map_, np.full(may_differ.count, open_[place])) - moves.variance(map_, known)
+                left = may_differ.variance(map_, np.full(may_differ.count, open_[place]), ones) - moves.variance(
+                    map_, known, slope
+                )
                 variance[place] = log_normal(shown[place], np.maximum(left, 0.0) + of_mean**2)
                 looks = self.measured.looks * self.measured.observers
                 sampling[place] = drawn_variance(map_, shape, blur) / looks
@@ -452,8 +484,13 @@ def forecast(
     numbers = np.zeros((1, features.shape[1]))
     measured = Measured(numbers, noise_sd * count, features, observers, count, 1.0, (Kinship.none(1),))
     around = _Around(prior, measured, Center(prior.mean, gain, np.zeros(prior.grid.size), 0.0))
-    found = around._errors(Kinship.none(1), (scale[0], scale[1]), prior.mean[None], blur)
+    ones = np.ones((1, prior.grid.size))
+    found = around._errors(Kinship.none(1), (scale[0], scale[1]), prior.mean[None], ones, blur)
     return math.sqrt(float(found.share[0]))
+
+
+def _log_sum(logs: FloatArray) -> float:
+    return float(logs.max() + np.log(np.sum(np.exp(logs - logs.max()))))
 
 
 def _log_chance(amplitude: float) -> float:

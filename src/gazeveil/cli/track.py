@@ -71,6 +71,8 @@ def _policy(
 ) -> Policy:
     """Return a gateway's policy with the veil off: whoever runs this shows gaze as it is."""
     known = PROTOCOLS[protocol]
+    if known.sink is None:
+        raise OptionError(f"no app reads {protocol!r}", hint="gaze is sent to a gateway in it; choose another protocol")
     tracker = TrackerSetting(
         "eyes", "simulate" if replay is None else "replay", plane,
         file=replay, speed=speed, loop=True, seed=seed, rate_hz=rate,

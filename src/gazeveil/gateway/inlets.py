@@ -17,7 +17,7 @@ from gazeveil.errors import GazeveilError, InputError, WireError
 from gazeveil.gateway.logs import Log, shortened
 from gazeveil.gateway.meters import TrackerMeter
 from gazeveil.gateway.protocol import Gate, PushedSource
-from gazeveil.gateway.sockets import HANDSHAKE_S, Push, monotonic
+from gazeveil.gateway.sockets import HANDSHAKE_S, LAST_WORDS_S, Push, monotonic
 
 MOST_WAITING: Final = 8
 """Connections that have not shown the token yet; beyond that the oldest makes room."""
@@ -26,6 +26,7 @@ MOST_UNREAD: Final = 1 << 16
 GOING_AWAY, TAKEN_OVER = 1001, 1008
 """Close codes: a sender may come again later, or has no business here."""
 NOBODY: Final = "nobody sends gaze"
+NOTHING_YET: Final = "a sender is connected, and no sample of it could be used yet"
 _TICK_S: Final = 0.25
 
 
@@ -133,6 +134,7 @@ class Inlet:
             self.log("sender refused", tracker=self.name, why="another one is connected")
             return "another sender is connected"
         self._sender = connection
+        self.lost(NOTHING_YET)
         self.meter.connects += 1
         self.meter.connected = True
         if before is not None:
@@ -219,4 +221,5 @@ class _Sender(asyncio.Protocol):
                 inlet.meter.refused_tokens += 1
                 inlet.log("token refused", tracker=inlet.name)
             transport.close()
+            asyncio.get_running_loop().call_later(LAST_WORDS_S, transport.abort)  # it may not read them
             self._inlet.left(self)

@@ -4,12 +4,13 @@
 
 const SHOWN_S = 2.2;
 const BANDS = 6;
+const LEAP = 9; // pixels; where a veiled point leaps so far, it gets a dot
 const DASHES = { raw: [], veiled: [], undone: [6, 4] };
 
 export function drawGround(ctx, w, h, colours, picture) {
   ctx.clearRect(0, 0, w, h);
   if (picture) {
-    ctx.globalAlpha = 0.75;
+    ctx.globalAlpha = colours.dimmed;
     ctx.drawImage(picture, 0, 0, w, h);
     ctx.globalAlpha = 1;
     return;
@@ -64,7 +65,7 @@ export function drawTrail(ctx, w, h, trail, now, look) {
     if (!Number.isNaN(x)) {
       if (Number.isNaN(lastX)) ctx.moveTo(x, y);
       else ctx.lineTo(x, y);
-      if (kind === "veiled" && (x !== lastX || y !== lastY)) dots.push(x, y, ctx.globalAlpha);
+      if (kind === "veiled" && Math.abs(x - lastX) + Math.abs(y - lastY) > LEAP * scale) dots.push(x, y, ctx.globalAlpha);
     }
     lastX = x;
     lastY = y;

@@ -21,6 +21,7 @@ import { Toys } from "./toys.js";
 import { Trails } from "./trails.js";
 
 const SUMMARY_MS = 3000;
+const STAGE = "Where you look, what the app gets, and what an attacker makes of it.";
 const PLANE = { width: 16, height: 9, unit: "" };
 
 class Page {
@@ -33,7 +34,10 @@ class Page {
     this.live = new Live({
       hello: (hello) => this.hello(hello),
       line: (line) => this.trails.take(line, performance.now() / 1000),
-      ended: (hadRaw) => hadRaw && this.raw.ended(),
+      ended: (hadRaw, error) => {
+        if (hadRaw) this.raw.ended();
+        if (error?.words) write(byId("stage-what"), error.words);
+      },
     });
     this.raw = new RawView(this.live, this.trails, () => this.tracker);
     this.detail = new Detail((app) => this.changed(app));
@@ -63,7 +67,10 @@ class Page {
   }
 
   told(status) {
-    if (this.away) announce("The gateway answers again.");
+    if (this.away) {
+      announce("The gateway answers again.");
+      this.live.now();
+    }
     this.away = false;
     connected();
     this.status = status;
@@ -71,6 +78,7 @@ class Page {
     byId("open-guide").hidden = false;
     write(byId("latched"), status.latched ? `Nothing leaves any more: ${status.latched}` : "");
     byId("latched").hidden = !status.latched;
+    byId("demo").hidden = !status.demo;
     if (status.version) write(byId("foot-version"), `gazeveil ${status.version}.`);
     const names = status.trackers.map((one) => one.name);
     fillSelect(byId("tracker"), names.map((name) => [name, name]), this.tracker ?? names[0]);
@@ -80,6 +88,7 @@ class Page {
   }
 
   hello(hello) {
+    write(byId("stage-what"), STAGE);
     this.undoneBy = hello.undone_by ?? {};
     this.paint();
   }
@@ -141,15 +150,14 @@ class Page {
     const app = apps.find((one) => one.name === this.app) ?? null;
     this.plane = plane;
     this.stage.shape(plane);
-    this.levelNow = { app: this.app, radius: (app?.level?.radius ?? 0) / plane.width };
+    const followed = here?.scene?.apps?.[this.app];
+    this.levelNow = { app: this.app, radius: (followed?.radius ?? app?.level?.radius ?? 0) / plane.width };
     this.detail.show(app);
     this.apps.show(apps, this.app, (one) => trackers.find((tracker) => tracker.name === one.tracker)?.person ?? "");
     this.source.show(here?.source ?? null);
     this.raw.allow(here?.raw_view ?? true);
-    const by = this.undoneBy?.[this.app];
-    write(byId("undone-words"), `what the best filter recovers${by ? ` (${by})` : ""}`);
     this.toys.show(toys, apps, plane);
-    if (here) this.scene.look(here.name, Boolean(here.scene)).catch(() => {});
+    if (here) this.scene.look(here.name, here.scene ?? null, this.app);
   }
 
   freeze() {
@@ -159,7 +167,7 @@ class Page {
   }
 
   summarise() {
-    if (this.status !== null && !this.stage.frozen) summarise(this.trails, this.app, this.plane, this.raw.shown);
+    if (this.status !== null && !this.stage.frozen) summarise(this.trails, this.app, this.plane, this.raw.shown, this.undoneBy?.[this.app]);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The gazeveil authors
 // SPDX-License-Identifier: Apache-2.0
 // The stimulus under the trails: the last keyframe and its regions, where the gateway knows a scene.
-import { blob, get, trackerPath } from "./api.js";
+import { blob, trackerPath } from "./api.js";
 import { byId, write } from "./dom.js";
 import { short } from "./words.js";
 
@@ -17,20 +17,19 @@ export class Scene {
     this.frame = null;
   }
 
-  /** Look at the scene of a tracker again; `known` says whether there is one. */
-  async look(tracker, known) {
-    if (!known) {
+  /** Show what the status says of a tracker's scene; `told` is null where there is none. */
+  async look(tracker, told, app) {
+    if (!told) {
       this.clear();
       write(byId("scene-line"), "No scene is known: the plain grid stands for the screen.");
       return;
     }
-    const told = await get(trackerPath(tracker, "scene"));
     this.regions = told.regions ?? [];
-    const applied = told.applied ?? {};
-    const many = this.regions.length === 1 ? "1 region" : `${this.regions.length} regions`;
-    const radius = applied.radius ? ` Radius ${short(applied.radius)} ${told.unit ?? ""}, window ${short(applied.window_s)} s` : "";
-    write(byId("scene-line"), `Scene from ${told.source}: ${many} of interest.${radius}${applied.why ? ` (${applied.why})` : ""}${radius ? "." : ""}`);
-    if (told.frame !== null && told.frame !== this.frame) await this.fetchPicture(tracker, told.frame);
+    write(byId("scene-line"), inWords(told, told.apps?.[app]));
+    if (told.frame === null || told.frame === this.frame || this.fetching) return;
+    this.fetching = true;
+    await this.fetchPicture(tracker, told.frame);
+    this.fetching = false;
   }
 
   async fetchPicture(tracker, frame) {
@@ -43,4 +42,11 @@ export class Scene {
       // The grid stays; the next look tries again.
     }
   }
+}
+
+function inWords({ source, regions = [], unit, lost }, applied) {
+  if (lost) return `Scene from ${source}: ${lost}.`;
+  const many = regions.length === 1 ? "1 region" : `${regions.length} regions`;
+  const follows = applied ? ` This app follows it: radius ${short(applied.radius)} ${unit}, window ${short(applied.window_s)} s (${applied.why}).` : "";
+  return `Scene from ${source}: ${many} of interest.${follows}`;
 }

@@ -45,7 +45,7 @@ function words({ rate, head }, far, plane) {
 }
 
 /** Write the summaries; called now and then, never for each sample. */
-export function summarise(trails, app, plane, rawShown) {
+export function summarise(trails, app, plane, rawShown, filter) {
   const now = seconds();
   const shape = plane.height / plane.width;
   write(byId("raw-summary"), rawShown ? words(read(trails.raw, now), null, plane) : "Not shown.");
@@ -60,6 +60,7 @@ export function summarise(trails, app, plane, rawShown) {
       continue;
     }
     const far = rawShown ? distance(trail, trails.raw, now, shape) : null;
-    write(byId(`${kind}-summary`), words(read(trail, now), far, plane));
+    const told = words(read(trail, now), far, plane);
+    write(byId(`${kind}-summary`), kind === "undone" && filter ? `${told} Filter: ${filter}.` : told);
   }
 }
