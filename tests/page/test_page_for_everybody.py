@@ -23,7 +23,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 REACHED = """() => {
   const visible = (node) => node.checkVisibility() && !node.disabled && node.tabIndex >= 0;
-  const wanted = [...document.querySelectorAll("a[href], button, input, select, summary, iframe, pre[tabindex]")];
+  const wanted = [...document.querySelectorAll("a[href], button, input, select, summary, pre[tabindex]")];
   const one = wanted.filter(visible).filter((node) => node.type !== "radio" || node.checked);
   return one.map((node) => node.id || node.outerHTML.slice(0, 90));
 }"""
