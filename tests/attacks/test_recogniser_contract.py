@@ -70,7 +70,7 @@ def test_it_is_a_frozen_value_that_knows_its_name(name: str, request: pytest.Fix
     assert replace(recogniser) == recogniser
     with pytest.raises(FrozenInstanceError):
         setattr(recogniser, fields(recogniser)[0].name, None)
-    assert recogniser.sees <= {"pupil", "position"}
+    assert recogniser.sees <= {"pupil", "position", "geometry"}
 
 
 @each

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import ClassVar
 
@@ -35,6 +35,8 @@ class Trial:
         y: Vertical gaze in degrees, downwards.
         pupil: Pupil size in the tracker's unit, or None where it is denied to the attacker.
         rate_hz: The nominal rate.
+        fields: Whatever else a tracker gives with each sample, by group and name: ``eyes/ipd``, ``error/left x``. They
+            are denied to an attacker behind a veil, as the pupil is.
     """
 
     person: str
@@ -45,28 +47,29 @@ class Trial:
     y: FloatArray
     rate_hz: float
     pupil: FloatArray | None = None
+    fields: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not len(self.t) == len(self.x) == len(self.y) or (self.pupil is not None and len(self.pupil) != len(self.t)):
+        columns = [self.x, self.y, *(() if self.pupil is None else (self.pupil,)), *self.fields.values()]
+        if any(len(column) != len(self.t) for column in columns):
             raise InputError(f"the columns of a trial of {self.person!r} have different lengths")
         if not np.isfinite(self.rate_hz) or self.rate_hz <= 0:
             raise InputError(f"the rate must be above 0 Hz, not {self.rate_hz!r}")
 
     def with_gaze(self, x: FloatArray, y: FloatArray) -> Trial:
-        """Return the same trial with other gaze and without pupil: what a veil lets out, or what an attack restores."""
+        """Return the trial with other gaze, without pupil and fields: what a veil lets out or an attack restores."""
         return Trial(self.person, self.session, self.name, self.t, x, y, self.rate_hz)
 
     def anonymous(self) -> Trial:
         """Return the trial without its person's name: all that an attack may see of a query."""
-        return Trial("", self.session, self.name, self.t, self.x, self.y, self.rate_hz, self.pupil)
+        return replace(self, person="")
 
     def first(self, seconds: float) -> Trial:
         """Return the trial's first seconds."""
         keep = self.t < (self.t[0] if len(self.t) else 0.0) + seconds
         pupil = None if self.pupil is None else self.pupil[keep]
-        return Trial(
-            self.person, self.session, self.name, self.t[keep], self.x[keep], self.y[keep], self.rate_hz, pupil
-        )
+        fields = {name: values[keep] for name, values in self.fields.items()}
+        return replace(self, t=self.t[keep], x=self.x[keep], y=self.y[keep], pupil=pupil, fields=fields)
 
 
 class Grant(StrEnum):
@@ -102,7 +105,7 @@ class Knowledge:
         Raises:
             OptionError: If something is granted that is not there.
         """
-        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name in grants}
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name in grants}
         for name, value in kept.items():
             if value is None:
                 raise OptionError(f"the attack needs the {name} of the veil, and none was given")
@@ -176,7 +179,7 @@ class Recogniser(ABC):
 
     Attributes:
         name: By which it is found.
-        sees: What it looks at beside velocities, for the tables: any of ``pupil`` and ``position``.
+        sees: What it looks at beside velocities, for the tables: any of ``pupil``, ``position`` and ``geometry``.
     """
 
     name: ClassVar[str]
@@ -184,7 +187,7 @@ class Recogniser(ABC):
     @property
     @abstractmethod
     def sees(self) -> frozenset[str]:
-        """What it looks at beyond velocity: ``pupil``, ``position``, or nothing."""
+        """What it looks at beyond velocity: ``pupil``, ``position``, ``geometry``, or nothing."""
 
     @abstractmethod
     def enrol(self, reference: Sequence[Trial], seed: int = 1) -> Gallery:

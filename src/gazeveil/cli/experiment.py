@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from gazeveil.cli import (
+    _experiment_attributes,
     _experiment_datasets,
     _experiment_features,
     _experiment_forecast,
@@ -201,4 +202,10 @@ app.command("membership", epilog="Example: `gazeveil experiment membership --pro
 )
 app.command("reconstruction", epilog="Example: `gazeveil experiment reconstruction --people 6 --no-movies`")(
     _experiment_datasets.experiment_reconstruction
+)
+app.command("attributes", epilog="Example: `gazeveil experiment attributes --sets simulated --veils none,mpmu`")(
+    _experiment_attributes.experiment_attributes
+)
+app.command("geometry", epilog="Example: `gazeveil experiment geometry --data shared/data`")(
+    _experiment_attributes.experiment_geometry
 )

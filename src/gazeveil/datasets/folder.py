@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gazeveil.datasets.jemr2022 import JEMR_FOLDER
 from gazeveil.datasets.lund2013 import LUND_FOLDER
 from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError
+
+_KNOWN = (VR_FOLDER, LUND_FOLDER, JEMR_FOLDER)
 
 
 def find_data(given: Path | None) -> Path | None:
@@ -18,14 +21,15 @@ def find_data(given: Path | None) -> Path | None:
         InputError: If the given folder holds none of them.
     """
     if given is not None:
-        if not any((given / name).is_dir() for name in (VR_FOLDER, LUND_FOLDER)):
+        if not any((given / name).is_dir() for name in _KNOWN):
             raise InputError(
-                f"{given} has no folder {VR_FOLDER} or {LUND_FOLDER}", hint="leave --data out to use simulated streams"
+                f"{given} has no folder {', '.join(_KNOWN[:-1])} or {_KNOWN[-1]}",
+                hint="leave --data out to use simulated streams",
             )
         return given
     here = Path.cwd()
     for base in (here, *here.parents):
         for folder in (base / "data", base / "shared" / "data"):
-            if any((folder / name).is_dir() for name in (VR_FOLDER, LUND_FOLDER)):
+            if any((folder / name).is_dir() for name in _KNOWN):
                 return folder
     return None

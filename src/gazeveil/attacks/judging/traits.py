@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What kind of person is it? Any recogniser infers traits if it is taught kinds instead of people.
+
+The attacker of Kaleido's figure 12: trained on gaze behind the same veil as what is asked about, one session left out
+after the other. The paper's attacker has seen the same people in other sessions, so that knowing who it is would be
+enough. ``leave="person"`` leaves out all of a person instead, and so asks whether the trait itself shows in gaze.
+
+Success is macro F1: the mean over kinds of the harmonic mean of precision and recall. Guessing is what the same
+answers give in random order, computed on the same data. Intervals are of people drawn anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gazeveil.attacks.contract import Recogniser, Trial
+from gazeveil.attacks.judging.matching import vote
+from gazeveil.attacks.judging.scores import interval, resampled_people
+from gazeveil.errors import InputError
+from gazeveil.noise import NoiseSource
+from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.simulate.seeds import Purpose, generator
+from gazeveil.types import FloatArray
+
+DRAWS = 1000
+_ORDERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """How well a trait is inferred.
+
+    Attributes:
+        recogniser: Who infers it.
+        left_out: What was left out of training: the session or the person.
+        kinds: What there is to tell apart.
+        people: How many people were asked about.
+        queries: How many times.
+        f1: Macro F1.
+        f1_interval: Where that lies, over people drawn anew.
+        guessing: Macro F1 of the same answers in random order.
+        accuracy: Share of answers that are right, mean over people.
+    """
+
+    recogniser: str
+    left_out: str
+    kinds: tuple[str, ...]
+    people: int
+    queries: int
+    f1: float
+    f1_interval: tuple[float, float]
+    guessing: float
+    accuracy: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self)
+
+
+def infer(
+    recogniser: Recogniser,
+    trials: Sequence[Trial],
+    kinds: Mapping[str, str],
+    mechanism: SampleMechanism | None = None,
+    *,
+    leave: Literal["session", "person"] = "session",
+    seed: int = 1,
+) -> Inference:
+    """Infer the kind of every trial's person from trials of known kind behind the same veil.
+
+    Args:
+        recogniser: Who infers it; it learns kinds as if they were people.
+        trials: Gaze of everybody; a person without a kind is left out.
+        kinds: The kind of every person: a trait, or the person's own name to infer identity.
+        mechanism: The veil; without one, gaze is as it was recorded, pupil and fields included.
+        leave: What is left out of training at a time.
+        seed: All noise follows from it.
+
+    Raises:
+        InputError: If there are not two kinds, or nothing is left to learn from.
+    """
+    known = [trial for trial in trials if trial.person in kinds]
+    names = tuple(sorted({kinds[trial.person] for trial in known}))
+    if len(names) < 2:
+        raise InputError(f"two kinds of people are needed to tell apart, found {len(names)}")
+    shown = [_taught(trial, kinds[trial.person], mechanism, seed) for trial in known]
+    number = {name: at for at, name in enumerate(names)}
+    asked: list[tuple[str, int, int]] = []
+    for fold in sorted({getattr(trial, leave) for trial in known}):
+        inside = [getattr(trial, leave) == fold for trial in known]
+        reference = [one for one, mine in zip(shown, inside, strict=True) if not mine]
+        if len({one.person for one in reference}) < 2:
+            continue
+        gallery = recogniser.enrol(reference, seed)
+        for trial, one, mine in zip(known, shown, inside, strict=True):
+            if mine and kinds[trial.person] in gallery.people:
+                guess = vote(gallery.windows(one.anonymous()), gallery.people).highest
+                asked.append((trial.person, number[kinds[trial.person]], -1 if guess is None else number[guess]))
+    if not asked:
+        raise InputError("nobody can be asked about", hint="every kind must be there in two sessions, or two people")
+    return _summed(recogniser.name, leave, names, asked, seed)
+
+
+def _taught(trial: Trial, kind: str, mechanism: SampleMechanism | None, seed: int) -> Trial:
+    """Return a trial behind the veil under the name of its kind; sessions of different people stay apart."""
+    if mechanism is not None:
+        noise = NoiseSource.seeded(seed).spawn(f"traits/{trial.person}/{trial.session}/{trial.name}")
+        trial = trial.with_gaze(*mechanism.start(noise).run(trial.t, trial.x, trial.y))
+    return replace(trial, person=kind, session=f"{trial.person}/{trial.session}")
+
+
+def _summed(
+    recogniser: str, leave: str, names: tuple[str, ...], asked: Sequence[tuple[str, int, int]], seed: int
+) -> Inference:
+    people = sorted({person for person, _, _ in asked})
+    owner = np.array([people.index(person) for person, _, _ in asked])
+    truth, guess = (np.array([row[at] for row in asked]) for at in (1, 2))
+    even = np.ones(len(asked))
+    rng = generator(seed, Purpose.RESAMPLING, "orders of answers")
+    drawn = resampled_people(len(people), DRAWS, seed)
+    right = np.bincount(owner, truth == guess, len(people)) / np.bincount(owner, minlength=len(people))
+    return Inference(
+        recogniser=recogniser,
+        left_out=leave,
+        kinds=names,
+        people=len(people),
+        queries=len(asked),
+        f1=macro_f1(truth, guess, even, len(names)),
+        f1_interval=interval(np.array([macro_f1(truth, guess, weights[owner], len(names)) for weights in drawn])),
+        guessing=float(np.mean([macro_f1(truth, rng.permutation(guess), even, len(names)) for _ in range(_ORDERS)])),
+        accuracy=float(right.mean()),
+    )
+
+
+def macro_f1(truth: NDArray[np.int64], guess: NDArray[np.int64], weights: FloatArray, kinds: int) -> float:
+    """Return the mean F1 over kinds that weigh anything; a guess of -1 is none. NaN without any kind."""
+    true = np.bincount(truth, weights, kinds)
+    named = guess >= 0
+    guessed = np.bincount(guess[named], weights[named], kinds)
+    both = np.bincount(truth, weights * (truth == guess), kinds)
+    there = true > 0
+    return float((2 * both[there] / (true + guessed)[there]).mean()) if there.any() else np.nan

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil experiment attributes`` and ``geometry``: who somebody is, and what kind of person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.errors import InputError
+
+Out = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")]
+
+
+def experiment_attributes(
+    veils: Annotated[
+        str, typer.Option("--veils", help="Veils with commas: none, presets, kaleido-lphu …; by default fifteen.")
+    ] = "",
+    sets: Annotated[str, typer.Option("--sets", help="`vr`, `simulated`, or both with a comma.")] = "vr,simulated",
+    recogniser: Annotated[str, typer.Option("--recogniser", help="Who infers.")] = "clusterfix",
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
+    ] = None,
+    people: Annotated[int, typer.Option("--people", min=2, help="People at most.")] = 16,
+    seconds: Annotated[float, typer.Option("--seconds", min=20, help="Of every session.")] = 90.0,
+    seed: Seed = 1,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Identity and traits behind veils, by an attacker trained behind the same veil (Kaleido, figure 12)."""
+    from gazeveil.attacks import RECOGNISERS  # noqa: PLC0415
+    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
+    from gazeveil.experiments.attributes import _plots, veiled  # noqa: PLC0415
+    from gazeveil.experiments.scanpaths.veils import VEILS, named  # noqa: PLC0415
+    from gazeveil.pictures import canvas  # noqa: PLC0415
+
+    if out is not None:
+        canvas()  # says at once, not after the work, that what draws is not installed
+    who = RECOGNISERS[recogniser]()
+    found = veiled.trait_sets(find_data(data), named(sets), people=people, seconds=seconds)
+    with progress("inferring", quiet=as_json) as tell:
+        rows = veiled.measure(found, named(veils) or VEILS, who, seed=seed, tell=tell)
+    told = {"recogniser": recogniser, "seed": seed, "rows": [row.to_dict() for row in rows]}
+    files = [] if out is None else write_found(out, "attributes", told, _plots.behind_veils(rows))
+    if as_json:
+        print_json({**told, "files": files})
+        return
+    for one in found:
+        print_table(
+            f"{one.title}; macro F1, one session left out, trained behind the same veil",
+            ["question", "veil", "F1", "from", "to", "guessing"],
+            [
+                [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
+                for row in rows
+                if row.people == one.name
+            ],
+        )
+    if files:
+        print(f"wrote {', '.join(files)} to {out}")
+
+
+def experiment_geometry(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder that holds jemr2022_vr; found here or above.")
+    ] = None,
+    seed: Seed = 1,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Identity and attributes from what trackers give beside gaze: error, noise, and the distance of the eyes."""
+    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
+    from gazeveil.datasets.jemr2022 import JEMR_FOLDER  # noqa: PLC0415
+    from gazeveil.experiments.attributes import _plots, geometry  # noqa: PLC0415
+    from gazeveil.pictures import canvas  # noqa: PLC0415
+
+    if out is not None:
+        canvas()
+    folder = find_data(data)
+    if folder is None:
+        raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
+    with progress("recognising people", quiet=as_json) as tell:
+        rows = geometry.measure(folder / JEMR_FOLDER, seed, tell)
+    told = {"seed": seed, "rows": [row.to_dict() for row in rows]}
+    files = [] if out is None else write_found(out, "geometry", told, _plots.from_geometry(rows))
+    if as_json:
+        print_json({**told, "files": files})
+        return
+    print_table(
+        "18 people in a headset over days (Schuetz and Fiehler 2022)",
+        ["question", "sees", "left out", "measure", "value", "from", "to", "guessing"],
+        [
+            [
+                row.question,
+                " + ".join(row.sees),
+                row.left_out,
+                row.measure,
+                row.value,
+                *row.value_interval,
+                row.guessing,
+            ]
+            for row in rows
+        ],
+    )
+    if files:
+        print(f"wrote {', '.join(files)} to {out}")

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Identity and traits behind veils, by Kaleido's attacker: figure 12, on people that are at hand.
+
+The paper's 11 people in VR, with and without contact lenses, are not. In their place:
+
+- ``vr``: 16 people in four sessions of 90 s in a headset. No trait of them is known; identity alone.
+- ``simulated``: 16 people on four days, 90 s each. Traits are those of the simulator, parted at their median: fast
+  saccades, long fixations, and noisy eyes, which stands for lenses.
+
+One session is left out after the other, and the attacker is trained on the others behind the same veil.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from gazeveil.attacks.contract import RECOGNISERS, Recogniser, Trial
+from gazeveil.attacks.judging.traits import Inference, infer
+from gazeveil.attacks.trials import without_pupil
+from gazeveil.datasets.vr_objects import VR_FOLDER
+from gazeveil.errors import InputError, OptionError
+from gazeveil.experiments.identity_data import simulated_people, vr_people
+from gazeveil.experiments.scanpaths.veils import VEILS, veil
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.simulate import Population
+from gazeveil.types import Tell, silent
+
+IDENTITY: Final = "identity"
+TRAITS: Final = {"fast saccades": "saccade_ceiling", "long fixations": "fixation_s", "noisy eyes": "precision_factor"}
+"""Traits of simulated people, by the simulator's own name."""
+SETS: Final = ("vr", "simulated")
+PEOPLE, SESSIONS, SECONDS = 16, 4, 90.0
+_SEED = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TraitSet:
+    """People whose traits are known.
+
+    Attributes:
+        name: Short name.
+        title: What they are.
+        plane: What the eyes can reach.
+        trials: Their gaze, without pupil.
+        kinds: For every question, the kind of every person.
+    """
+
+    name: str
+    title: str
+    plane: Geometry
+    trials: tuple[Trial, ...]
+    kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question behind one veil.
+
+    Attributes:
+        people: Name of the set.
+        title: What it is.
+        question: ``identity``, or a trait.
+        veil: Name of the veil.
+        promise: What it promises, in words.
+        found: How well it is inferred.
+    """
+
+    people: str
+    title: str
+    question: str
+    veil: str
+    promise: str
+    found: Inference
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self)
+
+
+def simulated(people: int = PEOPLE, sessions: int = SESSIONS, seconds: float = SECONDS) -> TraitSet:
+    """Return simulated people with their traits."""
+    one = simulated_people(people, sessions, seconds, _SEED)
+    observers = list(Population(_SEED).observers(people))
+    kinds: dict[str, Mapping[str, str]] = {IDENTITY: {person.name: person.name for person in observers}}
+    for words, trait in TRAITS.items():
+        middle = statistics.median(getattr(person, trait) for person in observers)
+        kinds[words] = {person.name: "yes" if getattr(person, trait) > middle else "no" for person in observers}
+    return TraitSet("simulated", one.title, one.plane, without_pupil(one.trials), kinds)
+
+
+def vr(folder: Path, people: int = PEOPLE, seconds: float = SECONDS) -> TraitSet:
+    """Return the people in the headset, of whom only the name is known."""
+    one = vr_people(folder / VR_FOLDER, seconds)
+    names = sorted({trial.person for trial in one.trials})[:people]
+    kept = without_pupil(trial for trial in one.trials if trial.person in names)
+    return TraitSet("vr", one.title, one.plane, kept, {IDENTITY: {name: name for name in names}})
+
+
+def trait_sets(
+    data: Path | None, names: Sequence[str] = SETS, *, people: int = PEOPLE, seconds: float = SECONDS
+) -> list[TraitSet]:
+    """Return the sets of those names that are there; the simulated one always is.
+
+    Raises:
+        OptionError: If a name is unknown.
+        InputError: If none of them is there.
+    """
+    if unknown := [name for name in names if name not in SETS]:
+        raise OptionError(f"no set of people is called {unknown[0]!r}", hint=f"known: {', '.join(SETS)}")
+    found = []
+    if "vr" in names and data is not None and (data / VR_FOLDER).is_dir():
+        found.append(vr(data, people, seconds))
+    if "simulated" in names:
+        found.append(simulated(people, SESSIONS, seconds))
+    if not found:
+        raise InputError(f"none of {', '.join(names)} is there", hint="say where the data are with --data")
+    return found
+
+
+def measure(
+    sets: Sequence[TraitSet],
+    veils: Sequence[str] = VEILS,
+    recogniser: Recogniser | None = None,
+    *,
+    seed: int = 1,
+    tell: Tell = silent,
+) -> list[Row]:
+    """Ask all questions behind all veils.
+
+    Args:
+        sets: The people.
+        veils: Names of veils.
+        recogniser: Who infers; ``clusterfix`` by default.
+        seed: All noise follows from it.
+        tell: Told how many questions are done.
+    """
+    who = RECOGNISERS["clusterfix"]() if recogniser is None else recogniser
+    jobs = [(one, name, question) for one in sets for name in veils for question in one.kinds]
+    rows = []
+    for done, (one, name, question) in enumerate(jobs):
+        tell(done, len(jobs))
+        mechanism = veil(name, one.plane)
+        found = infer(who, one.trials, one.kinds[question], mechanism, seed=seed)
+        promise = "none" if mechanism is None else mechanism.guarantee.in_words()
+        rows.append(Row(one.name, one.title, question, name, promise, found))
+    return rows
