@@ -53,5 +53,5 @@ def canvas(width: float = 8.0, height: float = 4.5, rows: int = 1, columns: int 
 def png(figure: Any, dpi: int = 110) -> bytes:
     """Return a figure as PNG bytes."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi)
+    figure.savefig(buffer, format="png", dpi=dpi, pil_kwargs={"compress_level": 3})  # half the time, a tenth larger
     return buffer.getvalue()

@@ -205,4 +205,11 @@ def test_a_declared_picture_helps_with_shares_beside_the_unbiased_number(capsys:
     assert "with_picture" not in pl.read_parquet("without/aoi.parquet").columns
     compared = ["--compare", "groups.csv", "--anyway", "--out", "groups"]
     assert run([*asked, *compared]) == 0
-    assert "with_picture" not in pl.read_parquet("groups/aoi.parquet").columns
+    compared_table = pl.read_parquet("groups/aoi.parquet")
+    differences = compared_table["group"].str.contains(" − ")
+    assert compared_table.filter(~differences)["with_picture"].is_between(0, 1).all()
+    assert compared_table.filter(differences)["with_picture"].is_null().all()  # a picture says nothing about groups
+    capsys.readouterr()
+    assert run([*ASKED, "--study", "study.toml", "--dry-run", "--json"]) == 0
+    (row,) = told(capsys)["preview"]
+    assert 0 < row["with_picture"] < row["noise_sd"]

@@ -45,7 +45,8 @@ class Listener:
     def steps(self, last: int) -> np.ndarray:
         """Return how far the last points lay apart, as shares of the screen."""
         points = [(one["x"], one["y"]) for one in self.messages if one.get("valid")][-last:]
-        return np.hypot(*np.diff(np.array(points).reshape(-1, 2), axis=0).T)
+        across, down = np.diff(np.array(points).reshape(-1, 2), axis=0).T
+        return np.asarray(np.hypot(across, down))
 
 
 @contextlib.contextmanager

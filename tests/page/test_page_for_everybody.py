@@ -16,7 +16,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = pytest.mark.timeout(300)
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "light": {},
     "dark": {"color_scheme": "dark"},
     "phone": {"viewport": {"width": 320, "height": 700}, "has_touch": True},
@@ -24,7 +24,8 @@ LOOKS = {
 REACHED = """() => {
   const visible = (node) => node.checkVisibility() && !node.disabled && node.tabIndex >= 0;
   const wanted = [...document.querySelectorAll("a[href], button, input, select, summary, iframe, pre[tabindex]")];
-  return wanted.filter(visible).filter((node) => node.type !== "radio" || node.checked).map((node) => node.id || node.outerHTML.slice(0, 90));
+  const one = wanted.filter(visible).filter((node) => node.type !== "radio" || node.checked);
+  return one.map((node) => node.id || node.outerHTML.slice(0, 90));
 }"""
 FOCUS = "() => document.activeElement.id || document.activeElement.outerHTML.slice(0, 90)"
 
@@ -39,6 +40,10 @@ def test_axe_finds_no_violation(browser: Any, gateway: Running, look: str) -> No
     with opened_page(browser, gateway.link(), **LOOKS[look]) as (page, _):
         page.wait_for_timeout(500)
         assert violations(page) == []
+        page.click("#source-choices label:has-text('Mouse')")
+        page.wait_for_selector(".eye")
+        assert violations(page, "#stage") == []
+        page.click("#source-choices label:has-text('Simulated')")
         page.click("#level-presets label:has-text('Strong')")
         page.click("#open-guide")
         page.wait_for_selector("#guide h3")
@@ -106,8 +111,9 @@ def test_what_has_the_focus_can_be_seen(opened: Open) -> None:
 def test_live_regions_do_not_chatter_and_pictures_have_words(opened: Open) -> None:
     page, _ = opened()
     page.evaluate(
-        "() => { window.said = 0; for (const node of document.querySelectorAll('[role=status], [role=alert], [aria-live=polite]'))"
-        "new MutationObserver(() => window.said++).observe(node, { childList: true, characterData: true, subtree: true }); }"
+        "() => { window.said = 0; const loud = '[role=status], [role=alert], [aria-live=polite]';"
+        "for (const node of document.querySelectorAll(loud)) new MutationObserver(() => window.said++)"
+        ".observe(node, { childList: true, characterData: true, subtree: true }); }"
     )
     page.wait_for_timeout(3000)
     assert page.evaluate("window.said") <= 1

@@ -73,7 +73,8 @@ def test_a_trail_never_grows_and_shows_gaps_and_heads(page: Any) -> None:
           trail.each(5000 / 60, 100, (age, x, y) => { seen++; lost += Number.isNaN(y) ? 1 : 0; });
           const batch = new Trail();
           batch.take([[0, 0.1, 0.1], [0.1, 0.2, 0.2], [0.2, 0.3, 0.3]], 10);
-          return { seen, lost, size: trail.size, heads: [10, 10.1, 10.2, 10.3, 14].map((now) => batch.head(now)?.[0] ?? null) };
+          const heads = [10, 10.1, 10.2, 10.3, 14].map((now) => batch.head(now)?.[0] ?? null);
+          return { seen, lost, size: trail.size, heads };
         }"""
     )
     assert told["size"] == 1024
@@ -103,11 +104,13 @@ def test_a_toy_app_cannot_put_anything_but_text_into_the_page(browser: Any, gate
     with opened_page(browser, gateway.link()) as (page, seen):
         toy = next(frame for frame in page.frames if "dwell" in frame.url)
         toy.evaluate(
-            "() => parent.postMessage({ score: { columns: ['<img src=x>'], rows: [['<b>level</b>', '<i>7</i>'], ['x', 3]] } }, '*')"
+            "() => parent.postMessage({ score: { columns: ['<img src=x>'],"
+            "rows: [['<b>level</b>', '<i>7</i>'], ['x', 3]] } }, '*')"
         )
         page.locator(".costs").first.filter(has_text="<b>level</b>").wait_for()
         assert page.locator(".costs img, .costs b, .costs i").count() == 0
         cells = page.locator(".costs td").all_inner_texts()
         assert cells[:2] == ["–", "3"]
-        assert toy.evaluate("() => { try { return String(parent.document); } catch { return 'kept out'; } }") == "kept out"
+        reach = "() => { try { return String(parent.document); } catch { return 'kept out'; } }"
+        assert toy.evaluate(reach) == "kept out"
         assert seen.errors == []

@@ -7,10 +7,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gazeveil import screen
 from gazeveil.aggregate.dynamic import DynamicHeatmap
+from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.release.manifest import read_study, write_study
 from gazeveil.release.study import Participants, Stimulus, Study
@@ -57,3 +59,20 @@ def test_a_film_that_was_changed_or_is_too_short_or_of_another_shape_is_refused(
     film(tmp_path / "film.avi", seconds=4.0)
     with pytest.raises(FileFormatError, match="another one"):
         study.plan(mechanism)
+
+
+def test_the_forecast_knows_what_was_to_be_seen_at_each_moment() -> None:
+    rng = np.random.default_rng(0)
+    moments = tuple(Saliency.of_map(rng.random((6, 8)) + 0.1) for _ in range(3))
+    study = Study(
+        name="films", participants=Participants(number=30), stimuli=(Stimulus(name="f", screen=SCREEN, seconds=3.0),)
+    )
+    mechanism = DynamicHeatmap(epsilon=3, bin_seconds=1)
+    none, still, each = (
+        study.plan(replace(mechanism, pictures=pictures)).forecast for pictures in ((), moments[:1], moments)
+    )
+    assert none is not None
+    assert each is not None
+    assert still == none  # one picture for all moments says nothing about what sets them apart
+    assert each.without_data > 0.5 > none.without_data == 0
+    assert each.expected > each.without_data

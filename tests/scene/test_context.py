@@ -86,7 +86,7 @@ def test_frames_need_a_finder_and_a_frame_needs_a_size() -> None:
         SceneContext(0, 100)
 
 
-def test_a_finder_that_fails_leaves_the_reading_before_it_in_place() -> None:
+def test_after_a_finder_failed_the_regions_of_the_scene_before_do_not_go_on() -> None:
     def fails(frame: Pixels) -> Regions:
         if frame[0, 0, 0]:
             raise InputError("broken")
@@ -94,9 +94,20 @@ def test_a_finder_that_fails_leaves_the_reading_before_it_in_place() -> None:
 
     context = SceneContext(100, 100, fails)
     first = context.see(0, flat(0))
+    assert first is not None
+    assert first.regions == (LEFT,)
     with pytest.raises(InputError, match="broken"):
         context.see(0.5, flat(255))
-    assert context.reading == first
+    then = context.see(1.0, flat(255))
+    assert then is not None
+    assert (then.scene, then.regions, then.radii) == (1, (), Radii())
+
+
+def test_time_must_not_run_backwards() -> None:
+    context = SceneContext(100, 100, Counting())
+    context.see(10, flat(0))
+    with pytest.raises(InputError, match="time must not run back"):
+        context.see(9.9, flat(0))
 
 
 @given(st.lists(st.integers(1, 40).map(lambda n: n / 2), min_size=1, max_size=20))

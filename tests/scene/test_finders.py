@@ -245,7 +245,10 @@ def test_outputs_of_detectors_are_read_by_their_shapes(layout: str) -> None:
         ({"boxes": CORNERS, "classes": np.array([1.0, 2, 3])}, "not known"),
         ({"boxes": CORNERS, "more": CORNERS.copy(), "scores": SCORES}, "not known"),
         ({"boxes": CORNERS, "scores": SCORES * 20 - 5}, "not from 0 to 1"),
-        ({"boxes": CENTRES[:, [2, 3, 0, 1]] * np.float32([3, 3, 1, 1]), "scores": SCORES}, "by their corners"),
+        (
+            {"boxes": CENTRES[:, [2, 3, 0, 1]] * np.array([3, 3, 1, 1], np.float32), "scores": SCORES},
+            "by their corners",
+        ),
     ],
 )
 def test_outputs_of_another_layout_are_refused_and_never_guessed(

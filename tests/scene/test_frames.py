@@ -98,10 +98,16 @@ def some_file(folder: Path) -> Path:
 
 
 def test_a_variable_frame_rate_is_followed_by_its_stamps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    capture = Played([0, 40, 80, 700, 740, 1000, 1033, 2600, 2610], announced=9, rate=25)
+    capture = Played([0.0, 40, 80, 700, 740, 1000, 1033, 2600, 2610], announced=9, rate=25)
     playing(monkeypatch, capture)
     assert [t for t, _ in frames_of(some_file(tmp_path))] == pytest.approx([0, 0.7, 1.0, 2.6])
     assert capture.released
+
+
+def test_a_stamp_that_comes_twice_does_not_make_the_rest_jump(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stamps = [10.0 * number for number in range(100)] + [990.0, 980.0, 1500.0, 2000.0]
+    playing(monkeypatch, Played(stamps, announced=104, rate=5))
+    assert [t for t, _ in frames_of(some_file(tmp_path))] == pytest.approx([0, 0.5, 1.5, 2.0])
 
 
 def test_stamps_that_stand_still_are_replaced_by_the_rate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -118,7 +124,7 @@ def test_a_rate_that_cannot_be_is_not_believed(rate: float, monkeypatch: pytest.
 
 
 def test_an_absurd_size_is_refused_before_a_frame_is_decoded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    capture = Played([0, 40], size=(30_000, 20_000))
+    capture = Played([0.0, 40], size=(30_000, 20_000))
     playing(monkeypatch, capture)
     with pytest.raises(InputError, match="30,000 x 20,000 pixels, more than"):
         next(frames_of(some_file(tmp_path)))

@@ -24,6 +24,9 @@ from gazeveil.types import FloatArray
 MOST_SEPARATELY = 1000
 """The maps of more stimuli are decoded by a quicker rule, without pictures: one after the other takes hours."""
 
+_DOUBT = 1.7
+"""By how much the standard deviation of maps that were decoded together is widened where it is asked for hot spots."""
+
 _SHARPENED = 6
 """Steps in which the blur is taken from a predicted map: more sharpen its noise."""
 
@@ -153,7 +156,7 @@ def _before_the_blur(picture: Saliency, plane: Plane) -> FloatArray:
 
 def _hot(map_: FloatArray, sd: FloatArray) -> FloatArray:
     """Return how likely each cell is a hot spot."""
-    return _chance_above(_HOT / map_.size, map_.ravel(), sd.ravel() ** 2).reshape(map_.shape)
+    return _chance_above(_HOT / map_.size, map_.ravel(), (_DOUBT * sd.ravel()) ** 2).reshape(map_.shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -391,7 +391,7 @@ class _Around:
         shown = render(maps.reshape(-1, *shape), blur)
         noise, variance, sampling = (np.zeros((len(maps), *shape)) for _ in range(3))
         share, open_ = np.zeros(len(maps)), kinship.mixed(kinship.variances)
-        hot_spots = tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True))
+        hot_spots, ones = tuple(zip(scale, (SHARP_DEG, WIDE_DEG), strict=True)), np.ones(len(mean))
         before = _open_variance(self.prior, mean, hot_spots, blur)
         may_differ = Answers(smooth_fields(self.prior, hot_spots), shape, blur) if self.uncertain else None
         for noise_variance, which in self._by_noise():
@@ -411,7 +411,7 @@ class _Around:
                 noise[place] = np.sqrt(moves.variance(map_, own, slope) + of_mean**2)
                 if may_differ is None:
                     continue
-                left = may_differ.variance(map_, np.full(may_differ.count, open_[place]), slope) - moves.variance(
+                left = may_differ.variance(map_, np.full(may_differ.count, open_[place]), ones) - moves.variance(
                     map_, known, slope
                 )
                 variance[place] = log_normal(shown[place], np.maximum(left, 0.0) + of_mean**2)

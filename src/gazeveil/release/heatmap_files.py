@@ -37,6 +37,9 @@ MOST_STRETCHED = 1.3
 MOST_DRAWN = 200
 """The pictures of more maps than these have no axes: with them, 10,000 maps take an hour."""
 
+_WIDE_ENOUGH = 960
+"""Pixels across of a picture under a map: overlays are drawn with fewer."""
+
 PRIOR_MAPS = "prior_maps.npz"
 """The file with what pictures, or maps of the user's own, said about gaze, by stimulus or by moment."""
 
@@ -78,8 +81,10 @@ def write_map(
     shown = errors.draw(estimate.noise_sd, f"{title}: standard deviation of the noise")
     (folder / f"{name}.errors.png").write_bytes(shown)
     if picture is not None:
-        large = enlarged(estimate.map, picture.shape[0], picture.shape[1])
-        (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(picture, large, title))
+        step = max(picture.shape[1] // _WIDE_ENOUGH, 1)
+        under = picture[::step, ::step]
+        large = enlarged(estimate.map, under.shape[0], under.shape[1])
+        (folder / f"{name}.overlay.png").write_bytes(plots.heat_over_picture(under, large, title))
 
 
 def write_parts(estimate: Estimate, geometry: Geometry, path: Path, title: str) -> None:
@@ -179,7 +184,18 @@ def picture_of(stimulus: Stimulus) -> NDArray[np.uint8] | None:
         FileFormatError: If it is not the declared file.
         InputError: If it is no picture, or of other proportions than the screen.
     """
-    return None if stimulus.picture is None else read_picture(checked_file(stimulus.picture), stimulus.screen)
+    if stimulus.picture is None:
+        return None
+    pixels = _declared_pixels(checked_file(stimulus.picture), stimulus.picture[1])
+    check_proportions(pixels, stimulus.screen)
+    return pixels
+
+
+@lru_cache(maxsize=2)  # a picture is looked at when a release is planned and when it is drawn
+def _declared_pixels(path: Path, digest: str) -> NDArray[np.uint8]:
+    pixels = read_pixels(path)
+    pixels.flags.writeable = False
+    return pixels
 
 
 def read_map(path: Path, geometry: Geometry) -> Saliency:

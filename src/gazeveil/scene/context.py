@@ -90,15 +90,18 @@ class SceneContext:
             What holds now, or None if it is not time to look.
 
         Raises:
-            InputError: If there is no finder, time runs backwards, or that is no frame.
+            InputError: If there is no finder, time runs backwards, or that is no frame. What a finder raises goes
+                through, and the new scene stays without regions.
         """
         if self.finder is None:
             raise InputError("there is nothing to find regions with", hint="make the context with a finder")
         if not self.due(t):
             return None
-        if self.detector.see(t, frame) is not None:
-            return self._new_scene(t, self.finder(frame))
-        return self._goes_on(t, None)
+        if self.detector.see(t, frame) is None:
+            return self._goes_on(t, None)
+        reading = self._new_scene(t, ())  # if the finder fails, the regions of the scene before must not go on
+        found = self.finder(frame)
+        return self._read(t, found, begins=True) if found else reading
 
     def take(self, t: float, regions: Regions) -> Reading:
         """Take regions as they are, from an engine that knows them. A scene is over when half of its boxes are gone."""

@@ -117,11 +117,10 @@ def _video(path: Path, pace: Pace) -> Frames:
             raise _no_video(path, "something else, or a damaged one")
         check_size(*_dimensions(capture), str(path))
         announced, rate = _announced(capture)
-        read, last = 0, -math.inf
+        clock, read = _Clock(capture, rate), 0
         while capture.grab():
-            t = _time(capture, read, rate, last)
+            t = clock.time()
             read += 1
-            last = t
             if pace.due(t):
                 pace.looked(t)
                 yield t, _retrieved(capture, path)
@@ -158,12 +157,24 @@ def _announced(capture: Any) -> tuple[int, float]:
     )
 
 
-def _time(capture: Any, read: int, rate: float, last: float) -> float:
-    """Return when the frame that was grabbed is shown: by its own stamp, or by the rate where stamps stand still."""
-    stamp = capture.get(opencv().CAP_PROP_POS_MSEC) / 1000
-    if math.isfinite(stamp) and stamp > last and (stamp > 0 or not read):
-        return float(stamp)
-    return max(read / (rate or 25.0), last)
+class _Clock:
+    """When frames are shown: by their own stamps, or by the rate where there are none."""
+
+    def __init__(self, capture: Any, rate: float) -> None:
+        self._capture = capture
+        self._interval = 1 / (rate or 25.0)
+        self._stamped = False
+        self._count = -1
+        self._last = 0.0
+
+    def time(self) -> float:
+        """Return the time of the frame that was grabbed last; it never runs back."""
+        self._count += 1
+        stamp = self._capture.get(opencv().CAP_PROP_POS_MSEC) / 1000
+        self._stamped |= math.isfinite(stamp) and stamp > 0
+        now = stamp if self._stamped else self._count * self._interval
+        self._last = max(now, self._last) if math.isfinite(now) else self._last
+        return self._last
 
 
 def _retrieved(capture: Any, what: Path | str) -> Pixels:

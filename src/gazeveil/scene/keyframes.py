@@ -120,6 +120,8 @@ class KeyframeDetector:
     def __init__(self, rule: KeyframeRule | None = None, *, every_s: float = EVERY_S) -> None:
         self.rule = rule or KeyframeRule()
         self.pace = Pace(every_s)
+        self.change: Change | None = None
+        """What the last look saw, whether a scene began or not."""
         self._last = -math.inf
         self._count = 0
         self._size = (0, 0)
@@ -151,18 +153,19 @@ class KeyframeDetector:
         if self._size != pixels.shape[:2]:
             self._size = (pixels.shape[0], pixels.shape[1])
             self._quiet.clear()
-            return self._begin(t, now, None)
+            self.change = None
+            return self._begin(t, now)
         self._quiet.append(float(np.median(np.abs(now - self._before))))
         self._before = now
-        change = self._change(self._keyframe, now)
+        self.change = change = self._change(self._keyframe, now)
         if change.share < self.rule.least(now[..., 0].size) or change.agreement >= self.rule.agreement:
             return None
-        return self._begin(t, now, change)
+        return self._begin(t, now)
 
-    def _begin(self, t: float, now: Float32Array, change: Change | None) -> Keyframe:
+    def _begin(self, t: float, now: Float32Array) -> Keyframe:
         self._keyframe = self._before = now
         self._count += 1
-        return Keyframe(self._count - 1, t, change)
+        return Keyframe(self._count - 1, t, self.change)
 
     def _change(self, keyframe: Float32Array, now: Float32Array) -> Change:
         level = min(max(self.rule.visible, _NOISE_FACTOR * min(self._quiet)), _MOST_VISIBLE)

@@ -23,14 +23,15 @@ class Pace:
             raise OptionError(f"every_s must be a number of seconds above 0, not {every_s!r}")
         self.every_s = every_s
         self._first: float | None = None
-        self._next = -math.inf
+        self._last = self._next = -math.inf
 
     def due(self, t: float) -> bool:
-        """Whether it is time to look."""
-        return t >= self._next
+        """Whether it is time to look. A time before the last look is, so that whoever looks can say what is wrong."""
+        return t >= self._next or t < self._last
 
     def looked(self, t: float) -> None:
         """Say that a frame of this time is being looked at."""
+        self._last = t
         if self._first is None:
             self._first = t
         intervals = math.floor((t - self._first) / self.every_s + _ROUNDING) + 1

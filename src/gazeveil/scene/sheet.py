@@ -42,7 +42,7 @@ def contact_sheet(film: Film, width: float, height: float, unit: str) -> Picture
         _draw(axis, number, scene, width, height, unit)
     window = "" if film.window_s is None else f" · window {film.window_s:.3g} s"
     figure.suptitle(
-        f"{len(film.scenes):,} scenes{window} · {_words(film.radii.small, film.radii.large, unit)}\n"
+        f"{_count(len(film.scenes), 'scene')}{window} · {_words(film.radii.small, film.radii.large, unit)}\n"
         "yellow: regions · cyan: r_small · pink, dashed: r_large",
         fontsize=9,
     )
@@ -66,7 +66,7 @@ def _draw(axis: Any, number: int, scene: Scene, width: float, height: float, uni
     axis.set_xlim(0, width)
     axis.set_ylim(height, 0)
     axis.set_title(
-        f"{number + 1}: {scene.begins:.1f} s, {len(scene.regions)} regions\n"
+        f"{number + 1}: {scene.begins:.1f} s, {_count(len(scene.regions), 'region')}\n"
         f"{_words(scene.radii.small, scene.radii.large, unit)}",
         fontsize=7,
     )
@@ -74,6 +74,10 @@ def _draw(axis: Any, number: int, scene: Scene, width: float, height: float, uni
 
 def _words(small: float | None, large: float | None, unit: str) -> str:
     return f"r_small {_number(small)}, r_large {_number(large)} {unit}"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _number(radius: float | None) -> str:

@@ -138,7 +138,7 @@ def clouds(seed: int, width: int, height: int, contrast: float = 1.0) -> Pixels:
         rows, columns = (np.arange(side) * size / side for side in (height, width))
         total += _between(rng.standard_normal((size + 1, size + 1, 3)), rows, columns) / np.sqrt(size)
     total = (total - total.mean()) / total.std()
-    return np.clip(120 + 55 * contrast * total, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(120 + 55 * contrast * total, 0, 255), dtype=np.uint8)
 
 
 def _between(grid: NDArray[np.float64], rows: NDArray[np.float64], columns: NDArray[np.float64]) -> NDArray[np.float64]:

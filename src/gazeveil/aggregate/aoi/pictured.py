@@ -10,6 +10,7 @@ given beside the unbiased number and never instead of it. Post-processing: it co
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,13 +58,8 @@ def with_picture(
         screen: The plane of the gaze.
         saliency: What the picture says.
     """
-    pictured, plain = expected_shares(areas, screen, saliency)
-    weight = picture_weight(saliency)
-    guesses = [(weight / len(_CLOSE), pictured, spread) for spread in _CLOSE]
-    guesses += [((1 - weight) / len(_LOOSE), plain, spread) for spread in _LOOSE]
     logs, means, variances = [], [], []
-    for chance, expected, spread in guesses:
-        open_ = spread * np.maximum(expected, _LEAST)
+    for chance, expected, open_ in _guesses(areas, screen, saliency):
         both = open_ + noise_sd**2
         logs.append(np.log(chance) - 0.5 * np.sum((noisy - expected) ** 2 / both + np.log(both)))
         means.append(expected + open_ / both * (noisy - expected))
@@ -73,6 +69,26 @@ def with_picture(
     share = weights @ np.array(means)
     variance = weights @ (np.array(variances) + (np.array(means) - share) ** 2)
     return WithPicture(np.clip(share, 0.0, 1.0), np.sqrt(variance), float(weights[: len(_CLOSE)].sum()))
+
+
+def expected_error(noise_sd: float, areas: AreasOfInterest, screen: Geometry, saliency: Saliency) -> float:
+    """Return the root mean square error to expect of shares drawn towards a picture: a matter of public facts."""
+    variances = [
+        chance * float(np.mean(open_ * noise_sd**2 / (open_ + noise_sd**2)))
+        for chance, _, open_ in _guesses(areas, screen, saliency)
+    ]
+    return math.sqrt(sum(variances))
+
+
+def _guesses(
+    areas: AreasOfInterest, screen: Geometry, saliency: Saliency
+) -> list[tuple[float, FloatArray, FloatArray]]:
+    """Return what may hold: how likely it is, the shares that are expected, and their variances around that."""
+    pictured, plain = expected_shares(areas, screen, saliency)
+    weight = picture_weight(saliency)
+    guesses = [(weight / len(_CLOSE), pictured, spread) for spread in _CLOSE]
+    guesses += [((1 - weight) / len(_LOOSE), plain, spread) for spread in _LOOSE]
+    return [(chance, expected, spread * np.maximum(expected, _LEAST)) for chance, expected, spread in guesses]
 
 
 def expected_shares(areas: AreasOfInterest, screen: Geometry, saliency: Saliency) -> tuple[FloatArray, FloatArray]:

@@ -27,8 +27,9 @@ from gazeveil.experiments.usefulness.whole_study import SHOT_S, SHOTS, TRACKER
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.unit import Neighbours
-from gazeveil.release.calibrated import HEATMAPS, MOVIE
+from gazeveil.release.calibrated import HEATMAPS
 from gazeveil.release.forecast import Forecast
+from gazeveil.release.products.movie import curve_of
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.stimulus import scene
@@ -110,7 +111,8 @@ def movie_outcome(
     edges = plan.edges
     bins = [[_bin(plan.grid, rows, edges[at], edges[at + 1]) for rows in course] for at in range(plan.bins)]
     theory = plan.carried()
-    return _outcome(len(course), float(exact(plan.epsilon)), theory, made, _true(bins, plan), MOVIE.forecast(theory))
+    said = curve_of(plan.pictures).forecast(theory)
+    return _outcome(len(course), float(exact(plan.epsilon)), theory, made, _true(bins, plan), said)
 
 
 def osie_course(gallery: Gallery, image: int, participants: int, seed: int = 0) -> list[Columns]:

@@ -10,7 +10,7 @@ const DASHES = { raw: [], veiled: [], undone: [6, 4] };
 export function drawGround(ctx, w, h, colours, picture) {
   ctx.clearRect(0, 0, w, h);
   if (picture) {
-    ctx.globalAlpha = 0.75;
+    ctx.globalAlpha = colours.dimmed;
     ctx.drawImage(picture, 0, 0, w, h);
     ctx.globalAlpha = 1;
     return;

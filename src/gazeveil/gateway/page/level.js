@@ -89,7 +89,10 @@ export class LevelForm {
     }
     const bounds = [];
     if (can.epsilon) bounds.push(`ε at most ${short(level.epsilon_at_most)}`);
-    if (can.window_s) bounds.push(`window at least ${short(level.window_at_least)} s`);
+    if (can.window_s) {
+      const most = level.window_at_most ? ` and at most ${short(level.window_at_most)} s` : "";
+      bounds.push(`window at least ${short(level.window_at_least)} s${most}`);
+    }
     if (can.radius) bounds.push(`radius at least ${short(level.radius_at_least)} ${level.unit}`);
     write(byId("level-bounds"), bounds.length ? `The policy allows: ${bounds.join(", ")}.` : "");
   }

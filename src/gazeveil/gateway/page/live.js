@@ -3,7 +3,7 @@
 // The live trails as the gateway sends them: one JSON object a line, as long as the page wants them.
 import { open } from "./api.js";
 
-const AGAIN_MS = 1500;
+const PAUSES_MS = [1000, 2000, 4000, 8000, 15000];
 
 async function* lines(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -18,11 +18,14 @@ async function* lines(body) {
 }
 
 export class Live {
-  /** @param {object} on  `hello(told)`, `line(told)`, and `ended(hadRaw)` when the answer broke off. */
+  /** @param {object} on  `hello(told)`, `line(told)`, and `ended(hadRaw, error)` when there is no answer any more. */
   constructor(on) {
-    this.on = on;
-    this.stopping = null;
-    this.tracker = null;
+    Object.assign(this, { on, stopping: null, tracker: null, wake: null });
+  }
+
+  /** Try again at once instead of waiting. */
+  now() {
+    this.wake?.();
   }
 
   /** Follow a tracker; with a capability its raw gaze comes too, until the answer ends. */
@@ -40,22 +43,28 @@ export class Live {
 
   async run(tracker, capability, signal) {
     const path = `v1/page/live?tracker=${encodeURIComponent(tracker)}`;
-    while (!signal.aborted) {
+    for (let misses = 0; !signal.aborted; misses++) {
       const hadRaw = capability !== null;
+      let problem = null;
       try {
         const answer = await open(path, signal, hadRaw ? { "Gazeveil-Raw": capability } : {});
         capability = null; // it works once
         for await (const line of lines(answer.body)) {
           if (signal.aborted) return;
+          misses = 0;
           if (line.hello) this.on.hello(line.hello);
           else this.on.line(line);
         }
-      } catch {
-        if (signal.aborted) return; // else the pulse finds out what is wrong, and this tries again
+      } catch (error) {
+        if (signal.aborted) return;
         capability = null;
+        problem = error;
       }
-      this.on.ended(hadRaw);
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      this.on.ended(hadRaw, problem);
+      await new Promise((resolve) => {
+        this.wake = resolve;
+        setTimeout(resolve, PAUSES_MS[Math.min(misses, PAUSES_MS.length - 1)]);
+      });
     }
   }
 }

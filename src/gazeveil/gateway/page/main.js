@@ -21,6 +21,7 @@ import { Toys } from "./toys.js";
 import { Trails } from "./trails.js";
 
 const SUMMARY_MS = 3000;
+const STAGE = "Where you look, what the app gets, and what an attacker makes of it.";
 const PLANE = { width: 16, height: 9, unit: "" };
 
 class Page {
@@ -33,7 +34,10 @@ class Page {
     this.live = new Live({
       hello: (hello) => this.hello(hello),
       line: (line) => this.trails.take(line, performance.now() / 1000),
-      ended: (hadRaw) => hadRaw && this.raw.ended(),
+      ended: (hadRaw, error) => {
+        if (hadRaw) this.raw.ended();
+        if (error?.words) write(byId("stage-what"), error.words);
+      },
     });
     this.raw = new RawView(this.live, this.trails, () => this.tracker);
     this.detail = new Detail((app) => this.changed(app));
@@ -63,7 +67,10 @@ class Page {
   }
 
   told(status) {
-    if (this.away) announce("The gateway answers again.");
+    if (this.away) {
+      announce("The gateway answers again.");
+      this.live.now();
+    }
     this.away = false;
     connected();
     this.status = status;
@@ -81,6 +88,7 @@ class Page {
   }
 
   hello(hello) {
+    write(byId("stage-what"), STAGE);
     this.undoneBy = hello.undone_by ?? {};
     this.paint();
   }

@@ -23,6 +23,7 @@ export class Row {
     this.dot = make("span", { class: "dot", "aria-hidden": "true" });
     this.state = make("span");
     this.budget = make("span");
+    this.back = make("span", { class: "small" });
     this.bar = make("progress", { max: 1, value: 0, "aria-label": `Budget left for ${name}` });
     this.latency = make("span");
     this.slowest = make("span", { class: "small" });
@@ -35,7 +36,7 @@ export class Row {
       make("th", { role: "rowheader", scope: "row" }, make("div", { class: "app-name" }, this.canvas, this.button, this.who, this.tags)),
       cell("Mechanism and level", this.mechanism, this.levelLine),
       cell("What leaves", this.output, make("span", { class: "state small" }, this.dot, this.state)),
-      cell("Budget left today", make("div", { class: "left" }, this.budget, this.bar)),
+      cell("Budget left today", make("div", { class: "left" }, this.budget, this.bar, this.back)),
       number("Latency", this.latency, this.slowest),
       number("Drops", this.drops),
       number("Listeners", this.listeners),
@@ -76,6 +77,7 @@ export class Row {
 
   paintBudget(budget) {
     const known = budget && budget.per_day > 0;
+    write(this.back, known && budget.spent ? `${budget.spent}. Back: ${budget.back}` : "");
     this.bar.hidden = !known || budget.left === null;
     if (!known) write(this.budget, "no budget set");
     else if (budget.left === null) write(this.budget, `ε ${short(budget.per_day)}, not used yet`);

@@ -26,7 +26,8 @@ export function allowed(value, part, level) {
   const rounded = Number((stricter(Number((value * digits).toPrecision(9))) / digits).toPrecision(6));
   const bound = { epsilon: level.epsilon_at_most, window_s: level.window_at_least, radius: level.radius_at_least }[part];
   if (bound === null) return rounded;
-  return part === "epsilon" ? Math.min(rounded, bound) : Math.max(rounded, bound);
+  const within = part === "epsilon" ? Math.min(rounded, bound) : Math.max(rounded, bound);
+  return part === "window_s" ? Math.min(within, level.window_at_most ?? Infinity) : within;
 }
 
 /** The stops of the slider, least private first. Without presets: from the policy's bounds to a tenth of that ε. */
@@ -39,7 +40,7 @@ export function stopsOf(level) {
       radius: level.radius_at_least ?? level.radius,
     };
     const can = movable(level);
-    const most = { epsilon: least.epsilon / (can.epsilon ? 10 : 1), window_s: least.window_s * (can.window_s ? 4 : 1), radius: least.radius * (can.radius ? 4 : 1) };
+    const most = { epsilon: least.epsilon / (can.epsilon ? 10 : 1), window_s: Math.min(least.window_s * (can.window_s ? 4 : 1), level.window_at_most ?? Infinity), radius: least.radius * (can.radius ? 4 : 1) };
     stops.push(least, most);
   }
   stops.sort((a, b) => strictness(a) - strictness(b));

@@ -4,6 +4,7 @@
 import { Surface } from "./canvas.js";
 import { drawGround, drawHead, drawHit, drawRegions, drawTrail } from "./draw.js";
 import { mark } from "./dom.js";
+import { themeNow } from "./theme.js";
 import { seconds } from "./trails.js";
 
 const CALM_MS = 500; // between two pictures for people who asked for less motion
@@ -37,6 +38,7 @@ export class Stage {
     this.colours = Object.fromEntries(
       ["line", "paper", "raw", "veiled", "undone", "region"].map((name) => [name, style.getPropertyValue(`--${name}`)]),
     );
+    this.colours.dimmed = themeNow() === "dark" ? 0.4 : 0.75; // bright trails need a darker picture below them
   }
 
   /** Give the panels the shape of the plane. */

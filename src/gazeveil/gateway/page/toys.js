@@ -18,6 +18,7 @@ export class Toys {
     for (const toy of toys) {
       if (!this.frames.has(toy.app)) this.add(toy);
       const kept = this.frames.get(toy.app);
+      if (kept.url !== toy.url) this.move(kept, toy.url);
       kept.box.style.aspectRatio = `${plane.width} / ${plane.height}`;
       const level = apps.find((app) => app.name === toy.app)?.level;
       kept.words = level && isLevel(level) ? `${level.preset ? `${presetName(level.preset)}: ` : ""}${levelWords(level, level.unit)}` : "";
@@ -31,7 +32,13 @@ export class Toys {
     const box = make("div", { class: "toy-box eye-surface", "data-eye": title }, frame);
     const link = make("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "Open alone", make("span", { class: "unseen" }, `: ${title}, in a new tab`));
     byId("toy-frames").append(make("div", { class: "toy" }, make("div", { class: "toy-head" }, make("h3", {}, title), link), box, costs));
-    this.frames.set(app, { frame, box, costs, title, origin: new URL(url).origin, words: "", told: "", ready: false });
+    this.frames.set(app, { frame, box, link, costs, url, origin: new URL(url).origin, words: "", told: "", ready: false });
+  }
+
+  /** After a restart a gateway may serve its toys elsewhere. */
+  move(kept, url) {
+    Object.assign(kept, { url, origin: new URL(url).origin, ready: false });
+    kept.frame.src = kept.link.href = url;
   }
 
   /** A toy app that has loaded asks what to show, and later says how it fares. */

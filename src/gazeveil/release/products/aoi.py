@@ -16,6 +16,7 @@ import polars as pl
 
 from gazeveil.aggregate.aoi.compare import GroupComparison, comparison_table
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+from gazeveil.aggregate.aoi.pictured import expected_error
 from gazeveil.aggregate.aoi.plan import AoiPlan
 from gazeveil.aggregate.aoi.statistics import DwellShare
 from gazeveil.aggregate.aoi.table import means_table, pictures_table
@@ -171,9 +172,23 @@ class AoiMeasurement(Aggregate):
 
     def preview(self) -> pl.DataFrame:
         """Return how far off the numbers will be."""
-        tables = [self._plan(name).predicted_error().with_columns(group=pl.lit(name)) for name in self._names]
+        tables = [self._predicted(name).with_columns(group=pl.lit(name)) for name in self._names]
         table = pl.concat(tables)
         return table.select("group", pl.exclude("group")) if self.groups else table.drop("group")
+
+    def _predicted(self, group: str) -> pl.DataFrame:
+        plan = self._plan(group)
+        table = plan.predicted_error()
+        if not self.pictures:
+            return table
+        screen, pictures = self.study.one_screen(self.domain.stimuli), self.pictures
+        errors = [
+            expected_error(mean.noise_sd, question.areas, screen, pictures[question.stimulus])
+            if question.stimulus in pictures and question.statistic.name == DwellShare.name
+            else None
+            for question, mean in zip(plan.questions, plan.expected_means(), strict=True)
+        ]
+        return table.with_columns(pl.Series("with_picture", errors, dtype=pl.Float64))
 
     def measure(self, data: BoundCorpus, noise: NoiseSource, engine: Engine, tell: Tell) -> NoisySums:
         """Return the noisy sums of each group; whoever is in no group is left out, whoever is absent adds nothing."""
@@ -188,12 +203,15 @@ class AoiMeasurement(Aggregate):
         means = {name: self._plan(name).means(sums) for name, sums in noisy.items()}
         questions, confidence = self._plan(self._names[0]).questions, self.mechanism.confidence
         if self.groups:
-            return comparison_table(questions, means, confidence)
-        table = means_table(questions, means[""], confidence)
+            table = comparison_table(questions, means, confidence)
+        else:
+            table = means_table(questions, means[""], confidence)
         if not self.pictures:
             return table
         screen = self.study.one_screen(self.domain.stimuli)
-        return table.hstack(pictures_table(questions, means[""], confidence, screen, self.pictures))
+        helped = [pictures_table(questions, found, confidence, screen, self.pictures) for found in means.values()]
+        differ = len(table) - sum(map(len, helped))  # what a picture says is the same in all groups and cancels
+        return table.hstack(pl.concat([*helped, helped[0].clear(differ)]))
 
     def write(self, value: pl.DataFrame, folder: Path, tell: Tell) -> dict[str, Any]:
         """Write the table."""
@@ -243,7 +261,7 @@ def prepare(
         asked.plan_for(areas, screen, 1, study.neighbours, Fraction(0))
 
     study = with_usual_sizes(study, [name for name, _ in areas], check)
-    pictures = {} if groups else _pictures(study, asked, areas)
+    pictures = _pictures(study, asked, areas)
     found = AoiMeasurement(study, asked, areas, groups, pictures)
     check_delta(found.delta, study)
     if (stated := study.recordings.fixations) is not None:
@@ -254,7 +272,7 @@ def prepare(
 
 
 def _pictures(study: Study, mechanism: AoiStatistics, areas: Areas) -> dict[str, Saliency]:
-    """Return what declared pictures say, if shares of time are asked for; groups differ by what no picture says."""
+    """Return what declared pictures say, if shares of time are asked for."""
     if not mechanism.follow_declared or all(each.name != DwellShare.name for each in mechanism.statistics):
         return {}
     found = {name: said_of(study.stimulus(name)) for name, _ in areas}

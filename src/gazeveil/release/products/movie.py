@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,14 +18,14 @@ from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MovieEstimate, MoviePlan
-from gazeveil.aggregate.saliency import Saliency
+from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.calibrated import MOVIE
+from gazeveil.release.calibrated import MOVIE, MOVIE_WITH_PICTURES, Curve
 from gazeveil.release.documents import MOVIE_PARTS
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
@@ -91,7 +92,7 @@ class MovieMeasurement(OneStimulus):
 
     def forecast(self) -> Forecast:
         """Return how much single moments are expected to show beyond the mean over time."""
-        return MOVIE.forecast(self.plan.carried())
+        return curve_of(self.mechanism.pictures).forecast(self.plan.carried())
 
     def alternatives(self) -> tuple[str, ...]:
         """Say that there is the mean over time."""
@@ -186,6 +187,15 @@ class MovieMeasurement(OneStimulus):
     @property
     def _said_by(self) -> str:
         return ", ".join(sorted({picture.said_by for picture in self.mechanism.pictures}))
+
+
+def curve_of(pictures: Sequence[Saliency]) -> Curve:
+    """Return what was measured of movies: with pictures, where the picture model or a map speaks for each moment.
+
+    One picture for all moments says nothing about what sets them apart.
+    """
+    moments = {picture.digest for picture in pictures if picture.source != SPECTRAL}
+    return MOVIE_WITH_PICTURES if len(moments) > 1 and all(each.source != SPECTRAL for each in pictures) else MOVIE
 
 
 def over_time(value: MovieEstimate) -> Estimate:
