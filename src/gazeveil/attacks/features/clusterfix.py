@@ -105,21 +105,23 @@ def _means(points: FloatArray, count: int) -> tuple[NDArray[np.int64], int, floa
 
     Centres begin as far from one another as can be, so nothing is drawn.
     """
-    centres = [points[int(np.argmin(((points - points.mean(axis=0)) ** 2).sum(axis=1)))]]
-    while len(centres) < count:
-        near = np.min([((points - centre) ** 2).sum(axis=1) for centre in centres], axis=0)
-        centres.append(points[int(np.argmax(near))])
-    middle = np.array(centres)
+    length = (points**2).sum(axis=1)
+    middle = np.empty((count, points.shape[1]))
+    middle[0] = points[int(np.argmin(_apart(points, length, points.mean(axis=0)[None])[:, 0]))]
+    near = np.full(len(points), np.inf)
+    for number in range(1, count):
+        near = np.minimum(near, _apart(points, length, middle[number - 1 : number])[:, 0])
+        middle[number] = points[int(np.argmax(near))]
     label = np.full(len(points), -1)
     for _ in range(_ROUNDS):
-        apart = ((points[:, None] - middle[None]) ** 2).sum(axis=2)
+        apart = _apart(points, length, middle)
         now = apart.argmin(axis=1)
         if np.array_equal(now, label):
             break
         label = now
-        for number in range(count):
-            if (label == number).any():
-                middle[number] = points[label == number].mean(axis=0)
+        members = np.bincount(label, minlength=count)
+        sums = np.stack([np.bincount(label, column, count) for column in points.T], axis=1)
+        middle = np.where(members[:, None] > 0, sums / np.maximum(members, 1)[:, None], middle)
     _, label = np.unique(label, return_inverse=True)
     clusters = int(label.max()) + 1
     if clusters < 2:
@@ -127,6 +129,11 @@ def _means(points: FloatArray, count: int) -> tuple[NDArray[np.int64], int, floa
     nearest = np.sqrt(np.sort(apart, axis=1)[:, :2])
     clarity = float(((nearest[:, 1] - nearest[:, 0]) / np.maximum(nearest[:, 1], 1e-12)).mean())
     return label, clusters, clarity
+
+
+def _apart(points: FloatArray, length: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return the squared distance of every point from every centre."""
+    return np.asarray(np.maximum(length[:, None] - 2 * points @ centres.T + (centres**2).sum(axis=1), 0.0))
 
 
 def _events(mask: BoolArray, fewest: float, samples: FloatArray, angle: FloatArray) -> FloatArray:
