@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gazeveil.aggregate import predicted
 from gazeveil.cli.main import run
+from gazeveil.gaze import predicted
 from gazeveil.gaze.predicted.backbone import PACKAGE, is_installed
 from gazeveil.gaze.predicted.readout import CELL
 
