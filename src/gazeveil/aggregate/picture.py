@@ -24,7 +24,7 @@ from gazeveil.types import FloatArray
 MOST_SEPARATELY = 1000
 """The maps of more stimuli are decoded by a quicker rule, without pictures: one after the other takes hours."""
 
-_DOUBT = 1.7
+_DOUBT = 2.2
 """By how much the standard deviation of maps that were decoded together is widened where it is asked for hot spots."""
 
 _SHARPENED = 6
