@@ -3,7 +3,8 @@
 """Membership, measured: how often the target is found in a release, beside what the guarantee allows at most.
 
 The attacker makes releases of its own: some with the same noise in both worlds, to see what the target changes, and a
-quarter as many as are judged, without the target, to see how releases scatter. The judged ones have other noise. ``proven`` is the ε that the judged releases prove, which is too large in at most 5 % of all studies.
+quarter as many as are judged, without the target, to see how releases scatter. The judged ones have other noise.
+``proven`` is the ε that the judged releases prove, which is too large in at most 5 % of all studies.
 """
 
 from __future__ import annotations
