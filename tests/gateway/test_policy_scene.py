@@ -95,6 +95,12 @@ WRONG = [
     ("window_at_most = 3", "window_at_most = 0.5", 19, "no less than window_at_least"),
     ("window_at_most = 3", "window_at_most = 11", 15, "window must be between"),
     ('preset = "mpmu" }', 'preset = "temporal-low" }\nunproven = "allow"', 16, "a veil whose promise can be changed"),
+    (
+        '{ preset = "mpmu" }',
+        '{ mechanism = "kaleido", epsilon = 1.5, window = 1.5, radius = 90 }',
+        15,
+        "a veil that spends from one ledger",
+    ),
     (GOOD.splitlines()[7], "", 15, "a scene of tracker 'desk'"),
 ]
 

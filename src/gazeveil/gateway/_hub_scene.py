@@ -36,6 +36,14 @@ RADII = tuple(decimal_up(Fraction(2.0 ** (step / 4)), 3) for step in range(-48, 
 WINDOWS = tuple(Fraction(text) for text in ("1/4", "1/2", "3/4", "1", "3/2", "2", "3", "4", "6", "8", "10"))
 """The windows, in seconds."""
 
+RESTS_TRUSTED = (
+    "Radius and window follow the scene, and are never smaller than these. This holds if what is shown does not depend "
+    "on where the participant looks, as the policy states."
+)
+RESTS = (
+    "Radius and window follow the scene, which may depend on where the participant looks: they are only raised, and "
+    "never smaller than these. What the scene shows is not protected."
+)
 UNREAD = "nothing was read from the scene yet: radius and window are as the privacy level has them"
 FOLLOWS = "as the scene asks"
 HELD = f"held: the scene asked for more in the last {SETTLE_S:g} s"
@@ -211,6 +219,11 @@ class Scene:
         if self.reading is None:
             return
         pace.ask(pace.applied.raised(follow.base) if self.lost else follow.aim(self.reading), now)
+
+    @property
+    def rests_on(self) -> str:
+        """Say what the guarantee of whoever follows it rests on."""
+        return RESTS_TRUSTED if self.trusted else RESTS
 
     def status(self) -> dict[str, Any]:
         """Return what there is to tell of the scene alone, as plain values."""

@@ -10,6 +10,7 @@ from gazeveil.errors import GazeveilError
 from gazeveil.gateway._hub_scene import Follow
 from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting, TrackerSetting
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.stream import StreamMechanism
 from gazeveil.toml_lines import Where
 from gazeveil.toml_table import File, Table, closest, told
 
@@ -108,6 +109,10 @@ def check_follow(
     if not app.mechanism.can_change or not app.mechanism.guarantee.proven:
         why = app.mechanism.fixed or "it has no proof"
         raise file.wrong(at, "a veil whose promise can be changed", f"{app.mechanism.name}: {why}")
+    if _has_tests(app.mechanism):
+        raise file.wrong(
+            at, "a veil that spends from one ledger", f"{app.mechanism.name}, whose tests have their own", "use clock"
+        )
     for name in ("radius", "window"):
         least, most = getattr(app, f"{name}_at_least"), getattr(app, f"{name}_at_most")
         if most is not None and most < max(least, app.mechanism.knob[name]):
@@ -117,6 +122,13 @@ def check_follow(
         follow = Follow.of(app, level, tracker.scene.trusted)
         if follow is not None:
             _check_range(follow, file, at)
+
+
+def _has_tests(mechanism: SampleMechanism) -> bool:
+    """Whether a veil, or a member of a chain, keeps a ledger for tests beside that for releases."""
+    if isinstance(mechanism, StreamMechanism):
+        return mechanism.plan().tests is not None
+    return any(_has_tests(member) for member in getattr(mechanism, "members", ()))
 
 
 def _check_range(follow: Follow, file: File, at: Where) -> None:

@@ -385,7 +385,10 @@ class Hub:
     def _app_status(self, name: str) -> AppStatus:
         seat, group = self._seats[name], self._group(name)
         setting, promise = seat.setting, group.always
-        tracker = self.policy.tracker(setting.tracker)
+        tracker, scene = self.policy.tracker(setting.tracker), self._desks[setting.tracker].scene
+        words = in_words(promise)
+        if group.follows is not None and scene is not None:
+            words = f"{words} {scene.rests_on}"
         return AppStatus(
             name,
             setting.tracker,
@@ -394,10 +397,10 @@ class Hub:
             seat.output,
             seat.state,
             self.latched or seat.refused or seat.why,
-            seat.feed.shown,
+            seat.received.count,
             seat.errors,
             promise.proven,
-            in_words(promise),
+            words,
             identification(group.mechanism),
             setting.knob,
             group.mechanism.name,
