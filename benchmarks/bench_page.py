@@ -3,9 +3,9 @@
 """Frames a second: the control page with ten apps, and a toy app while the scene is updated up to 8 times a second.
 
 A real gateway and a real browser without a window. The peer is an empty page in the same browser, so a busy machine
-slows both; a row's seconds are the mean time between two frames in the best of five rounds. Kaleido 2021 (Fig 9) draws its frame rate against
-context updates of 0 to 8 a second: the last rows do the same with the dwell app. What the page itself needs for a frame
-is in the notes.
+slows both; a row's seconds are the mean time between two frames in the best of five rounds. Kaleido 2021 (Fig 9) draws
+its frame rate against context updates of 0 to 8 a second: the last rows do the same with the dwell app. What the page
+itself needs for a frame is in the notes.
 """
 
 from __future__ import annotations

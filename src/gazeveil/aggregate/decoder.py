@@ -34,7 +34,7 @@ _WIDEST_LOG_VARIANCE = 3.0
 _MOST_LIFTED = 5.0
 _NARROWED = 0.93
 """Intervals from the posterior cover a little more than they should (decision 143)."""
-_HOT = 4.0
+HOT = 4.0
 """A hot spot has more than so many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1
 """The part of the cells that are called hot spots which is expected to be none."""
@@ -214,7 +214,7 @@ class Decoder:
             noise_sd=np.sqrt(weights @ np.array([each.noise for each in found])).reshape(shape),
             error_sd=np.sqrt(variance).reshape(shape),
             population_sd=np.sqrt(variance + sampling).reshape(shape),
-            hot=_chance_above(_HOT / len(shown), shown, variance).reshape(shape),
+            hot=chance_above(HOT / len(shown), shown, variance).reshape(shape),
             data_share=min(max(float(weights @ [each.closed for each in found]), 0.0), 1.0),
             picture_share=min(pictured, 1.0),
         )
@@ -237,7 +237,7 @@ def hot_spots(chances: FloatArray) -> NDArray[np.bool_]:
     return called.reshape(chances.shape)
 
 
-def _chance_above(threshold: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
+def chance_above(threshold: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return how likely log-normal numbers of these means and widened variances are to exceed a threshold."""
     log_variance = np.log1p(_DOUBT**2 * variance / mean**2)
     at = (np.log(mean / threshold) - log_variance / 2) / np.sqrt(log_variance)
