@@ -184,11 +184,11 @@ class Decoder:
         gain = float(gain_chances @ gains)
         doubt = float(gain_chances @ (gains - gain) ** 2) + (_BETWEEN_GAINS * gain) ** 2 if len(gains) > 1 else 0.0
         noise = 1 / float(chances.sum(axis=(0, 1)) @ (1 / np.array(channel.variances())))
-        covariance = plane.log_covariance(mean, self.models[places[0]].kind)
+        field = plane.log_field(mean, self.models[places[0]].kind)
         spread = observers_covariance(mean, plane.blurred(channel.features)) / channel.observers
         other = gain**2 * spread + noise * np.eye(len(measured))
-        known = posterior(Seen(measured, channel.features, channel.offset, gain, doubt, other), mean, covariance)
-        found, after, before = known.map, known.log_variance, covariance.diagonal()
+        known = posterior(Seen(measured, channel.features, channel.offset, gain, doubt, other), mean, field)
+        found, after, before = known.map, known.log_variance, field.variance
         sampling = plane.observers_variance(mean) / channel.observers * np.minimum(found / mean, _MOST_LIFTED)
         return _Found(
             weight=weight,
