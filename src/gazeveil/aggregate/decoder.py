@@ -32,13 +32,13 @@ _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
 _WIDEST_LOG_VARIANCE = 3.0
 _MOST_LIFTED = 5.0
-_NARROWED = 0.93
+_NARROWED = 0.89
 """Intervals from the posterior cover a little more than they should (decision 143)."""
 HOT = 4.0
 """A hot spot has more than so many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1
 """The part of the cells that are called hot spots which is expected to be none."""
-_DOUBT = 1.5
+_DOUBT = 1.6
 """By how much the standard deviation of a cell is widened where it is asked whether it is a hot spot."""
 
 
