@@ -46,6 +46,7 @@ def test_one_link_opens_a_page_to_play_with(browser: Any) -> None:
         box.scroll_into_view_if_needed()
         place = box.bounding_box()
         said: set[str] = set()
+        assert place is not None
         for turn in range(200):
             x, y = (1 + 2 * (turn // 20 % 3)) / 6, 0.29 * (0.5 + turn // 60 % 3)
             page.mouse.move(place["x"] + place["width"] * x, place["y"] + place["height"] * y)
