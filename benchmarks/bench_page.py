@@ -28,7 +28,7 @@ from tests.page.running import Running, free_ports, running
 SECONDS = 3.0
 ROUNDS = 5
 UPDATES_HZ = (1, 2, 4, 8)
-AIM = 0.95
+AIM = 0.9
 SEEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 1000}, "reduced_motion": "no-preference"}
 _HEAD = """
 version = 1

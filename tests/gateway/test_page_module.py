@@ -94,7 +94,7 @@ CLOCKS = [
 def test_the_clock_shows_in_a_page_what_it_shows_in_python() -> None:
     rng, jobs = np.random.default_rng(secrets.randbits(64)), []
     for recipe in CLOCKS:
-        t, x, y = path(rng, 1200, recipe["space"])
+        t, x, y = path(rng, 800, recipe["space"])
         wall = np.cumsum(np.diff(t, prepend=t[0]).clip(0) * rng.choice([0.5, 1, 1.2], len(t)))
         key = secrets.token_hex(32)
         job = {"recipe": recipe, "noise": {"key": key, "purpose": "tests"}, "t": t.tolist(), "x": x, "y": y}
@@ -158,9 +158,9 @@ class Scripted:
 def test_draws_that_doubles_leave_undecided_are_settled_as_in_python() -> None:
     rng = np.random.default_rng(5)
     rare = [0, 1, 2, 5, 63, 2**62, 2**63, 2**64 - 1, 2**64 - 2**57, 2**64 - 2**57 - 1, 2**58]
-    words = [int(rng.choice(np.array(rare, np.uint64))) for _ in range(1536)]
-    more = [int(word) for word in rng.integers(0, 2**64, 6000, np.uint64)]
-    t = np.arange(256) / 4.0
+    words = [int(rng.choice(np.array(rare, np.uint64))) for _ in range(512)]
+    more = [int(word) for word in rng.integers(0, 2**64, 3000, np.uint64)]
+    t = np.arange(100) / 4.0
     x, y = rng.uniform(0, 1000, (2, len(t)))
     noise = {"words": [str(word) for word in words], "more": [str(word) for word in more]}
     recipes = [

@@ -62,7 +62,7 @@ def shown(page: Any, gateway: Running) -> None:
     page.locator("#undone-summary").filter(has_text="points a second").wait_for(timeout=PATIENCE_MS)
     push(gateway, stimulus())
     page.locator("#scene-line").filter(has_text="of interest").wait_for(timeout=PATIENCE_MS)
-    page.wait_for_timeout(4000)
+    page.wait_for_timeout(9000)
 
 
 def main() -> int:

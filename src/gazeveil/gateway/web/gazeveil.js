@@ -1365,22 +1365,34 @@ class ClockVeil extends Veil {
     let row = this.#past.length - 1;
     while (row >= 0 && this.#past[row].t > then) row--;
     const [before, after] = [this.#past[row], this.#past[row + 1]];
-    const point = [...this.#prior.centre];
-    for (const [part, constant] of [SETTLE_US, DRIFT_US].entries()) {
-      for (const [here, other] of [[before, after], [after, before]]) {
-        if (!here) continue;
-        let weight = Math.exp(-Math.abs(then - here.t) / constant);
-        if (other) weight *= Math.expm1((-2 * Math.abs(then - other.t)) / constant) / Math.expm1((-2 * (after.t - before.t)) / constant);
-        point[0] += weight * here.smooth[0][part];
-        point[1] += weight * here.smooth[1][part];
+    let [x, y] = this.#prior.centre;
+    for (let part = 0; part < 2; part++) {
+      const constant = part ? DRIFT_US : SETTLE_US;
+      if (before) {
+        const weight = weightOf(before, after, then, constant);
+        x += weight * before.smooth[0][part];
+        y += weight * before.smooth[1][part];
+      }
+      if (after) {
+        const weight = weightOf(after, before, then, constant);
+        x += weight * after.smooth[0][part];
+        y += weight * after.smooth[1][part];
       }
     }
-    return [this.#inside(point[0], 0), this.#inside(point[1], 1)];
+    return [this.#inside(x, 0), this.#inside(y, 1)];
   }
 }
 
 const SETTLE_US = EYES.settle * 1e6;
 const DRIFT_US = EYES.drift * 1e6;
+
+/** How much a tick says about a time, given the tick on the other side of it, if any. */
+function weightOf(here, other, then, constant) {
+  const weight = Math.exp(-Math.abs(then - here.t) / constant);
+  if (!other) return weight;
+  return (weight * Math.expm1((-2 * Math.abs(then - other.t)) / constant)) / Math.expm1((-2 * Math.abs(here.t - other.t)) / constant);
+}
+
 const decays = (elapsed) => [Math.exp(-elapsed / SETTLE_US), Math.exp(-elapsed / DRIFT_US)];
 
 const VEILS = {
