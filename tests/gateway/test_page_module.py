@@ -235,6 +235,45 @@ def test_what_a_page_veil_cannot_do_is_refused_with_a_reason() -> None:
         assert words in answer.get("error", ""), (words, answer)
 
 
+@pytest.fixture(scope="module")
+def adapted() -> dict[str, Any]:
+    script = RUNNER.with_name("page_adapters.mjs")
+    done = subprocess.run([str(NODE), str(script)], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_webgazers_listener_gets_veiled_points_and_nothing_else_of_the_eyes(adapted: dict[str, Any]) -> None:
+    assert adapted["heard"] == [[{"x": 150, "y": 750}, elapsed] for elapsed in (20, 40, 60)]
+
+
+def test_a_tracker_whose_clock_runs_ahead_gets_no_more_releases_than_the_pages_clock_allows(
+    adapted: dict[str, Any],
+) -> None:
+    ticks = mechanism_from_dict({**CLOCK, "space": {**SCREEN, "width": 1000, "height": 800}, "epsilon": 1, "window": 1})
+    assert adapted["stalled"] == ticks.chosen_ticks  # type: ignore[attr-defined]
+
+
+def test_a_jspsych_trial_stores_veiled_gaze_and_the_guarantee(adapted: dict[str, Any]) -> None:
+    sample = {"x": 450, "y": 150, "t": 34}
+    assert adapted["during"] == adapted["trial"]["gazeveil_data"] == [sample]
+    assert adapted["trial"]["gazeveil_guarantee"].startswith("This veil runs in a web page")
+    assert set(adapted["trial"]) == {"gazeveil_data", "gazeveil_guarantee"}
+    assert adapted["calls"] == ["resume", "start", "stop", "pause"]
+    assert adapted["subscribers"] == 0
+    assert "needs a veil" in adapted["refused"]
+
+
+def test_the_client_comes_again_with_longer_pauses_until_the_policy_ends_it(adapted: dict[str, Any]) -> None:
+    assert adapted["pauses"] == [500, 1000, 2000, 4000, 8000, 8000, 500]
+    assert adapted["after"] == len(adapted["pauses"])
+    assert [name for name, *_ in adapted["told"]] == ["hello", "sample", "fixation", "hit", "silence", "end"]
+    assert adapted["told"][-1] == ["end", "the budget is spent"]
+    assert adapted["hello"] == {"type": "hello", "promise": "ε=1"}
+    assert adapted["states"][-3:] == ["waiting", "connecting", "closed"]
+
+
 def test_the_packages_versions_agree() -> None:
     package = json.loads((WEB / "package.json").read_text())
     module = (WEB / "gazeveil.js").read_text()
