@@ -166,6 +166,14 @@ class Running:
         """Return a link that opens the page once."""
         return str(self.ask("v1/page/link", {})["url"])
 
+    def veiled(self, points: int) -> None:
+        """Wait until so many more points have left all veils."""
+        most = sum(one["points"] for one in self.ask("v1/status")["groups"]) + points
+        until = time.monotonic() + 60
+        while sum(one["points"] for one in self.ask("v1/status")["groups"]) < most:
+            assert time.monotonic() < until
+            time.sleep(PAUSE_S)
+
     def app(self, name: str) -> dict[str, Any]:
         """Return what the status says of an app."""
         return next(one for one in self.ask("v1/status")["apps"] if one["name"] == name)
