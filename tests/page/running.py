@@ -28,6 +28,7 @@ version = 1
 ledger = "ledger.sqlite"
 control = "127.0.0.1:{control}"
 toys = "127.0.0.1:{toys}"
+lease_s = 2
 
 [[tracker]]
 name = "desk"

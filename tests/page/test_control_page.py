@@ -83,6 +83,7 @@ def test_a_stricter_level_changes_the_stream_and_statement_gauge_and_budget_foll
     slow = app.steps(60)
     assert np.isfinite(slow).all()
     assert slow.mean() < fast.mean() / 3
+    page.locator("#rows .left").first.filter(has_not_text=f"{spent:,.0f} of").wait_for(timeout=PATIENCE_MS)
     assert left(page, "targets") < spent
     page.check("#level-presets input[value=lphu]", force=True)
     says(page, "holds from", within="#level-when")
