@@ -179,7 +179,12 @@ def test_draws_that_doubles_leave_undecided_are_settled_as_in_python() -> None:
 def test_a_changed_guarantee_holds_in_a_page_as_in_python() -> None:
     rng = np.random.default_rng(secrets.randbits(64))
     t, x, y = path(rng, 3000, SCREEN)
-    changes = {500: {"epsilon": "0.5"}, 520: {"radius": "90px"}, 1500: {"epsilon": 6, "window": "0.7"}, 2000: {"window": 3}}
+    changes = {
+        500: {"epsilon": "0.5"},
+        520: {"radius": "90px"},
+        1500: {"epsilon": 6, "window": "0.7"},
+        2000: {"window": 3},
+    }
     job = {"recipe": {**CLOCK, "lag": 0.2}, "noise": {"seed": 8}, "t": t.tolist(), "x": x, "y": y, "changes": changes}
     (answer,) = in_node(job)
     veil = mechanism_from_dict(job["recipe"]).start(NoiseSource.seeded(8))
@@ -235,6 +240,33 @@ def test_what_a_page_veil_cannot_do_is_refused_with_a_reason() -> None:
         assert words in answer.get("error", ""), (words, answer)
 
 
+PRELUDE = """
+Object.assign(globalThis, {
+  innerWidth: 1280, innerHeight: 800, WebSocket: class {},
+  jsPsychExtensionWebgazer: {}, jsPsychHtmlKeyboardResponse: {},
+  webgazer: { setGazeListener(listener) { listener({ x: 1, y: 2 }, 0); return this; }, begin() {} },
+  initJsPsych: () => ({ run() {} }),
+});
+"""
+
+
+def test_what_the_documentation_shows_runs(tmp_path: Path) -> None:
+    page = (RUNNER.parents[2] / "docs" / "how-to" / "veil-in-a-page.md").read_text()
+    blocks = re.findall(r"^```javascript\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    main = PRELUDE
+    for number, block in enumerate(blocks):
+        code = block.replace("./gazeveil.js", (WEB / "gazeveil.js").as_uri())
+        (tmp_path / f"{number}.mjs").write_text(code)
+        main += f'await import("./{number}.mjs");\n'
+    (tmp_path / "main.mjs").write_text(main)
+    done = subprocess.run(
+        [str(NODE), str(tmp_path / "main.mjs")], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(blocks) == 4
+    assert "This veil runs in a web page" in done.stdout
+
+
 @pytest.fixture(scope="module")
 def adapted() -> dict[str, Any]:
     script = RUNNER.with_name("page_adapters.mjs")
@@ -281,4 +313,6 @@ def test_the_packages_versions_agree() -> None:
     assert version is not None
     assert version[1] == package["version"] == gazeveil.__version__.replace(".dev", "-dev.")
     assert "dependencies" not in package
-    assert not re.search(r"^\s*import\b|\bimport\(|\bfetch\(|XMLHttpRequest|sendBeacon|Math\.random", module, re.MULTILINE)
+    assert not re.search(
+        r"^\s*import\b|\bimport\(|\bfetch\(|XMLHttpRequest|sendBeacon|Math\.random", module, re.MULTILINE
+    )
