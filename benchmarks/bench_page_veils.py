@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Microseconds a sample: the veils of gazeveil.js in Chromium, with WebCrypto's randomness.
 
-The peer is the aim itself, 5 µs a sample. A row has the best of five rounds of 100,000 samples; the notes say how long the
-first round took, before the browser had compiled the code, and how long a veil takes to start.
+The peer is the aim itself, 5 µs a sample. A row has the best of five rounds of 100,000 samples; the notes say how long
+the first round took, before the browser had compiled the code, and how long a veil takes to start.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def run() -> list[Row]:
         for name, recipe in VEILS.items():
             told = page.evaluate(_TIME, [{**recipe, "space": SPACE}, SAMPLES])
             ours, first = min(told["rounds"]), told["rounds"][0]
-            note = f"{ours / SAMPLES * 1e6:.2f} µs a sample (first round {first / SAMPLES * 1e6:.2f}); starts in {told['started']:.0f} ms"
+            each, cold = 1e6 * ours / SAMPLES, 1e6 * first / SAMPLES
+            note = f"{each:.2f} µs a sample (first round {cold:.2f}); starts in {told['started']:.0f} ms"
             aim = AIM_US * 1e-6 * SAMPLES
             rows.append(Row(f"{name} in a page", "5 µs a sample", ours, aim, 1.0, SAMPLES, "samples", note))
     return rows
