@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness import Row, busy, seconds
-from gazeveil.scene._opencv import opencv
+from gazeveil.gaze.opencv import opencv
 from gazeveil.scene.finder import FINDERS
 from gazeveil.scene.keyframes import KeyframeDetector
 from gazeveil.scene.pixels import Pixels

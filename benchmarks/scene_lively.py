@@ -118,13 +118,15 @@ def measure(veil: dict[str, Any], cut_s: float | None, seed: int = 1) -> Outcome
     if veil_now is not None and isinstance(veil_now.veil, StreamVeil):
         releases = int(veil_now.veil._clock[TICKS])
     else:  # the latest release is held
-        releases = np.count_nonzero(np.any(np.diff(points[:, 1:], axis=0) != 0, axis=1))
+        releases = int(np.count_nonzero(np.any(np.diff(points[:, 1:], axis=0) != 0, axis=1)))
+    radius, window = np.median(had, axis=0).tolist()
     return Outcome(
         len(points) / due,
         seen.silences - 2,  # before the first sample, and the quiet start
         len(changes) / MINUTES,
         releases / (points[-1, 0] - points[0, 0]),
-        *np.median(had, axis=0).tolist(),
+        radius,
+        window,
         float(np.nanmedian(away)),
     )
 

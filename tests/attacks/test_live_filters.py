@@ -7,14 +7,13 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from gazeveil.attacks import live
 from gazeveil.attacks.threats.mirrored import BEST_FIRST
+from gazeveil.cli._undo import UNDO
 from gazeveil.gateway.feeds import simulated
 from gazeveil.gaze.geometry import Geometry, headset, screen
 from gazeveil.noise import NoiseSource
@@ -82,17 +81,22 @@ def test_a_screen_of_unknown_size_is_taken_as_usual() -> None:
     assert len(guess) == 600
 
 
-def test_the_program_answers_questions_one_after_the_other() -> None:
+def test_questions_are_answered_one_after_the_other() -> None:
     mechanism = preset("gaussian-low", space_of(SCREEN))
     shown = veiled(mechanism, eyes(SCREEN, 4.0))
     head = {"veil": mechanism.to_dict(), "geometry": SCREEN.to_dict(), "points": len(shown)}
     question = json.dumps(head).encode() + b"\n" + shown.tobytes()
     none = json.dumps({**head, "veil": {**mechanism.to_dict(), "sigma": -1}}).encode() + b"\n" + shown.tobytes()
-    asked = [sys.executable, "-m", live.__name__]
-    done = subprocess.run(asked, input=question + none + question, capture_output=True, check=True, timeout=60)
-    answers = io.BytesIO(done.stdout)
+    answers = io.BytesIO()
+    live.answer(io.BytesIO(question + none + question), answers)
+    answers.seek(0)
     for points in (len(shown), 0, len(shown)):
         assert json.loads(answers.readline()) == {"points": points}
         guess = np.frombuffer(answers.read(24 * points)).reshape(-1, 3)
         assert (guess[:, 0] == shown[: len(guess), 0]).all()
     assert answers.read() == b""
+
+
+def test_the_gateway_is_handed_this_program() -> None:
+    assert UNDO.module == live.__name__
+    assert UNDO.filter_for(preset("lphu", space_of(SCREEN))) == "saccade-model"

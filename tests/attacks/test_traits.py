@@ -45,6 +45,13 @@ def test_a_veil_is_worn_in_training_and_in_queries() -> None:
     assert again == found
 
 
+def test_gaze_that_says_nothing_has_no_answer_and_no_score() -> None:
+    lost = [trial.with_gaze(*np.full((2, len(trial.t)), np.nan)) for trial in TRIALS]
+    found = infer(RECOGNISERS["clusterfix"](), lost, KINDS)
+    assert (found.answered, found.accuracy) == (0.0, 0.0)
+    assert np.isnan(found.f1)
+
+
 def test_macro_f1_is_that_of_scikit_learn_and_counts_silence_as_wrong() -> None:
     rng = np.random.default_rng(1)
     truth, guess = rng.integers(0, 4, (2, 200))

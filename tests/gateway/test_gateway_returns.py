@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gateway import feeds, serve, sockets
+from gazeveil.gateway import feeds, sockets, sources
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
@@ -117,7 +117,7 @@ def test_a_link_that_fails_in_a_way_nobody_thought_of_is_made_anew(
         await play(*given)
 
     monkeypatch.setattr(feeds, "play", fails_at_first)
-    monkeypatch.setattr(serve, "_FIRST_PAUSE_S", 0.05)
+    monkeypatch.setattr(sources, "_FIRST_PAUSE_S", 0.05)
 
     async def run() -> None:
         async with running(tmp_path, policy_text(port)) as (gateway, log):

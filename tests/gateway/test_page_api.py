@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 
+from gazeveil.errors import OutputError
 from gazeveil.gateway._control_description import OPENAPI
 from gazeveil.gateway._page_files import HEADERS, PageFiles
 from gazeveil.gateway._page_keys import MOST_TRIES
 from gazeveil.gateway._page_trails import _points
+from gazeveil.gateway.memory import Memory
 from gazeveil.gateway.page_side import MOST_STREAMS
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.sample import VeiledFixation, VeiledHit, VeiledSample
@@ -119,6 +121,12 @@ def test_guessing_keys_is_stopped_and_a_right_one_does_not_help_then(bench: Page
         assert client.post("/v1/page/session", headers={"Host": HOST}, json={"key": "wrong"}).status_code == 403
     assert client.post("/v1/page/session", headers={"Host": HOST}, json={"key": key}).status_code == 429
     assert client.post("/v1/page/session", headers={"Host": HOST}, json={"key": key, "more": 1}).status_code == 429
+
+
+@pytest.mark.parametrize("body", [b'{"key": "\\ud800"}', b'{"key": null}', b'{"key": ["x"]}', b"{}", b""])
+def test_what_is_no_key_is_refused_and_counted(bench: PageBench, body: bytes) -> None:
+    assert bench.client().post("/v1/page/session", headers={"Host": HOST}, content=body).status_code == 403
+    assert bench.gateway.meters.control_refused["key"] == 1
 
 
 def test_the_page_is_served_with_headers_that_let_it_do_no_more_than_it_must(bench: PageBench) -> None:
@@ -223,6 +231,24 @@ def test_a_rule_that_the_policy_does_not_allow_any_more_switches_the_app_off(ben
     after.look(200, 500, 3)
     assert after.shown["game"].things == []
     assert after.logged("rule not restored")
+
+
+def test_what_tells_less_holds_even_if_it_cannot_be_kept_and_what_tells_more_does_not(
+    bench: PageBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = bench.client()
+
+    def full(memory: Memory) -> None:
+        raise OutputError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "_keep", full)
+        assert client.post("/v1/apps/game/rule", headers=OURS, json={"output": "hits"}).status_code == 409
+        assert bench.gateway.app("game")["output"] == "hits"
+        assert client.post("/v1/apps/game/rule", headers=OURS, json={"output": None}).status_code == 409
+        assert bench.gateway.app("game")["output"] == "hits"
+    client.post("/v1/apps/game/tags", headers=OURS, json={"tags": ["x"]})  # what is kept next keeps the rule as well
+    assert json.loads(bench.path.with_name("policy.state.json").read_text())["rules"] == {"game": "hits"}
 
 
 @pytest.mark.parametrize("tags", [None, "work", [1], [""], ["a" * 41], [" x"], ["a\n"], ["a"] * 17])

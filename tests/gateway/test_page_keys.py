@@ -55,7 +55,7 @@ def test_no_more_keys_wait_than_are_allowed(clock: Clock) -> None:
     assert all(keys.take(key) for key in made[1:])
 
 
-@pytest.mark.parametrize("key", ["", "x", "é", "\ud800".encode("utf-8", "replace").decode()])
+@pytest.mark.parametrize("key", ["", "x", "é", "\ud800"])
 def test_what_was_never_a_key_is_none(clock: Clock, key: str) -> None:
     assert not Keys(LINK_S, clock).take(key)
 

@@ -12,6 +12,7 @@ import pytest
 
 from gazeveil.errors import FileFormatError, InputError, MissingExtra
 from gazeveil.gaze import video
+from gazeveil.gaze.opencv import opencv
 
 
 def film(path: Path, seconds: float = 3.0, rate: float = 10.0) -> Path:
@@ -48,7 +49,7 @@ def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
 
 def test_without_opencv_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "film.mp4").write_bytes(b"")
-    video.opencv.cache_clear()
+    opencv.cache_clear()
     monkeypatch.setitem(sys.modules, "cv2", None)
     with pytest.raises(MissingExtra, match="opencv-python-headless"):
         list(video.frames_at(tmp_path / "film.mp4", [0.0]))

@@ -21,6 +21,12 @@ from tests.page.running import Running
 
 pytestmark = pytest.mark.timeout(300)
 PATIENCE_MS = 30_000
+INK = """() => {
+  const canvas = document.querySelector("[data-kind=raw] canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.reduce((sum, one) => sum + one, 0);
+}"""
+"""How much is drawn on the picture of raw gaze."""
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +158,11 @@ def test_raw_gaze_is_off_until_asked_for(opened: Open, app: Listener) -> None:
     page.click("#raw-toggle")
     says(page, "points a second", within="#raw-summary")
     says(page, "off by", within="#veiled-summary")
+    page.click("#freeze")
     page.click("#raw-toggle")
+    page.wait_for_selector("#raw-toggle:text-is('Show raw gaze')")
+    assert page.evaluate(INK) == 0
+    page.click("#freeze")
     says(page, "Not shown.", within="#raw-summary")
 
 

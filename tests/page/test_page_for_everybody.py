@@ -23,7 +23,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 REACHED = """() => {
   const visible = (node) => node.checkVisibility() && !node.disabled && node.tabIndex >= 0;
-  const wanted = [...document.querySelectorAll("a[href], button, input, select, summary, iframe, pre[tabindex]")];
+  const wanted = [...document.querySelectorAll("a[href], button, input, select, summary, pre[tabindex]")];
   const one = wanted.filter(visible).filter((node) => node.type !== "radio" || node.checked);
   return one.map((node) => node.id || node.outerHTML.slice(0, 90));
 }"""
@@ -47,11 +47,12 @@ def test_axe_finds_no_violation(browser: Any, gateway: Running, look: str) -> No
         page.click("#level-presets label:has-text('Strong')")
         page.click("#open-guide")
         page.wait_for_selector("#guide h3")
-        for _ in range(4):
-            assert violations(page, "#guide") == []
-            page.click("#guide-next")
-        page.wait_for_selector("#guide-toml")
-        assert violations(page, "#guide") == []
+        for title in ("Which tracker", "Whose gaze", "Which app", "How private", "Your policy"):
+            page.wait_for_selector(f"#guide h3:has-text('{title}')")
+            if look == "light" or title == "How private":
+                assert violations(page, "#guide") == []
+            if title != "Your policy":
+                page.click("#guide-next")
         page.keyboard.press("Escape")
         page.evaluate("sessionStorage.clear()")
         page.reload()
@@ -122,15 +123,24 @@ def test_live_regions_do_not_chatter_and_pictures_have_words(opened: Open) -> No
         assert page.inner_text(f"#{canvas.get_attribute('aria-describedby')}")
 
 
-def test_people_who_asked_for_less_motion_get_two_pictures_a_second(opened: Open) -> None:
+COUNTED = """() => new Promise((done) => {
+  let drawn = 0;
+  const clear = CanvasRenderingContext2D.prototype.clearRect;
+  CanvasRenderingContext2D.prototype.clearRect = function (...all) {
+    drawn += this.canvas.closest(".panel") ? 1 / 3 : 0;
+    clear.apply(this, all);
+  };
+  setTimeout(() => done(drawn), 2000);
+})"""
+
+
+def test_people_who_asked_for_less_motion_get_two_pictures_a_second_others_more(opened: Open) -> None:
     page, _ = opened(reduced_motion="reduce")
-    page.evaluate(
-        "() => { window.drawn = 0; const clear = CanvasRenderingContext2D.prototype.clearRect;"
-        "CanvasRenderingContext2D.prototype.clearRect = function (...all) {"
-        " if (this.canvas.closest('.panel')) window.drawn++; clear.apply(this, all); }; }"
-    )
-    page.wait_for_timeout(2000)
-    assert page.evaluate("window.drawn") <= 3 * 5
+    assert page.evaluate(COUNTED) <= 6
+    page, _ = opened(reduced_motion="no-preference")
+    page.wait_for_function(f"async () => await ({COUNTED})() > 6")
+    page.click("#freeze")
+    assert page.evaluate(COUNTED) == 0
 
 
 def test_the_colours_can_be_chosen(opened: Open) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gazeveil.scene._opencv import opencv
+from gazeveil.gaze.opencv import opencv
 from gazeveil.scene.pixels import Pixels
 
 pytest.importorskip("cv2", reason="OpenCV is not installed")

@@ -328,7 +328,7 @@ def test_a_real_detector_finds_a_thing_in_a_frame() -> None:
 def test_a_missing_package_is_said_with_what_to_install(
     module: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from gazeveil.scene._opencv import opencv
+    from gazeveil.gaze.opencv import opencv
 
     opencv.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, module, None)

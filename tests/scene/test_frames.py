@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionError
+from gazeveil.gaze import video
 from gazeveil.scene import frames as frames_module
 from gazeveil.scene.frames import Camera, Screen, first_of, frames_of, length_of
 from gazeveil.scene.images import MOST_BYTES, decode, encode_png
@@ -87,9 +88,9 @@ class Played:
 
 
 def playing(monkeypatch: pytest.MonkeyPatch, capture: Played) -> None:
-    monkeypatch.setattr(
-        frames_module, "opencv", lambda *_: SimpleNamespace(**{**vars(cv2), "VideoCapture": lambda _: capture})
-    )
+    played = SimpleNamespace(**{**vars(cv2), "VideoCapture": lambda _: capture})
+    for module in (frames_module, video):
+        monkeypatch.setattr(module, "opencv", lambda *_: played)
 
 
 def some_file(folder: Path) -> Path:

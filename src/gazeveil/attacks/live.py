@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
@@ -105,15 +105,8 @@ def _scaled(values: Mapping[str, Any], scale: float) -> dict[str, Any]:
     return made
 
 
-def main() -> None:
+def answer(questions: IO[bytes], answers: IO[bytes]) -> None:
     """Answer questions until there are no more."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # those are for the gateway, which then hangs up
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    os.nice(max(0, _HUMBLE - os.nice(0)))
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing else may speak where answers go
-    questions = sys.stdin.buffer
     while head := questions.readline():
         asked = json.loads(head)
         points = np.frombuffer(questions.read(24 * asked["points"])).reshape(-1, 3)
@@ -123,6 +116,17 @@ def main() -> None:
             guess = points[:0]
         answers.write(json.dumps({"points": len(guess)}).encode() + b"\n" + np.ascontiguousarray(guess).tobytes())
         answers.flush()
+
+
+def main() -> None:
+    """Answer the gateway's questions until it hangs up."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # those are for the gateway, which then hangs up
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    os.nice(max(0, _HUMBLE - os.nice(0)))
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may speak where answers go
+    answer(sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":

@@ -95,4 +95,4 @@ class Sessions:
 
 
 def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
+    return hashlib.sha256(key.encode(errors="surrogatepass")).digest()  # JSON can hold what is no text

@@ -91,9 +91,8 @@ class Undoing:
         self._watched[tracker] -= 1
         if self._watched[tracker] <= 0:
             del self._watched[tracker]
-            with contextlib.suppress(KeyError):
-                for group in self._hub.desk_of(tracker).groups:
-                    group.tap = None
+            for group in self._groups(tracker):
+                group.tap = None
 
     async def close(self) -> None:
         """Stop."""
@@ -109,9 +108,8 @@ class Undoing:
                 pause = EVERY_S
                 try:
                     for name in [*self._watched]:
-                        desk = self._hub.desk_of(name)
-                        for group in desk.groups:
-                            await self._guess(desk, group)
+                        for group in self._groups(name):
+                            await self._guess(self._hub.desk_of(name), group)
                 except Exception as error:  # noqa: BLE001  (no guess is no harm)
                     self._log("undoing failed", why=type(error).__name__)
                     await self._end()
@@ -120,6 +118,11 @@ class Undoing:
         finally:
             self._task = None
             await self._end()
+
+    def _groups(self, tracker: str) -> list[ViewerGroup]:
+        """Return the viewer groups of a tracker; none if the policy has it no more."""
+        known = {one.name for one in self._hub.policy.trackers}
+        return [*self._hub.desk_of(tracker).groups] if tracker in known else []
 
     async def _guess(self, desk: Desk, group: ViewerGroup) -> None:
         if self.filter_for(group.mechanism) is None or not any(seat.output == "samples" for seat in group.seats):

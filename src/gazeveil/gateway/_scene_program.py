@@ -18,12 +18,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
 import numpy as np
 
-from gazeveil.errors import GazeveilError, InputError
+from gazeveil.errors import GazeveilError
 from gazeveil.scene.context import Reading, SceneContext
 from gazeveil.scene.finder import FINDERS, Finder
 from gazeveil.scene.frames import Camera, Screen, frames_of
@@ -63,7 +64,8 @@ class _Looker:
     def __init__(self, task: dict[str, Any], answers: IO[bytes]) -> None:
         self._answers = answers
         self._finding = 0.0
-        self._finder: Finder = FINDERS[task["finder"]](Path(task["weights"]) if task["weights"] else None)
+        self._finder: Finder | None = None
+        self._make_finder = partial(FINDERS[task["finder"]], Path(task["weights"]) if task["weights"] else None)
         left, top, right, bottom = task["area"]
         self._place, self._share = np.array([left, top] * 2), np.array([right - left, bottom - top] * 2)
         self.every_s = 1.0 / task["updates_hz"]
@@ -74,6 +76,11 @@ class _Looker:
             detector=KeyframeDetector(every_s=self.every_s),
         )
         self._frames = 0
+
+    def prepare(self) -> Finder:
+        """Load what finds regions, which may take seconds; boxes do not need it."""
+        self._finder = self._finder or self._make_finder()
+        return self._finder
 
     def frame(self, t: float, frame: Pixels) -> bool:
         """Look at a frame of a time on the source's clock, and tell what it says; False if it is not time to look."""
@@ -98,8 +105,8 @@ class _Looker:
         self._answers.flush()
 
     def _find(self, frame: Pixels) -> Regions:
-        began = time.perf_counter()
-        found = self._finder(frame)
+        finder, began = self.prepare(), time.perf_counter()
+        found = finder(frame)
         self._finding = time.perf_counter() - began
         return found
 
@@ -120,6 +127,7 @@ class _Looker:
 
 
 def _watch(task: dict[str, Any], looker: _Looker) -> None:
+    looker.prepare()
     if task["source"] == "video":
         _play(Path(task["file"]), looker, loop=task["loop"])
         looker.say(over="the video is over")
@@ -151,9 +159,12 @@ def _take_pushes(looker: _Looker, asked: Iterator[tuple[dict[str, Any], bytes]])
         try:
             if "boxes" in told:
                 looker.boxes(told["boxes"])
-            elif not looker.frame(time.monotonic(), decode(data)):
+                continue
+            frame = decode(data)
+            looker.prepare()  # before the frame's time is taken, or the first would come late
+            if not looker.frame(time.monotonic(), frame):
                 looker.say(refused="frames come faster than they are looked at")
-        except InputError as error:
+        except GazeveilError as error:
             looker.say(refused=error.message, hint=error.hint)
 
 

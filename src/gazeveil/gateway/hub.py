@@ -397,7 +397,7 @@ class Hub:
             seat.output,
             seat.state,
             self.latched or seat.refused or seat.why,
-            seat.feed.shown,
+            seat.received.count,
             seat.errors,
             promise.proven,
             words,

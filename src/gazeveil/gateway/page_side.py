@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any, Final, cast, get_args
 
-from gazeveil.errors import InputError, PrivacyError
+from gazeveil.errors import InputError, OutputError, PrivacyError
 from gazeveil.gateway._hub_level import tells_less
 from gazeveil.gateway._page_export import Export, exported
 from gazeveil.gateway._page_keys import RAW_S, Keys
@@ -90,8 +90,14 @@ class PageSide:
         less = tells_less(self._hub.allowed(app, wish), self._hub.output_of(app))
         if less:
             self._choose(app, wish)
-        with self._keeping(f"{app!r} gets {self._hub.output_of(app)}"):
-            self._memory.ruled(app, wish)
+        kept = self._memory.rules
+        try:
+            with self._keeping(f"{app!r} gets {self._hub.output_of(app)}"):
+                self._memory.ruled(app, wish)
+        except OutputError:
+            if not less:
+                self._memory.rules = kept
+            raise
         if not less:
             self._choose(app, wish)
 
@@ -119,7 +125,7 @@ class PageSide:
         self._hub.seat_of(app)
         if not isinstance(tags, list) or len(tags) > MOST_TAGS or not all(_is_tag(tag) for tag in tags):
             raise InputError(f"tags are up to {MOST_TAGS} texts of 1 to {LONGEST_TAG} printable letters")
-        with self._keeping(f"the tags of {app!r} stay as they were"):
+        with self._keeping(f"{app!r} has other tags now"):
             self._memory.tagged(app, list(dict.fromkeys(tags)))
 
     def received(self, app: str, form: str) -> Callable[[], Export]:

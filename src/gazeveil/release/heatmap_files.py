@@ -198,6 +198,11 @@ def _declared_pixels(path: Path, digest: str) -> NDArray[np.uint8]:
     return pixels
 
 
+@lru_cache(maxsize=8)
+def _declared_saliency(path: Path, digest: str) -> Saliency:
+    return Saliency.of(_declared_pixels(path, digest))
+
+
 def read_map(path: Path, geometry: Geometry) -> Saliency:
     """Read a map of the user's own of where gaze is likely on a plane, as numpy stores arrays.
 
@@ -237,8 +242,9 @@ def said_of(stimulus: Stimulus) -> Saliency | None:
     """
     if stimulus.prior is not None:
         return prior_map_of(stimulus)
-    pixels = picture_of(stimulus)
-    return None if pixels is None else Saliency.of(pixels)
+    if stimulus.picture is None or picture_of(stimulus) is None:
+        return None
+    return _declared_saliency(*stimulus.picture)
 
 
 @lru_cache(maxsize=2)  # plans are made again and again, with another ε; a film takes a third of a second a frame

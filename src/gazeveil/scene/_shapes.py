@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.scene._opencv import opencv
+from gazeveil.gaze.opencv import opencv
 from gazeveil.types import BoolArray, FloatArray
 
 _EVEN = 1.05

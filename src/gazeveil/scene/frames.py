@@ -7,26 +7,22 @@ Each source is an iterator of times and frames. It decodes no more frames than a
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from gazeveil.errors import FileFormatError, InputError, MissingExtra, why
-from gazeveil.scene._opencv import opencv
+from gazeveil.errors import InputError, MissingExtra, why
+from gazeveil.gaze.opencv import opencv
+from gazeveil.gaze.video import announced_by, check_size, dimensions, retrieved, video_frames
 from gazeveil.scene.images import MOST_BYTES, decode
 from gazeveil.scene.pace import EVERY_S, Pace
-from gazeveil.scene.pixels import MOST_PIXELS, Pixels, check_size
+from gazeveil.scene.pixels import Pixels
 
 PICTURES = {".png", ".jpg", ".jpeg"}
-_FEW = 0.9
-"""A video of which less than this share of the announced frames can be read is cut off or damaged."""
-
 Frames = Iterator[tuple[float, Pixels]]
 
 
@@ -93,7 +89,7 @@ def length_of(path: Path) -> float | None:
         return None
     capture = opencv().VideoCapture(str(path))
     try:
-        frames, rate = _announced(capture)
+        frames, rate = announced_by(capture)
         return frames / rate if frames and rate else None
     finally:
         capture.release()
@@ -109,83 +105,9 @@ def _picture(path: Path) -> Frames:
 
 
 def _video(path: Path, pace: Pace) -> Frames:
-    if not path.is_file():  # OpenCV would also take addresses and patterns of names
-        raise InputError(f"{path}: {'a folder' if path.is_dir() else 'nothing there'}", hint="give a video file")
-    capture = opencv("reading videos").VideoCapture(str(path))
-    try:
-        if not capture.isOpened():
-            raise _no_video(path, "something else, or a damaged one")
-        check_size(*_dimensions(capture), str(path))
-        announced, rate = _announced(capture)
-        clock, read = _Clock(capture, rate), 0
-        while capture.grab():
-            t = clock.time()
-            read += 1
-            if pace.due(t):
-                pace.looked(t)
-                yield t, _retrieved(capture, path)
-        if not read:
-            raise _no_video(path, "no frame that can be decoded")
-        if announced and read < _FEW * announced:
-            raise FileFormatError(
-                path,
-                expected=f"{announced:,} frames",
-                found=f"{read:,} that can be decoded",
-                hint="the file is cut off or damaged; copy it again, or encode it anew",
-            )
-    finally:
-        capture.release()
-
-
-def _no_video(path: Path, found: str) -> FileFormatError:
-    hint = "play it elsewhere to see whether it is whole; MP4, AVI, MKV and WebM are usually read"
-    return FileFormatError(path, expected="a video", found=found, hint=hint)
-
-
-def _dimensions(capture: Any) -> tuple[int, int]:
-    cv2 = opencv()
-    return int(capture.get(cv2.CAP_PROP_FRAME_WIDTH)), int(capture.get(cv2.CAP_PROP_FRAME_HEIGHT))
-
-
-def _announced(capture: Any) -> tuple[int, float]:
-    """Return how many frames a video says it has and their rate; 0 for what it does not say."""
-    cv2 = opencv()
-    count, rate = capture.get(cv2.CAP_PROP_FRAME_COUNT), capture.get(cv2.CAP_PROP_FPS)
-    return (
-        int(count) if math.isfinite(count) and count > 0 else 0,
-        float(rate) if math.isfinite(rate) and 0 < rate < 1e4 else 0.0,
-    )
-
-
-class _Clock:
-    """When frames are shown: by their own stamps, or by the rate where there are none."""
-
-    def __init__(self, capture: Any, rate: float) -> None:
-        self._capture = capture
-        self._interval = 1 / (rate or 25.0)
-        self._stamped = False
-        self._count = -1
-        self._last = 0.0
-
-    def time(self) -> float:
-        """Return the time of the frame that was grabbed last; it never runs back."""
-        self._count += 1
-        stamp = self._capture.get(opencv().CAP_PROP_POS_MSEC) / 1000
-        self._stamped |= math.isfinite(stamp) and stamp > 0
-        now = stamp if self._stamped else self._count * self._interval
-        self._last = max(now, self._last) if math.isfinite(now) else self._last
-        return self._last
-
-
-def _retrieved(capture: Any, what: Path | str) -> Pixels:
-    done, found = capture.retrieve()
-    if not done or found is None:
-        raise InputError(f"{what}: a frame cannot be decoded")
-    if found.size > 3 * MOST_PIXELS:
-        check_size(found.shape[1], found.shape[0], str(what))
-    if found.ndim == 2:
-        found = np.repeat(found[:, :, None], 3, axis=2)
-    return np.ascontiguousarray(found[:, :, 2::-1])
+    for t, frame in video_frames(path, pace.due):
+        pace.looked(t)
+        yield t, frame
 
 
 def _camera(camera: Camera, pace: Pace, clock: Callable[[], float]) -> Frames:
@@ -195,12 +117,12 @@ def _camera(camera: Camera, pace: Pace, clock: Callable[[], float]) -> Frames:
             raise InputError(
                 f"camera {camera.number} cannot be opened", hint="is it plugged in, allowed, and not in use elsewhere?"
             )
-        check_size(*_dimensions(capture), f"camera {camera.number}")
+        check_size(*dimensions(capture), f"camera {camera.number}")
         while capture.grab():  # it waits until there is one
             t = clock()
             if pace.due(t):
                 pace.looked(t)
-                yield t, _retrieved(capture, f"camera {camera.number}")
+                yield t, retrieved(capture, f"camera {camera.number}")
         raise InputError(f"camera {camera.number} gives no more frames", hint="was it unplugged?")
     finally:
         capture.release()

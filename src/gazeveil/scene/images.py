@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from gazeveil.errors import InputError
-from gazeveil.scene._opencv import opencv
-from gazeveil.scene.pixels import Pixels, check_size, checked
+from gazeveil.gaze.opencv import opencv
+from gazeveil.gaze.video import check_size
+from gazeveil.scene.pixels import Pixels, checked
 
 MOST_BYTES = 32 * 1024 * 1024
 _PNG = b"\x89PNG\r\n\x1a\n"

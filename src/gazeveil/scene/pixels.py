@@ -10,31 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import InputError
+from gazeveil.gaze.video import check_size
 from gazeveil.types import Float32Array
 
 Pixels = NDArray[np.uint8]
 
-MOST_PIXELS = 40_000_000
-"""A frame of 8K has 33 million. Larger ones are refused before they are decoded, so that memory is bounded."""
-
-_MOST_SIDE = 32_768
 _IN_A_CELL = 3
 """Rows and columns of a cell that are looked at: nine of its pixels say what colour it has, whatever its size."""
-
-
-def check_size(width: int, height: int, what: str = "a frame") -> None:
-    """Refuse a frame that cannot be, or that is too large.
-
-    Raises:
-        InputError: If it is so.
-    """
-    if width < 1 or height < 1:
-        raise InputError(f"{what} has {width} x {height} pixels: there is nothing to see")
-    if width * height > MOST_PIXELS or max(width, height) > _MOST_SIDE:
-        raise InputError(
-            f"{what} has {width:,} x {height:,} pixels, more than the {MOST_PIXELS:,} that are taken",
-            hint="make it smaller first: regions are found at a few hundred pixels across anyway",
-        )
 
 
 def checked(frame: Any) -> Pixels:

@@ -3,10 +3,10 @@
 """Membership: was it this person's data that went in, or somebody else's?
 
 The attacker is the one that the definition of differential privacy is about: all other participants' data are known to
-it, and both candidates for the last place. It works out what the release would be without noise in either case, and
-how releases scatter where the target is not in (from releases that it makes itself). Numbers of a release are then
-weighted by what the target changes, divided by how much they scatter anyway, and added up. For Gaussian noise of one
-size that is the most powerful test there is. A number that never varies without the target decides alone.
+it, and both candidates for the last place. It works out what the target changes in a release, and how releases scatter
+where the target is not in, from releases that it makes itself. Numbers of a release are then weighted by what the
+target changes, divided by how much they scatter anyway, and added up. For Gaussian noise of one size that is the most
+powerful test there is. A number that never varies without the target decides alone.
 
 No attacker can find more than `most_found` if the guarantee holds: that is the guarantee.
 """
@@ -45,7 +45,7 @@ class Suspicion:
         """Learn from public knowledge and from releases that the attacker made itself.
 
         Args:
-            change: By how much the target changes every number of a release, without noise.
+            change: By how much the target changes every number of a release.
             without: Releases without the target, one row each.
 
         Raises:

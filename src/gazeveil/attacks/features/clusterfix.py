@@ -7,7 +7,8 @@ far gaze goes, how fast, how much faster or slower it gets, how straight it goes
 clusters. The slowest cluster is fixations, and so is every cluster that is hardly faster.
 
 Ours is in the style of Cluster Fix: gaze is smoothed by a mean over a sixtieth of a second instead of an FIR filter at
-1000 Hz, and clusters are not sought again around every fixation.
+1000 Hz, and clusters are not sought again around every fixation. A veil that holds gaze has fewer samples a second, and
+is looked at as such.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gazeveil.types import BoolArray, FloatArray
 MOST_CLUSTERS: Final = 5
 SHORTEST_FIXATION_S: Final = 0.025
 SHORTEST_SACCADE_S: Final = 0.01
+FEWEST_SAMPLES: Final = 30
 EVENT_FEATURES: Final = (
     "max acceleration", "max velocity", "mean distance", "mean velocity", "mean angle", "mean turning",
 )  # fmt: skip
@@ -37,31 +39,32 @@ _TINY = 1e-3
 
 def clusterfix(movement: Movement) -> FloatArray:
     """Return means and spreads of the features of fixations and of saccades in a window; NaN where there are few."""
-    samples, angle = _samples(movement)
+    step = max(movement.step, float(np.median(np.diff(movement.t)))) if len(movement.t) > 1 else movement.step
+    samples, angle = _samples(movement, step)
     whole = np.isfinite(samples).all(axis=1)
     found = np.full((2, 2, len(EVENT_FEATURES)), np.nan)
-    if whole.sum() < 10 * MOST_CLUSTERS:
+    if whole.sum() < FEWEST_SAMPLES:
         return found.ravel()
     still = np.zeros(len(samples), np.bool_)
     still[whole] = _fixating(samples[whole])
     kinds = ((whole & still, SHORTEST_FIXATION_S), (whole & ~still, SHORTEST_SACCADE_S))
     for kind, (mask, shortest) in enumerate(kinds):
-        rows = _events(mask, shortest / movement.step, samples, angle)
+        rows = _events(mask, shortest / step, samples, angle)
         if len(rows) >= _FEWEST_EVENTS:
             found[kind] = rows.mean(axis=0), np.log(rows.std(axis=0) + _TINY)
     return found.ravel()
 
 
-def _samples(movement: Movement) -> tuple[FloatArray, FloatArray]:
+def _samples(movement: Movement, step: float) -> tuple[FloatArray, FloatArray]:
     """Return distance, speed, change of speed and straightness of every sample, and its direction."""
-    width = max(1, round(1 / (_SMOOTH_HZ * movement.step)))
+    width = max(1, round(1 / (_SMOOTH_HZ * step)))
     x, y = (_smoothed(gaze, width) for gaze in (movement.x, movement.y))
-    apart = np.append(np.diff(movement.t), movement.step)
-    late = apart > 2.6 * movement.step
+    apart = np.append(np.diff(movement.t), step)
+    late = apart > 2.6 * step
     dx, dy = (np.append(np.diff(gaze), np.nan) / apart for gaze in (x, y))
     dx[late] = dy[late] = np.nan
     speed, angle = np.hypot(dx, dy), np.arctan2(dy, dx)
-    change = np.abs(np.append(np.diff(speed), np.nan)) / movement.step
+    change = np.abs(np.append(np.diff(speed), np.nan)) / step
     turn = np.abs(np.append(np.diff(angle), np.nan))
     straight = 1.0 - np.minimum(turn, 2 * np.pi - turn) / np.pi
     distance = np.full(len(x), np.nan)
@@ -105,21 +108,23 @@ def _means(points: FloatArray, count: int) -> tuple[NDArray[np.int64], int, floa
 
     Centres begin as far from one another as can be, so nothing is drawn.
     """
-    centres = [points[int(np.argmin(((points - points.mean(axis=0)) ** 2).sum(axis=1)))]]
-    while len(centres) < count:
-        near = np.min([((points - centre) ** 2).sum(axis=1) for centre in centres], axis=0)
-        centres.append(points[int(np.argmax(near))])
-    middle = np.array(centres)
+    length = (points**2).sum(axis=1)
+    middle = np.empty((count, points.shape[1]))
+    middle[0] = points[int(np.argmin(_apart(points, length, points.mean(axis=0)[None])[:, 0]))]
+    near = np.full(len(points), np.inf)
+    for number in range(1, count):
+        near = np.minimum(near, _apart(points, length, middle[number - 1 : number])[:, 0])
+        middle[number] = points[int(np.argmax(near))]
     label = np.full(len(points), -1)
     for _ in range(_ROUNDS):
-        apart = ((points[:, None] - middle[None]) ** 2).sum(axis=2)
+        apart = _apart(points, length, middle)
         now = apart.argmin(axis=1)
         if np.array_equal(now, label):
             break
         label = now
-        for number in range(count):
-            if (label == number).any():
-                middle[number] = points[label == number].mean(axis=0)
+        members = np.bincount(label, minlength=count)
+        sums = np.stack([np.bincount(label, column, count) for column in points.T], axis=1)
+        middle = np.where(members[:, None] > 0, sums / np.maximum(members, 1)[:, None], middle)
     _, label = np.unique(label, return_inverse=True)
     clusters = int(label.max()) + 1
     if clusters < 2:
@@ -127,6 +132,11 @@ def _means(points: FloatArray, count: int) -> tuple[NDArray[np.int64], int, floa
     nearest = np.sqrt(np.sort(apart, axis=1)[:, :2])
     clarity = float(((nearest[:, 1] - nearest[:, 0]) / np.maximum(nearest[:, 1], 1e-12)).mean())
     return label, clusters, clarity
+
+
+def _apart(points: FloatArray, length: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return the squared distance of every point from every centre."""
+    return np.asarray(np.maximum(length[:, None] - 2 * points @ centres.T + (centres**2).sum(axis=1), 0.0))
 
 
 def _events(mask: BoolArray, fewest: float, samples: FloatArray, angle: FloatArray) -> FloatArray:

@@ -28,7 +28,7 @@ SECONDS: Final = 20.0
 STEP: Final = 10.0
 """Windows where nothing else is said: long enough for some dozens of saccades."""
 
-FEWEST_SAMPLES = 50
+_FEWEST_SAMPLES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Description:
 
         def work_out(trial: Trial) -> FloatArray:
             movements = [Movement.of(window) for window in stretches(trial, self.seconds, self.step)]
-            rows = [measure(one) for one in movements if np.isfinite(one.x).sum() >= FEWEST_SAMPLES]
+            rows = [measure(one) for one in movements if np.isfinite(one.x).sum() >= _FEWEST_SAMPLES]
             return np.array(rows) if rows else np.empty((0, 0))
 
         seen = trial if name == "pupil" else trial.with_gaze(trial.x, trial.y)  # what is denied cannot leak

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.attacks.contract import Recogniser, Trial
+from gazeveil.attacks.contract import Gallery, Recogniser, Trial
 from gazeveil.attacks.judging.matching import vote
 from gazeveil.attacks.judging.scores import interval, resampled_people
 from gazeveil.errors import InputError
@@ -46,6 +46,8 @@ class Inference:
         f1_interval: Where that lies, over people drawn anew.
         guessing: Macro F1 of the same answers in random order.
         accuracy: Share of answers that are right, mean over people.
+        answered: Share of questions that had an answer; those without count as wrong. Where the attacker can learn
+            nothing at all, there is none, and no F1.
     """
 
     recogniser: str
@@ -57,6 +59,7 @@ class Inference:
     f1_interval: tuple[float, float]
     guessing: float
     accuracy: float
+    answered: float
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain values."""
@@ -97,14 +100,23 @@ def infer(
         reference = [one for one, mine in zip(shown, inside, strict=True) if not mine]
         if len({one.person for one in reference}) < 2:
             continue
-        gallery = recogniser.enrol(reference, seed)
+        gallery = _enrolled(recogniser, reference, seed)
+        taught = {one.person for one in reference}
         for trial, one, mine in zip(known, shown, inside, strict=True):
-            if mine and kinds[trial.person] in gallery.people:
-                guess = vote(gallery.windows(one.anonymous()), gallery.people).highest
+            if mine and kinds[trial.person] in taught:
+                guess = None if gallery is None else vote(gallery.windows(one.anonymous()), gallery.people).highest
                 asked.append((trial.person, number[kinds[trial.person]], -1 if guess is None else number[guess]))
     if not asked:
         raise InputError("nobody can be asked about", hint="every kind must be there in two sessions, or two people")
     return _summed(recogniser.name, leave, names, asked, seed)
+
+
+def _enrolled(recogniser: Recogniser, reference: Sequence[Trial], seed: int) -> Gallery | None:
+    """Return the gallery, or None where a veil leaves nothing to learn from."""
+    try:
+        return recogniser.enrol(reference, seed)
+    except InputError:
+        return None
 
 
 def _taught(trial: Trial, kind: str, mechanism: SampleMechanism | None, seed: int) -> Trial:
@@ -122,6 +134,9 @@ def _summed(
     owner = np.array([people.index(person) for person, _, _ in asked])
     truth, guess = (np.array([row[at] for row in asked]) for at in (1, 2))
     even = np.ones(len(asked))
+    if (guess < 0).all():
+        nothing = (np.nan, np.nan)
+        return Inference(recogniser, leave, names, len(people), len(asked), np.nan, nothing, np.nan, 0.0, 0.0)
     rng = generator(seed, Purpose.RESAMPLING, "orders of answers")
     drawn = resampled_people(len(people), DRAWS, seed)
     right = np.bincount(owner, truth == guess, len(people)) / np.bincount(owner, minlength=len(people))
@@ -135,6 +150,7 @@ def _summed(
         f1_interval=interval(np.array([macro_f1(truth, guess, weights[owner], len(names)) for weights in drawn])),
         guessing=float(np.mean([macro_f1(truth, rng.permutation(guess), even, len(names)) for _ in range(_ORDERS)])),
         accuracy=float(right.mean()),
+        answered=float((guess >= 0).mean()),
     )
 
 

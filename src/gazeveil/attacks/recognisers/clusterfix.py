@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
-from gazeveil.attacks.features.clusterfix import WIDTH, clusterfix
-from gazeveil.attacks.features.description import FEWEST_SAMPLES, SECONDS, STEP
+from gazeveil.attacks.features.clusterfix import FEWEST_SAMPLES, WIDTH, clusterfix
+from gazeveil.attacks.features.description import SECONDS, STEP
 from gazeveil.attacks.features.movement import Movement, stretches
 from gazeveil.attacks.features.remembering import remembered
 from gazeveil.attacks.recognisers._discriminant import Discriminant

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Membership, measured: how often the target is found in a release, beside what the guarantee allows at most.
 
-The attacker makes a quarter as many releases of its own as are judged, without the target. The judged ones have other
-noise. ``proven`` is the ε that the judged releases prove, which is too large in at most 5 % of all studies.
+The attacker makes releases of its own: some with the same noise in both worlds, to see what the target changes, and a
+quarter as many as are judged, without the target, to see how releases scatter. The judged ones have other noise.
+``proven`` is the ε that the judged releases prove, which is too large in at most 5 % of all studies.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def attack(product: Product, releases: int = 400, seed: int = 1, tell: Tell = si
             found.append(product.released(data, NoiseSource.seeded(seed).spawn(f"{product.name}/{whose}/{number}")))
         return np.array(found)
 
-    change = product.without_noise(world.inside) - product.without_noise(world.outside)
+    change = product.change(NoiseSource.seeded(seed).spawn(f"{product.name}/twins"))
     suspicion = Suspicion.learn(change, many(world.outside, shadows, "attacker", 0))
     inside = suspicion.scores(many(world.inside, releases, "inside", shadows))
     outside = suspicion.scores(many(world.outside, releases, "outside", shadows + releases))

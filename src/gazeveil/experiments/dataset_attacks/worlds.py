@@ -52,6 +52,8 @@ CAP: Final = 60
 """The most samples of one participant that count in a cell: a second."""
 SAMPLES: Final = 1 + round(RATE_HZ * SECONDS)
 """The most samples of one participant that count at all: as many as there are."""
+TWINS: Final = 8
+"""How many pairs of releases with the same noise the attacker makes."""
 READING_S: Final = 60.0
 FEATURES: Final = ("saccades_per_s", "amplitude_mean", "fixation_duration_mean")
 _PUBLIC_SEED = 1_000
@@ -80,7 +82,6 @@ class Product:
         name: By which it is found.
         words: What it is, for tables.
         plan: The plan of its release.
-        quiet: The same without noise.
         numbers: The released value as one row of numbers.
         world: Of which world it is made.
     """
@@ -88,7 +89,6 @@ class Product:
     name: str
     words: str
     plan: Plan
-    quiet: Plan
     numbers: Callable[[Any], FloatArray]
     world: World
 
@@ -96,9 +96,16 @@ class Product:
         """Release once, by the path of every release, and return the numbers."""
         return self.numbers(self.plan.release(data, noise=noise, anyway=True).value)
 
-    def without_noise(self, data: Data) -> FloatArray:
-        """Release without noise."""
-        return self.numbers(self.quiet.release(data, noise=NoiseSource.seeded(0), anyway=True).value)
+    def change(self, noise: NoiseSource, times: int = TWINS) -> FloatArray:
+        """Return what the target changes in a release: the mean over releases with the same noise in both worlds.
+
+        Nobody but the attacker makes these releases. The noise is the same, so what differs is the target.
+        """
+        key = noise.bytes(32)
+        twins = [NoiseSource.keyed(key, str(number)) for number in range(times) for _ in range(2)]
+        inside = [self.released(self.world.inside, twin) for twin in twins[::2]]
+        outside = [self.released(self.world.outside, twin) for twin in twins[1::2]]
+        return np.asarray(np.mean(inside, axis=0) - np.mean(outside, axis=0))
 
 
 def viewers(people: int, seed: int = 1) -> list[Recording]:
@@ -168,17 +175,14 @@ def maps(world: World, people: int, epsilon: float) -> list[Product]:
     """Return what is released of people before a scene."""
     plan, scene = world.study.plan, world.study.stimuli[0].name
     free, half = plan(free_map()), plan(free_map(selected=max(1, people // 2)))
-    heatmap, quiet_heatmap = (plan(PrivateHeatmap(epsilon=each)) for each in (epsilon, QUIET))
     orders, quiet_orders = (plan(area_orders(scene, each)) for each in (epsilon, QUIET))
     return [
-        Product("map-without-noise", "gaze map without noise", free, free, _map, world),
-        Product("map-of-a-random-half", "gaze map of a random half", half, free, _map, world),
-        Product("map-with-noise", "gaze map, Gaussian noise", plan(noisy_map(epsilon)), free, _map, world),
-        Product("heatmap", "heatmap", heatmap, quiet_heatmap, _map, world),
-        Product(
-            "area-orders-without-noise", "orders of areas without noise", quiet_orders, quiet_orders, _orders, world
-        ),
-        Product("area-orders", "orders of areas", orders, quiet_orders, _orders, world),
+        Product("map-without-noise", "gaze map without noise", free, _map, world),
+        Product("map-of-a-random-half", "gaze map of a random half", half, _map, world),
+        Product("map-with-noise", "gaze map, Gaussian noise", plan(noisy_map(epsilon)), _map, world),
+        Product("heatmap", "heatmap", plan(PrivateHeatmap(epsilon=epsilon)), _map, world),
+        Product("area-orders-without-noise", "orders of areas without noise", quiet_orders, _orders, world),
+        Product("area-orders", "orders of areas", orders, _orders, world),
     ]
 
 
@@ -222,12 +226,10 @@ def series(world: World, epsilon: float, seed: int) -> list[Product]:
         return np.asarray(value.mean).ravel()
 
     return [
-        Product(
-            "own-series-without-noise", "own feature series without noise", own(QUIET), own(QUIET), of_target, world
-        ),
-        Product("own-series", "own feature series", own(epsilon), own(QUIET), of_target, world),
-        Product("group-series-without-noise", "mean series without noise", group(QUIET), group(QUIET), of_group, world),
-        Product("group-series", "mean series", group(epsilon), group(QUIET), of_group, world),
+        Product("own-series-without-noise", "own feature series without noise", own(QUIET), of_target, world),
+        Product("own-series", "own feature series", own(epsilon), of_target, world),
+        Product("group-series-without-noise", "mean series without noise", group(QUIET), of_group, world),
+        Product("group-series", "mean series", group(epsilon), of_group, world),
     ]
 
 

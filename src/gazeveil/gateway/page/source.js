@@ -8,22 +8,21 @@ import { PointerEye } from "./pointer_eye.js";
 import { SOURCES } from "./words.js";
 
 export class SourceChoice {
-  /** @param {Function} tracker  Returns the name of the tracker that is shown. */
-  constructor(tracker) {
-    this.tracker = tracker;
+  /** @param {Function} tracker  Returns the name of the tracker that is shown; `decided` takes the kind that was chosen. */
+  constructor(tracker, decided) {
+    Object.assign(this, { tracker, decided, told: "" });
     this.eye = new PointerEye((words) => {
       write(byId("source-words"), words);
       announce(words);
       this.told = words;
     });
-    this.told = "";
     byId("source-take-now").addEventListener("click", () => this.choose("mouse"));
     byId("source-choices").addEventListener("change", (event) => this.choose(event.target.value));
   }
 
   show(source) {
     byId("source").hidden = !source;
-    if (!source) return;
+    if (!source || this.choosing) return;
     const box = byId("source-choices");
     const choices = source.choices.includes(source.kind) ? source.choices : [source.kind, ...source.choices];
     const key = choices.join();
@@ -43,8 +42,10 @@ export class SourceChoice {
 
   async choose(kind) {
     this.told = "";
+    this.choosing = true;
     try {
       const taken = await post(trackerPath(this.tracker(), "source"), { kind });
+      this.decided(taken.kind);
       if (taken.url) this.eye.start(taken, document.querySelectorAll(".eye-surface"));
       else this.eye.stop();
       write(byId("source-words"), (SOURCES[kind] ?? ["", ""])[1]);
@@ -53,6 +54,8 @@ export class SourceChoice {
       this.told = error.words ?? "The gateway did not answer.";
       write(byId("source-words"), this.told);
       announce(this.told);
+    } finally {
+      this.choosing = false;
     }
   }
 }

@@ -5,7 +5,7 @@
 import { byId, make } from "./dom.js";
 import { isLevel } from "./scale.js";
 import { themeNow } from "./theme.js";
-import { levelWords, presetName } from "./words.js";
+import { levelWords, OUTPUTS, presetName } from "./words.js";
 
 export class Toys {
   constructor() {
@@ -20,8 +20,7 @@ export class Toys {
       const kept = this.frames.get(toy.app);
       if (kept.url !== toy.url) this.move(kept, toy.url);
       kept.box.style.aspectRatio = `${plane.width} / ${plane.height}`;
-      const level = apps.find((app) => app.name === toy.app)?.level;
-      kept.words = level && isLevel(level) ? `${level.preset ? `${presetName(level.preset)}: ` : ""}${levelWords(level, level.unit)}` : "";
+      kept.words = wordsOf(apps.find((app) => app.name === toy.app));
       this.tell(kept);
     }
   }
@@ -65,6 +64,14 @@ export class Toys {
   recolour() {
     for (const kept of this.frames.values()) this.tell(kept);
   }
+}
+
+/** What the app gets at which level, as a label of its results. */
+function wordsOf(app) {
+  const { level, output } = app ?? {};
+  if (!level || !isLevel(level)) return "";
+  const named = [level.preset && presetName(level.preset), output !== "samples" && OUTPUTS[output]?.[0]].filter(Boolean);
+  return `${named.length ? `${named.join(", ")}: ` : ""}${levelWords(level, level.unit)}`;
 }
 
 const MOST_ROWS = 6;

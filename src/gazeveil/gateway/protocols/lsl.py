@@ -102,8 +102,8 @@ class LslSource:
 
     query: Final = "type='Gaze'"
 
-    def __init__(self, plane: Plane) -> None:
-        self.plane = plane
+    def __init__(self, plane: Plane, fields: Fields | None = None) -> None:
+        self.plane, self._fields = plane, fields
         self._read: _Reader | None = None
         self._confidence: int | None = None
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.scene._opencv import opencv
+from gazeveil.gaze.opencv import opencv
 from gazeveil.scene._shapes import boxes_around, densest, patches
 from gazeveil.scene.finder import FINDERS, Finder
 from gazeveil.scene.pixels import Pixels, checked

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import FileFormatError, InputError, MissingExtra, OptionError
+from gazeveil.gaze.opencv import opencv
 from gazeveil.scene._detections import Detections, read_outputs
-from gazeveil.scene._opencv import opencv
 from gazeveil.scene.finder import FINDERS, Finder
 from gazeveil.scene.pixels import Pixels, checked
 from gazeveil.scene.regions import Regions, as_regions, without_doubles

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from gazeveil.blas import one_thread
 from gazeveil.errors import OptionError
+from gazeveil.gaze.opencv import opencv
 from gazeveil.gaze.predicted.backbone import backbone
 from gazeveil.gaze.predicted.readout import content_of
-from gazeveil.scene._opencv import opencv
 from gazeveil.scene._shapes import boxes_around, densest
 from gazeveil.scene.finder import FINDERS, Finder
 from gazeveil.scene.pixels import Pixels, checked
