@@ -9,6 +9,7 @@ the first round took, before the browser had compiled the code, and how long a v
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import gazeveil
 from benchmarks.harness import Row
@@ -18,8 +19,8 @@ MODULE = Path(gazeveil.__file__).parent / "gateway" / "web" / "gazeveil.js"
 SAMPLES = 100_000
 AIM_US = 5.0
 SPACE = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
-KALEIDO = {"mechanism": "clock", "epsilon": "1.5", "window": "1.5", "radius": "60px"}
-VEILS = {
+KALEIDO: dict[str, Any] = {"mechanism": "clock", "epsilon": "1.5", "window": "1.5", "radius": "60px"}
+VEILS: dict[str, dict[str, Any]] = {
     "clock": KALEIDO,
     "clock, looking back 0.25 s": {**KALEIDO, "lag": 0.25},
     "gaussian": {"mechanism": "gaussian", "sigma": 1.0},

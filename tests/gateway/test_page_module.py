@@ -27,9 +27,9 @@ from gazeveil.types import FloatArray
 WEB = Path(gazeveil.__file__).parent / "gateway" / "web"
 RUNNER = Path(__file__).with_name("page_module.mjs")
 NODE = shutil.which("node")
-SCREEN = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
+SCREEN: dict[str, Any] = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
 WIDE = {"kind": "screen", "width": 2.0**24, "height": 2.0**24}
-CLOCK = {"mechanism": "clock", "space": SCREEN, "epsilon": "1.5", "window": "1.5", "radius": "60px"}
+CLOCK: dict[str, Any] = {"mechanism": "clock", "space": SCREEN, "epsilon": "1.5", "window": "1.5", "radius": "60px"}
 TOLERANCE = 1e-9
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(NODE is None, reason="no node")]
@@ -81,7 +81,7 @@ def same_guarantee(answer: dict[str, Any], mechanism: SampleMechanism) -> None:
     assert "the page's own code" in answer["caveat"]
 
 
-CLOCKS = [
+CLOCKS: list[dict[str, Any]] = [
     CLOCK,
     {**CLOCK, "epsilon": 3, "window": "1/3", "radius": "1.6deg", "ticks": 5},
     {**CLOCK, "epsilon": 0.1, "window": 2, "radius": "5%", "lag": 0.25},
@@ -92,7 +92,8 @@ CLOCKS = [
 
 
 def test_the_clock_shows_in_a_page_what_it_shows_in_python() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in CLOCKS:
         t, x, y = path(rng, 800, recipe["space"])
         wall = np.cumsum(np.diff(t, prepend=t[0]).clip(0) * rng.choice([0.5, 1, 1.2], len(t)))
@@ -108,7 +109,8 @@ def test_the_clock_shows_in_a_page_what_it_shows_in_python() -> None:
 
 
 def test_noised_lattice_points_and_tick_times_are_pythons_to_the_last_bit() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in CLOCKS[:4]:
         t, x, y = path(rng, 2000, recipe["space"])
         x, y = np.nan_to_num(x, nan=3.0), np.nan_to_num(y, nan=3.0, posinf=7.0)
@@ -191,7 +193,7 @@ def test_a_changed_guarantee_holds_in_a_page_as_in_python() -> None:
     assert np.abs(np.array(answer["points"]) - stepped(veil, job)).max() < TOLERANCE
 
 
-WILSON = [
+WILSON: list[dict[str, Any]] = [
     {"mechanism": "gaussian", "sigma": 1.0},
     {"mechanism": "gaussian", "sigma": 0.031},
     {"mechanism": "gaussian", "sigma": 30.0},
@@ -204,7 +206,8 @@ WILSON = [
 
 
 def test_wilsons_veils_show_the_same_numbers_in_a_page_and_promise_as_little() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in WILSON:
         t, x, y = path(rng, 1000, SCREEN)
         noise = {"key": secrets.token_hex(32), "purpose": "wilson"}
