@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Microseconds a sample: the veils of gazeveil.js in Chromium, with WebCrypto's randomness.
 
-The peer is the aim itself, 5 µs a sample. A row has the best of five rounds of 100,000 samples; the notes say how long the
-first round took, before the browser had compiled the code, and how long a veil takes to start.
+The peer is the aim itself, 5 µs a sample. A row has the best of five rounds of 100,000 samples; the notes say how long
+the first round took, before the browser had compiled the code, and how long a veil takes to start.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import gazeveil
 from benchmarks.harness import Row
@@ -18,8 +19,8 @@ MODULE = Path(gazeveil.__file__).parent / "gateway" / "web" / "gazeveil.js"
 SAMPLES = 100_000
 AIM_US = 5.0
 SPACE = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
-KALEIDO = {"mechanism": "clock", "epsilon": "1.5", "window": "1.5", "radius": "60px"}
-VEILS = {
+KALEIDO: dict[str, Any] = {"mechanism": "clock", "epsilon": "1.5", "window": "1.5", "radius": "60px"}
+VEILS: dict[str, dict[str, Any]] = {
     "clock": KALEIDO,
     "clock, looking back 0.25 s": {**KALEIDO, "lag": 0.25},
     "gaussian": {"mechanism": "gaussian", "sigma": 1.0},
@@ -52,7 +53,8 @@ def run() -> list[Row]:
         for name, recipe in VEILS.items():
             told = page.evaluate(_TIME, [{**recipe, "space": SPACE}, SAMPLES])
             ours, first = min(told["rounds"]), told["rounds"][0]
-            note = f"{ours / SAMPLES * 1e6:.2f} µs a sample (first round {first / SAMPLES * 1e6:.2f}); starts in {told['started']:.0f} ms"
+            each, cold = 1e6 * ours / SAMPLES, 1e6 * first / SAMPLES
+            note = f"{each:.2f} µs a sample (first round {cold:.2f}); starts in {told['started']:.0f} ms"
             aim = AIM_US * 1e-6 * SAMPLES
             rows.append(Row(f"{name} in a page", "5 µs a sample", ours, aim, 1.0, SAMPLES, "samples", note))
     return rows

@@ -147,7 +147,9 @@ def test_pages_of_this_machine_may_import_the_module_and_others_may_not(bench: P
         assert answer.headers["access-control-allow-origin"] == origin
         assert answer.headers["content-type"].startswith("text/javascript")
         assert all(answer.headers[name] == value for name, value in HEADERS.items())
-        assert client.get("/page/index.html", headers={"Host": HOST, "Origin": "http://localhost:8000"}).status_code == 403
+        assert (
+            client.get("/page/index.html", headers={"Host": HOST, "Origin": "http://localhost:8000"}).status_code == 403
+        )
     assert "access-control-allow-origin" not in client.get("/gazeveil.js", headers={"Host": HOST}).headers
     for origin in ("http://evil.example", "null", "http://localhost.evil.example", "file://"):
         assert client.get("/gazeveil.js", headers={"Host": HOST, "Origin": origin}).status_code == 403

@@ -27,9 +27,9 @@ from gazeveil.types import FloatArray
 WEB = Path(gazeveil.__file__).parent / "gateway" / "web"
 RUNNER = Path(__file__).with_name("page_module.mjs")
 NODE = shutil.which("node")
-SCREEN = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
+SCREEN: dict[str, Any] = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
 WIDE = {"kind": "screen", "width": 2.0**24, "height": 2.0**24}
-CLOCK = {"mechanism": "clock", "space": SCREEN, "epsilon": "1.5", "window": "1.5", "radius": "60px"}
+CLOCK: dict[str, Any] = {"mechanism": "clock", "space": SCREEN, "epsilon": "1.5", "window": "1.5", "radius": "60px"}
 TOLERANCE = 1e-9
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(NODE is None, reason="no node")]
@@ -81,7 +81,7 @@ def same_guarantee(answer: dict[str, Any], mechanism: SampleMechanism) -> None:
     assert "the page's own code" in answer["caveat"]
 
 
-CLOCKS = [
+CLOCKS: list[dict[str, Any]] = [
     CLOCK,
     {**CLOCK, "epsilon": 3, "window": "1/3", "radius": "1.6deg", "ticks": 5},
     {**CLOCK, "epsilon": 0.1, "window": 2, "radius": "5%", "lag": 0.25},
@@ -92,7 +92,8 @@ CLOCKS = [
 
 
 def test_the_clock_shows_in_a_page_what_it_shows_in_python() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in CLOCKS:
         t, x, y = path(rng, 800, recipe["space"])
         wall = np.cumsum(np.diff(t, prepend=t[0]).clip(0) * rng.choice([0.5, 1, 1.2], len(t)))
@@ -108,7 +109,8 @@ def test_the_clock_shows_in_a_page_what_it_shows_in_python() -> None:
 
 
 def test_noised_lattice_points_and_tick_times_are_pythons_to_the_last_bit() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in CLOCKS[:4]:
         t, x, y = path(rng, 2000, recipe["space"])
         x, y = np.nan_to_num(x, nan=3.0), np.nan_to_num(y, nan=3.0, posinf=7.0)
@@ -179,14 +181,19 @@ def test_draws_that_doubles_leave_undecided_are_settled_as_in_python() -> None:
 def test_a_changed_guarantee_holds_in_a_page_as_in_python() -> None:
     rng = np.random.default_rng(secrets.randbits(64))
     t, x, y = path(rng, 3000, SCREEN)
-    changes = {500: {"epsilon": "0.5"}, 520: {"radius": "90px"}, 1500: {"epsilon": 6, "window": "0.7"}, 2000: {"window": 3}}
+    changes = {
+        500: {"epsilon": "0.5"},
+        520: {"radius": "90px"},
+        1500: {"epsilon": 6, "window": "0.7"},
+        2000: {"window": 3},
+    }
     job = {"recipe": {**CLOCK, "lag": 0.2}, "noise": {"seed": 8}, "t": t.tolist(), "x": x, "y": y, "changes": changes}
     (answer,) = in_node(job)
     veil = mechanism_from_dict(job["recipe"]).start(NoiseSource.seeded(8))
     assert np.abs(np.array(answer["points"]) - stepped(veil, job)).max() < TOLERANCE
 
 
-WILSON = [
+WILSON: list[dict[str, Any]] = [
     {"mechanism": "gaussian", "sigma": 1.0},
     {"mechanism": "gaussian", "sigma": 0.031},
     {"mechanism": "gaussian", "sigma": 30.0},
@@ -199,7 +206,8 @@ WILSON = [
 
 
 def test_wilsons_veils_show_the_same_numbers_in_a_page_and_promise_as_little() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in WILSON:
         t, x, y = path(rng, 1000, SCREEN)
         noise = {"key": secrets.token_hex(32), "purpose": "wilson"}
@@ -233,6 +241,33 @@ def test_what_a_page_veil_cannot_do_is_refused_with_a_reason() -> None:
     }
     for (words, _), answer in zip(wrong.items(), in_node(*wrong.values()), strict=True):
         assert words in answer.get("error", ""), (words, answer)
+
+
+PRELUDE = """
+Object.assign(globalThis, {
+  innerWidth: 1280, innerHeight: 800, WebSocket: class {},
+  jsPsychExtensionWebgazer: {}, jsPsychHtmlKeyboardResponse: {},
+  webgazer: { setGazeListener(listener) { listener({ x: 1, y: 2 }, 0); return this; }, begin() {} },
+  initJsPsych: () => ({ run() {} }),
+});
+"""
+
+
+def test_what_the_documentation_shows_runs(tmp_path: Path) -> None:
+    page = (RUNNER.parents[2] / "docs" / "how-to" / "veil-in-a-page.md").read_text()
+    blocks = re.findall(r"^```javascript\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    main = PRELUDE
+    for number, block in enumerate(blocks):
+        code = block.replace("./gazeveil.js", (WEB / "gazeveil.js").as_uri())
+        (tmp_path / f"{number}.mjs").write_text(code)
+        main += f'await import("./{number}.mjs");\n'
+    (tmp_path / "main.mjs").write_text(main)
+    done = subprocess.run(
+        [str(NODE), str(tmp_path / "main.mjs")], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(blocks) == 4
+    assert "This veil runs in a web page" in done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -281,4 +316,6 @@ def test_the_packages_versions_agree() -> None:
     assert version is not None
     assert version[1] == package["version"] == gazeveil.__version__.replace(".dev", "-dev.")
     assert "dependencies" not in package
-    assert not re.search(r"^\s*import\b|\bimport\(|\bfetch\(|XMLHttpRequest|sendBeacon|Math\.random", module, re.MULTILINE)
+    assert not re.search(
+        r"^\s*import\b|\bimport\(|\bfetch\(|XMLHttpRequest|sendBeacon|Math\.random", module, re.MULTILINE
+    )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page's own arithmetic, run where it runs: the slider's scale, the trails, what a live line becomes, and gazeveil.js."""
+"""The page's own arithmetic, run where it runs: the slider's scale, the trails, live lines, and gazeveil.js."""
 
 from __future__ import annotations
 

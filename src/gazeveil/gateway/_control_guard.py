@@ -59,7 +59,7 @@ class Guard:
         return self._before(answer, lambda given: True)
 
     def local_page(self, answer: Answer) -> Answer:
-        """Return a route that needs no token and that any page of this machine may ask, as it may an app's WebSocket."""
+        """Return a route without a token that any page of this machine may ask, as it may an app's WebSocket."""
         return self._before(answer, lambda given: True, pages_of_this_machine=True)
 
     def pusher(self, answer: Answer, token_of: Callable[[str], str]) -> Answer:
