@@ -330,7 +330,7 @@ class LslLink:
                     why = await asyncio.to_thread(self._listen, loop)
                 except GazeveilError as error:
                     self.meter.garbage += 1
-                    why = error.message
+                    why = f"{error.message} ({error.hint})" if error.hint else error.message
                 self.meter.connected = False
                 self.lost(why)
                 await asyncio.sleep(LONGEST_PAUSE / 2)
