@@ -17,16 +17,20 @@ from gazeveil.errors import FileFormatError, WireError
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.policy import read_policy
-from gazeveil.gateway.protocol import Gate
+from gazeveil.gateway.protocol import Gate, Shown
 from gazeveil.gateway.protocols._carrying import MOST_BYTES, PATIENCE_S
 from gazeveil.gateway.protocols._push_refusals import PushRefused
 from gazeveil.gateway.protocols._pushed_samples import WATCHED_S
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
-from gazeveil.gateway.protocols.lsl import Channel, LslSource
+from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource
+from gazeveil.gateway.protocols.pupil import PupilSink
 from gazeveil.gateway.protocols.pushlines import SILENT_S, PushLinesSource
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gaze.geometry import headset
 from tests.gateway.loopback import SCREEN
+
+pytest.importorskip("msgspec")
+pytest.importorskip("websockets")
 
 TOKEN = "t" * 32
 NESTED = Fields(x="gaze.0", y="gaze.1", t="at", unit="px", up=True, time="ms")
@@ -273,3 +277,21 @@ def test_a_stream_with_labels_of_its_own_is_read_as_the_policy_says(tmp_path: Pa
     with pytest.raises(WireError) as refused:
         LslSource(desk.plane, Fields(x="gx", y="gy", unit="px")).described(channels)
     assert "gx and gy" in refused.value.hint
+
+
+def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> None:
+    """G13: some clients know one name alone, such as pupil_capture."""
+    path = policy_with(tmp_path, "")
+    text = path.read_text().replace("listen = 0\n", "")
+    for protocol in ("lsl", "pupil"):
+        path.write_text(text.replace("jsonlines", protocol) + 'shown_as = "pupil_capture"\n')
+        (app,) = read_policy(path).apps
+        assert app.shown_as == "pupil_capture"
+    shown = Shown(SCREEN, name="game", shown_as="pupil_capture")
+    assert LslSink(shown).description.name == "pupil_capture"
+    assert LslSink(shown).description.source_id == "gazeveil:game"
+    messages = PupilSink(shown).show(_sample(1.0, 960.0, 540.0), 0.0)
+    assert b"surfaces.pupil_capture" in [topic for topic, _ in messages]
+    path.write_text(text + 'shown_as = "x"\n')
+    with pytest.raises(FileFormatError, match="one of the protocols lsl, pupil"):
+        read_policy(path)

@@ -270,7 +270,7 @@ class LslOutlet(_Outlet):
         if not alone:
             self.log("stream open to the network", app=self.shown.name, why="liblsl listens on every address here")
         self._uid = str(self._outlet.get_info().uid())
-        lsl_search.OWN[self._uid] = self.shown.name
+        lsl_search.OWN[self._uid] = self.shown.stream
         self._was_watched = False
 
     @property

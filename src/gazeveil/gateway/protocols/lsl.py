@@ -270,8 +270,8 @@ def _describe(shown: Shown) -> Description:
     # Inlets find a stream again by its source id. It names the app and nothing else: no device, no person.
     source_id = f"gazeveil:{shown.name}"
     if shown.output == "hits":
-        return Description(shown.name, "Markers", source_id, "string", channels)
-    return Description(shown.name, "Gaze", source_id, "double64", channels)
+        return Description(shown.stream, "Markers", source_id, "string", channels)
+    return Description(shown.stream, "Gaze", source_id, "double64", channels)
 
 
 def _degrees(right: float, down: float, ahead: float) -> Point:
