@@ -12,7 +12,8 @@ async function noiseOf({ key, purpose, seed, words, more }) {
   if (words === undefined) return NoiseSource.secure();
   const left = words.map(BigInt);
   const spare = more.map(BigInt);
-  const take = (count) => Uint32Array.from(left.splice(0, count).flatMap((word) => [Number(word & 0xffffffffn), Number(word >> 32n)]));
+  const halves = (word) => [Number(word & 0xffffffffn), Number(word >> 32n)];
+  const take = (count) => Uint32Array.from(left.splice(0, count).flatMap(halves));
   return { words: take, more: () => spare.shift() };
 }
 

@@ -27,9 +27,9 @@ from gazeveil.types import FloatArray
 WEB = Path(gazeveil.__file__).parent / "gateway" / "web"
 RUNNER = Path(__file__).with_name("page_module.mjs")
 NODE = shutil.which("node")
-SCREEN = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
+SCREEN: dict[str, Any] = {"kind": "screen", "width": 1920, "height": 1080, "pixels_per_degree": 37.5}
 WIDE = {"kind": "screen", "width": 2.0**24, "height": 2.0**24}
-CLOCK = {"mechanism": "clock", "space": SCREEN, "epsilon": "1.5", "window": "1.5", "radius": "60px"}
+CLOCK: dict[str, Any] = {"mechanism": "clock", "space": SCREEN, "epsilon": "1.5", "window": "1.5", "radius": "60px"}
 TOLERANCE = 1e-9
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(NODE is None, reason="no node")]
@@ -81,7 +81,7 @@ def same_guarantee(answer: dict[str, Any], mechanism: SampleMechanism) -> None:
     assert "the page's own code" in answer["caveat"]
 
 
-CLOCKS = [
+CLOCKS: list[dict[str, Any]] = [
     CLOCK,
     {**CLOCK, "epsilon": 3, "window": "1/3", "radius": "1.6deg", "ticks": 5},
     {**CLOCK, "epsilon": 0.1, "window": 2, "radius": "5%", "lag": 0.25},
@@ -92,9 +92,10 @@ CLOCKS = [
 
 
 def test_the_clock_shows_in_a_page_what_it_shows_in_python() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in CLOCKS:
-        t, x, y = path(rng, 1200, recipe["space"])
+        t, x, y = path(rng, 800, recipe["space"])
         wall = np.cumsum(np.diff(t, prepend=t[0]).clip(0) * rng.choice([0.5, 1, 1.2], len(t)))
         key = secrets.token_hex(32)
         job = {"recipe": recipe, "noise": {"key": key, "purpose": "tests"}, "t": t.tolist(), "x": x, "y": y}
@@ -108,7 +109,8 @@ def test_the_clock_shows_in_a_page_what_it_shows_in_python() -> None:
 
 
 def test_noised_lattice_points_and_tick_times_are_pythons_to_the_last_bit() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in CLOCKS[:4]:
         t, x, y = path(rng, 2000, recipe["space"])
         x, y = np.nan_to_num(x, nan=3.0), np.nan_to_num(y, nan=3.0, posinf=7.0)
@@ -158,9 +160,9 @@ class Scripted:
 def test_draws_that_doubles_leave_undecided_are_settled_as_in_python() -> None:
     rng = np.random.default_rng(5)
     rare = [0, 1, 2, 5, 63, 2**62, 2**63, 2**64 - 1, 2**64 - 2**57, 2**64 - 2**57 - 1, 2**58]
-    words = [int(rng.choice(np.array(rare, np.uint64))) for _ in range(1536)]
-    more = [int(word) for word in rng.integers(0, 2**64, 6000, np.uint64)]
-    t = np.arange(256) / 4.0
+    words = [int(rng.choice(np.array(rare, np.uint64))) for _ in range(512)]
+    more = [int(word) for word in rng.integers(0, 2**64, 3000, np.uint64)]
+    t = np.arange(100) / 4.0
     x, y = rng.uniform(0, 1000, (2, len(t)))
     noise = {"words": [str(word) for word in words], "more": [str(word) for word in more]}
     recipes = [
@@ -179,14 +181,19 @@ def test_draws_that_doubles_leave_undecided_are_settled_as_in_python() -> None:
 def test_a_changed_guarantee_holds_in_a_page_as_in_python() -> None:
     rng = np.random.default_rng(secrets.randbits(64))
     t, x, y = path(rng, 3000, SCREEN)
-    changes = {500: {"epsilon": "0.5"}, 520: {"radius": "90px"}, 1500: {"epsilon": 6, "window": "0.7"}, 2000: {"window": 3}}
+    changes = {
+        500: {"epsilon": "0.5"},
+        520: {"radius": "90px"},
+        1500: {"epsilon": 6, "window": "0.7"},
+        2000: {"window": 3},
+    }
     job = {"recipe": {**CLOCK, "lag": 0.2}, "noise": {"seed": 8}, "t": t.tolist(), "x": x, "y": y, "changes": changes}
     (answer,) = in_node(job)
     veil = mechanism_from_dict(job["recipe"]).start(NoiseSource.seeded(8))
     assert np.abs(np.array(answer["points"]) - stepped(veil, job)).max() < TOLERANCE
 
 
-WILSON = [
+WILSON: list[dict[str, Any]] = [
     {"mechanism": "gaussian", "sigma": 1.0},
     {"mechanism": "gaussian", "sigma": 0.031},
     {"mechanism": "gaussian", "sigma": 30.0},
@@ -199,7 +206,8 @@ WILSON = [
 
 
 def test_wilsons_veils_show_the_same_numbers_in_a_page_and_promise_as_little() -> None:
-    rng, jobs = np.random.default_rng(secrets.randbits(64)), []
+    rng = np.random.default_rng(secrets.randbits(64))
+    jobs: list[dict[str, Any]] = []
     for recipe in WILSON:
         t, x, y = path(rng, 1000, SCREEN)
         noise = {"key": secrets.token_hex(32), "purpose": "wilson"}
@@ -235,6 +243,72 @@ def test_what_a_page_veil_cannot_do_is_refused_with_a_reason() -> None:
         assert words in answer.get("error", ""), (words, answer)
 
 
+PRELUDE = """
+Object.assign(globalThis, {
+  innerWidth: 1280, innerHeight: 800, WebSocket: class {},
+  jsPsychExtensionWebgazer: {}, jsPsychHtmlKeyboardResponse: {},
+  webgazer: { setGazeListener(listener) { listener({ x: 1, y: 2 }, 0); return this; }, begin() {} },
+  initJsPsych: () => ({ run() {} }),
+});
+"""
+
+
+def test_what_the_documentation_shows_runs(tmp_path: Path) -> None:
+    page = (RUNNER.parents[2] / "docs" / "how-to" / "veil-in-a-page.md").read_text()
+    blocks = re.findall(r"^```javascript\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    main = PRELUDE
+    for number, block in enumerate(blocks):
+        code = block.replace("./gazeveil.js", (WEB / "gazeveil.js").as_uri())
+        (tmp_path / f"{number}.mjs").write_text(code)
+        main += f'await import("./{number}.mjs");\n'
+    (tmp_path / "main.mjs").write_text(main)
+    done = subprocess.run(
+        [str(NODE), str(tmp_path / "main.mjs")], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(blocks) == 4
+    assert "This veil runs in a web page" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def adapted() -> dict[str, Any]:
+    script = RUNNER.with_name("page_adapters.mjs")
+    done = subprocess.run([str(NODE), str(script)], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_webgazers_listener_gets_veiled_points_and_nothing_else_of_the_eyes(adapted: dict[str, Any]) -> None:
+    assert adapted["heard"] == [[{"x": 150, "y": 750}, elapsed] for elapsed in (20, 40, 60)]
+
+
+def test_a_tracker_whose_clock_runs_ahead_gets_no_more_releases_than_the_pages_clock_allows(
+    adapted: dict[str, Any],
+) -> None:
+    ticks = mechanism_from_dict({**CLOCK, "space": {**SCREEN, "width": 1000, "height": 800}, "epsilon": 1, "window": 1})
+    assert adapted["stalled"] == ticks.chosen_ticks  # type: ignore[attr-defined]
+
+
+def test_a_jspsych_trial_stores_veiled_gaze_and_the_guarantee(adapted: dict[str, Any]) -> None:
+    sample = {"x": 450, "y": 150, "t": 34}
+    assert adapted["during"] == adapted["trial"]["gazeveil_data"] == [sample]
+    assert adapted["trial"]["gazeveil_guarantee"].startswith("This veil runs in a web page")
+    assert set(adapted["trial"]) == {"gazeveil_data", "gazeveil_guarantee"}
+    assert adapted["calls"] == ["resume", "start", "stop", "pause"]
+    assert adapted["subscribers"] == 0
+    assert "needs a veil" in adapted["refused"]
+
+
+def test_the_client_comes_again_with_longer_pauses_until_the_policy_ends_it(adapted: dict[str, Any]) -> None:
+    assert adapted["pauses"] == [500, 1000, 2000, 4000, 8000, 8000, 500]
+    assert adapted["after"] == len(adapted["pauses"])
+    assert [name for name, *_ in adapted["told"]] == ["hello", "sample", "fixation", "hit", "silence", "end"]
+    assert adapted["told"][-1] == ["end", "the budget is spent"]
+    assert adapted["hello"] == {"type": "hello", "promise": "ε=1"}
+    assert adapted["states"][-3:] == ["waiting", "connecting", "closed"]
+
+
 def test_the_packages_versions_agree() -> None:
     package = json.loads((WEB / "package.json").read_text())
     module = (WEB / "gazeveil.js").read_text()
@@ -242,4 +316,6 @@ def test_the_packages_versions_agree() -> None:
     assert version is not None
     assert version[1] == package["version"] == gazeveil.__version__.replace(".dev", "-dev.")
     assert "dependencies" not in package
-    assert not re.search(r"^\s*import\b|\bimport\(|\bfetch\(|XMLHttpRequest|sendBeacon|Math\.random", module, re.MULTILINE)
+    assert not re.search(
+        r"^\s*import\b|\bimport\(|\bfetch\(|XMLHttpRequest|sendBeacon|Math\.random", module, re.MULTILINE
+    )

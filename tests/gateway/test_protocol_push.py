@@ -25,7 +25,9 @@ from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
 
 from gazeveil.gateway.protocols import push
-from gazeveil.gateway.protocols._pushing import BURST_S, MOST_A_SECOND, MOST_SAMPLES, PushRefused
+from gazeveil.gateway.protocols._carrying import MOST_BYTES, PATIENCE_S
+from gazeveil.gateway.protocols._push_refusals import PushRefused
+from gazeveil.gateway.protocols._pushing import BURST_S, MOST_A_SECOND, MOST_SAMPLES
 from gazeveil.gateway.protocols.push import PushSource
 
 TOKEN = "t" * 32
@@ -291,7 +293,7 @@ def test_too_many_bytes_a_second_end_it_even_without_a_message() -> None:
 def test_messages_that_are_too_long_or_not_text_are_refused_with_their_codes() -> None:
     sender = Sender().checked()
     with pytest.raises(WireError):
-        sender.say("[" + " " * push.MOST_BYTES + "]")
+        sender.say("[" + " " * MOST_BYTES + "]")
     assert sender.code == 1009
     sender = Sender().checked()
     sender.client.send_binary(b'{"t": 1}')
@@ -302,7 +304,7 @@ def test_messages_that_are_too_long_or_not_text_are_refused_with_their_codes() -
 
 def test_a_sender_that_shows_no_token_or_answers_no_ping_is_dropped() -> None:
     sender = Sender()
-    sender.source.tick(sender.now + push.PATIENCE_S + 1)
+    sender.source.tick(sender.now + PATIENCE_S + 1)
     sender.hear()
     assert (sender.code, sender.source.refused_token) == (1008, True)
     sender = Sender().checked()
@@ -310,10 +312,10 @@ def test_a_sender_that_shows_no_token_or_answers_no_ping_is_dropped() -> None:
     sender.source.tick(sender.now)
     sender.hear()  # the package answers
     sender.carry()
-    sender.now += push.PATIENCE_S + 1
+    sender.now += PATIENCE_S + 1
     sender.source.tick(sender.now)
     assert not sender.source.ended
-    sender.source.tick(sender.now + push.PATIENCE_S + 1)  # that ping was not answered
+    sender.source.tick(sender.now + PATIENCE_S + 1)  # that ping was not answered
     assert sender.source.ended
 
 

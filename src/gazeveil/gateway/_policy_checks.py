@@ -10,6 +10,7 @@ from typing import Any
 from gazeveil.errors import GazeveilError, GeometryError
 from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
 from gazeveil.gateway._policy_scene import check_follow, check_scenes
+from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import (
     REPLAY,
     SIMULATE,
@@ -26,6 +27,8 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.toml_lines import Where
 from gazeveil.toml_table import File
 
+_NAMING = ("lsl", "pupil")
+"""Protocols in which streams or surfaces have names."""
 _ALL_HOSTS = ("0.0.0.0", "::")  # noqa: S104  (compared with, not bound)
 
 
@@ -119,10 +122,13 @@ def _check_toys(policy: Policy, file: File) -> None:
 def _check_inlets(policy: Policy, file: File) -> None:
     """Refuse inlets that other machines reach unencrypted, since raw gaze comes in, and tokens that open two doors."""
     tokens = {policy.token_file: "the control API"} if policy.control is not None else {}
-    for tracker in policy.trackers:
+    for index, tracker in enumerate(policy.trackers):
         for setting in (tracker, *tracker.sources):
             if setting.inlet is not None and (listener := PROTOCOLS[setting.protocol].listener) is not None:
-                listener(setting.plane, Gate(""))  # says what must be installed
+                try:
+                    listener(setting.plane, Gate(""), setting.fields or Fields())  # says what must be installed
+                except GeometryError as error:
+                    raise file.because(("tracker", index, "fields"), "a unit of this plane", error) from None
     for where, who, inlet in _inlets(policy):
         if not inlet.listen.is_local and inlet.tls is None:
             raise file.wrong(
@@ -178,6 +184,11 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
         )
     if app.tls is not None and protocol.name != "websocket":
         raise file.wrong((*where, "tls"), "no encryption, or the protocol websocket", f"the protocol {protocol.name}")
+    if app.shown_as and protocol.name not in _NAMING:
+        expected = f"no such name, or one of the protocols {', '.join(_NAMING)}"
+        raise file.wrong((*where, "shown_as"), expected, f"the protocol {protocol.name}")
+    if protocol.name == "lsl" and [_stream(one) for one in policy.apps].count(_stream(app)) > 1:
+        raise file.wrong((*where, "shown_as"), "another name for every LSL stream", f"{app.shown_as or app.name!r} twice")
     if app.output == "fixations" and not tracker.geometry.knows_degrees:
         raise file.wrong(
             (*where, "output"),
@@ -200,6 +211,10 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
     check_follow(app, tracker, levels, file, where)
 
 
+def _stream(app: AppSetting) -> str:
+    return (app.shown_as or app.name) if app.protocol == "lsl" else ""
+
+
 def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
     try:
         promise = mechanism_of({"preset": name}, tracker.space).guarantee
@@ -214,7 +229,8 @@ def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: Fil
 def _check_plane(app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:
     """Refuse what a protocol cannot tell of this plane: some count in pixels, and a headset has none."""
     if tracker.protocol not in (REPLAY, SIMULATE) and (source := PROTOCOLS[tracker.protocol].source) is not None:
-        _try_plane(lambda: source(tracker.plane), tracker.protocol, tracker, file, where)
+        known = {} if tracker.fields is None else {"fields": tracker.fields}
+        _try_plane(lambda: source(tracker.plane, **known), tracker.protocol, tracker, file, where)
     sink = PROTOCOLS[app.protocol].sink
     if sink is not None:
         shown = Shown(tracker.plane, app.rate_hz, app.output, app.areas.names if app.areas else (), app.name)

@@ -14,6 +14,7 @@ from typing import Any
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_checks import check, check_names
+from gazeveil.gateway._policy_fields import fields_in
 from gazeveil.gateway._policy_scene import follow_in, scene_in
 from gazeveil.gateway.policy import (
     KINDS,
@@ -148,6 +149,8 @@ def _tracker(table: Table) -> TrackerSetting:
             raise table.wrong("sources", "sources that can be chosen live", told(kind), closest(kind, tuple(KINDS)))
     protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
     own = {each: _source(table, each, name) for each in protocols}
+    if "fields" in table:
+        own[protocol]["fields"] = fields_in(table, protocol, kinds)
     person = table.person("whose gaze it is") if "person" in table else "somebody"
     raw_view = table.truth("raw_view", default=False)
     bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view, scene=scene_in(table))
@@ -169,7 +172,7 @@ def _source(table: Table, protocol: str, name: str) -> dict[str, Any]:
     else:
         kind = PROTOCOLS[protocol]
         if kind.listener is not None:
-            own["inlet"] = _inlet(table, kind.port, name)
+            own["inlet"] = _inlet(table, kind, name)
         elif kind.source is None:
             raise table.wrong(
                 "protocol", "a protocol that can be read", f"{protocol!r}, which can only be told to apps"
@@ -182,12 +185,12 @@ def _source(table: Table, protocol: str, name: str) -> dict[str, Any]:
     return own
 
 
-def _inlet(table: Table, port: int, name: str) -> Inlet:
+def _inlet(table: Table, protocol: Protocol, name: str) -> Inlet:
     file = re.sub(r"[^A-Za-z0-9._-]", "_", name) + ".token"
     return Inlet(
-        _address(table, "listen", port),
+        _address(table, "listen", protocol.port),
         table.file.beside(table.text("token_file", file)),
-        table.names("origins"),
+        table.names("origins") if protocol.name == "push" else (),
         table.truth("take_over", default=False),
         _tls(table, "tls"),
     )
@@ -245,6 +248,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         radius_at_most=_radius(table, "radius_at_most", tracker),
         window_at_most=table.fraction("window_at_most", None),
         toy=table.choice("toy", tuple(TOYS), ""),
+        shown_as=table.name("shown_as", "the name of a stream or surface") if "shown_as" in table else "",
     )
     table.done()
     return setting

@@ -33,6 +33,9 @@ _TICK_S: Final = 0.25
 class Inlet:
     """One tracker's listening port.
 
+    Attributes:
+        refused: Why the last sender was refused after it had shown the token; empty if it was not.
+
     Args:
         make: Makes what understands a sender.
         token: What a sender must show.
@@ -58,6 +61,7 @@ class Inlet:
         self._server: asyncio.Server | None = None
         self._connections: dict[_Sender, None] = {}
         self._sender: _Sender | None = None
+        self.refused = ""
 
     async def open(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
         """Begin to listen.
@@ -121,7 +125,7 @@ class Inlet:
         if connection is self._sender:
             self._sender = None
             self.meter.connected = False
-            self.lost(NOBODY)
+            self.lost(f"{NOBODY}; the last sender was refused: {self.refused}" if self.refused else NOBODY)
 
     def is_sender(self, connection: _Sender) -> bool:
         """Whether this connection's samples are used."""
@@ -133,7 +137,7 @@ class Inlet:
             self.meter.refused += 1
             self.log("sender refused", tracker=self.name, why="another one is connected")
             return "another sender is connected"
-        self._sender = connection
+        self._sender, self.refused = connection, ""
         self.lost(NOTHING_YET)
         self.meter.connects += 1
         self.meter.connected = True
@@ -168,6 +172,9 @@ class _Sender(asyncio.Protocol):
             inlet.log("source failed", tracker=inlet.name, why=error)
             self.cut_off()
             return
+        if self._source.remark:
+            inlet.log("sender warned", tracker=inlet.name, why=self._source.remark)
+            self._source.remark = ""
         if samples and inlet.is_sender(self):
             inlet.meter.samples += len(samples)
             inlet.push(samples, now)
@@ -201,7 +208,9 @@ class _Sender(asyncio.Protocol):
         inlet, source = self._inlet, self._source
         inlet.meter.garbage += source.admitted
         if not source.refused_token:  # that is told below
-            inlet.log("garbage from sender", tracker=inlet.name, why=error.message)
+            inlet.log("garbage from sender", tracker=inlet.name, why=error.message, hint=error.hint)
+        if inlet.is_sender(self):
+            inlet.refused = error.message
         self._flush()
 
     def _flush(self) -> None:

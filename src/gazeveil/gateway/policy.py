@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gazeveil.errors import PrivacyError, UnknownName
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION
+from gazeveil.gateway.fields import Fields
 from gazeveil.privacy.guarantee import GazeStreamDP
 
 if TYPE_CHECKING:  # the process that pays reads this file, and needs none of these to begin
@@ -143,6 +144,7 @@ class TrackerSetting:
         inlet: Where the gateway listens, for trackers that send to it.
         sources: The same tracker with every other source that may be chosen live.
         raw_view: Whether the person may look at raw gaze on the control page of this machine.
+        fields: How the tracker calls and counts things, where the policy says so.
     """
 
     name: str
@@ -161,10 +163,13 @@ class TrackerSetting:
     inlet: Inlet | None = None
     sources: tuple[TrackerSetting, ...] = ()
     raw_view: bool = False
+    fields: Fields | None = None
 
     @property
     def kind(self) -> str:
         """What its source is called where one is chosen."""
+        if self.fields is not None:
+            return OWN  # the mouse of a page is sent in its own words
         return next((kind for kind, protocol in KINDS.items() if protocol == self.protocol), OWN)
 
     @property
@@ -231,6 +236,7 @@ class AppSetting:
         radius_at_most: The largest radius that the scene may ask for; None for any.
         window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
         toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
+        shown_as: What its LSL stream or Pupil surface is called; empty for its name.
     """
 
     name: str
@@ -253,6 +259,7 @@ class AppSetting:
     radius_at_most: Fraction | None = None
     window_at_most: Fraction | None = None
     toy: str = ""
+    shown_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

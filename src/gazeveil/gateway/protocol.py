@@ -35,9 +35,10 @@ class Shown:
         rate_hz: How many samples a second the app gets at most.
         output: Samples, or only fixations, or only the names of areas.
         areas: Names of areas, where only these are told.
-        name: The app's name in the policy, for protocols that name streams.
+        name: The app's name in the policy.
         promise: The promise in words, for protocols that can tell it.
         origins: Web pages that may read this app's stream, besides those of this machine; for WebSocket.
+        shown_as: What its stream or surface is called, where that is not the app's name.
     """
 
     plane: Plane
@@ -47,6 +48,12 @@ class Shown:
     name: str = "gazeveil"
     promise: str = ""
     origins: tuple[str, ...] = ()
+    shown_as: str = ""
+
+    @property
+    def stream(self) -> str:
+        """What its stream or surface is called, in protocols that name them."""
+        return self.shown_as or self.name
 
 
 class Source(ABC):
@@ -103,13 +110,14 @@ class PushedSource(Source):
         ended: Whether the connection is to be closed once everything is sent.
         refused_origin: The web page that was turned away, as it named itself; empty if none was.
         refused_token: Whether it showed a wrong token, or none.
+        remark: What the sender was warned of, for the log; whoever logs it empties it.
     """
 
     def __init__(self, plane: Plane, gate: Gate) -> None:
         super().__init__(plane)
         self.gate = gate
         self.admitted = self.ended = self.refused_token = False
-        self.refused_origin = ""
+        self.refused_origin = self.remark = ""
 
     @abstractmethod
     def close(self, reason: str, code: int = 1001) -> None:
@@ -207,8 +215,9 @@ class Protocol:
         title: For people.
         port: Where trackers of this kind listen by default.
         transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
-        source: Makes the client side; None if there is none.
-        listener: Makes the side of the gateway where it listens and trackers connect; None if there is none.
+        source: Makes the client side from a plane, and from fields if the policy has them; None if there is none.
+        fields: Whether a policy may say how trackers of this kind call and count things.
+        listener: Makes the side where the gateway listens and trackers connect, from a plane, a gate and fields.
         sink: Makes the tracker side; None if there is none.
         outputs: What a sink can carry.
         leaves: Every field that may leave, with the reason; whatever is not here does not.
@@ -220,11 +229,12 @@ class Protocol:
     port: int
     leaves: Mapping[str, str]
     withheld: Mapping[str, str]
-    source: Callable[[Plane], Any] | None = None
+    source: Callable[..., Any] | None = None
     sink: Callable[[Shown], Any] | None = None
     transport: Transport = "tcp"
     outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
-    listener: Callable[[Plane, Gate], PushedSource] | None = None
+    listener: Callable[..., PushedSource] | None = None
+    fields: bool = False
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")

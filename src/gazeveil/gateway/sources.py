@@ -19,6 +19,7 @@ from gazeveil.errors import InternalError
 from gazeveil.gateway import feeds
 from gazeveil.gateway._doors import host_and_port, tls_of
 from gazeveil.gateway._tokens import token_in
+from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.inlets import Inlet
 from gazeveil.gateway.logs import Log
@@ -141,7 +142,7 @@ class Sources:
         if where is None or make is None:
             raise InternalError(f"{tracker.protocol} does not listen")
         inlet = Inlet(
-            partial(make, tracker.plane),
+            lambda gate: make(tracker.plane, gate, tracker.fields or Fields()),
             token=token_in(where.token_file),
             origins=where.origins,
             take_over=where.take_over,
@@ -167,7 +168,8 @@ class Sources:
         protocol = PROTOCOLS[tracker.protocol]
         if protocol.source is None:
             raise InternalError(f"{protocol.name} has no client side")
-        make, (host, port) = partial(protocol.source, tracker.plane), host_and_port(tracker.address)
+        known = {} if tracker.fields is None else {"fields": tracker.fields}
+        make, (host, port) = partial(protocol.source, tracker.plane, **known), host_and_port(tracker.address)
         given = self._given(tracker)
         if protocol.transport == "tcp":
             return TrackerLink(make, host, port, **given).run()

@@ -8,6 +8,7 @@ A sample is ``{"t":…,"x":…,"y":…,"unit":"norm","valid":true}``; every othe
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Callable
@@ -15,8 +16,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gazeveil.errors import GeometryError, WireError
+from gazeveil.gateway.fields import ARRIVAL, Fields
 from gazeveil.gateway.plane import Plane, Point
 from gazeveil.gateway.protocol import Shown
+from gazeveil.gateway.protocols._json_paths import ABSENT, at, path_of
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gaze.geometry import Unit
@@ -109,19 +112,25 @@ class JsonFields:
 class JsonReader:
     """Reads a tracker's messages: time and gaze, and nothing else.
 
-    ``yaw`` and ``pitch`` in degrees (pitch upwards) stand for x and y where a message has them.
+    ``yaw`` and ``pitch`` in degrees (pitch upwards) stand for x and y where a message has them. With `Fields`, which a
+    policy declares, only what they name is looked at.
     """
 
-    def __init__(self, plane: Plane, fields: JsonFields) -> None:
+    def __init__(self, plane: Plane, fields: JsonFields | Fields) -> None:
+        self._declared: Fields | None = None
+        if isinstance(fields, Fields):
+            self._declared = fields
+            self._paths = [path_of(name) for name in (fields.t, fields.x, fields.y, fields.valid)]
+            fields = JsonFields(unit=fields.unit, second=fields.second, up=fields.up)
         self._fields = fields
         self._decode = _decoder()
         self._unit = fields.unit or str(plane.geometry.unit)
-        self._converters = _converters(plane)
+        self._converters = converters(plane)
         if self._unit not in self._converters:
             raise GeometryError(f"{plane.geometry} cannot hold gaze in {self._unit!r}")
 
-    def read(self, message: bytes | bytearray | str) -> RawSample | None:
-        """Return the sample in a message, None if it holds none.
+    def read(self, message: bytes | bytearray | str, now: float = 0.0) -> RawSample | None:
+        """Return the sample in a message that came ``now``, None if it holds none.
 
         Raises:
             WireError: If it is not a JSON object, or in a unit that the plane does not know.
@@ -132,6 +141,8 @@ class JsonReader:
             raise WireError("a message is not JSON") from None
         if type(found) is not dict:
             raise WireError("a message is not a JSON object")
+        if self._declared is not None:
+            return self._read_declared(self._declared, found, now)
         if found.get("type", "sample") not in _SAMPLES:
             return None
         fields = self._fields
@@ -145,6 +156,14 @@ class JsonReader:
         else:
             return None
         return self._sample(t, coordinate(x), coordinate(y), unit, up=up, found=found)
+
+    def _read_declared(self, fields: Fields, found: dict[str, Any], now: float) -> RawSample | None:
+        at_t, x, y, valid = (at(found, path) for path in self._paths)
+        t = now if fields.time == ARRIVAL else seconds(at_t, fields.second)
+        if t is None or x is ABSENT or y is ABSENT:
+            return None
+        validity = {"valid": valid} if fields.valid else {}
+        return self._sample(t, coordinate(x), coordinate(y), fields.unit, up=fields.up, found=validity)
 
     def _sample(self, t: float, x: float, y: float, unit: object, *, up: bool, found: dict[str, Any]) -> RawSample:
         if type(unit) is not str or unit not in self._converters:
@@ -182,7 +201,8 @@ _SAMPLES: Final = ("sample", "gaze")
 _TRUE: Final = (True, "true")  # 1 is equal to True
 
 
-def _converters(plane: Plane) -> dict[str, tuple[Callable[[float, float], Point], float]]:
+@functools.lru_cache(maxsize=64)  # a connection is made in microseconds then, and there are few planes
+def converters(plane: Plane) -> dict[str, tuple[Callable[[float, float], Point], float]]:
     """Return, for each unit that the plane can be measured in, how points get there and where y up starts."""
     geometry = plane.geometry
     known: dict[str, tuple[Callable[[float, float], Point], float]] = {}

@@ -3,11 +3,12 @@
 """What a sender of gaze says, whatever carries its texts: the token first, then samples.
 
 The first text is ``{"token": …}``, and the answer ``{"ok": true}``. Every further text is one sample
-``{"t": seconds, "x": share, "y": share}`` or a list of them; ``null`` for both x and y where gaze is missing. Anything
-else ends the conversation with a message that says what was expected, and never quotes what came.
+``{"t": seconds, "x": share, "y": share}`` or a list of them, with other names and units where the policy says so;
+``null`` for both x and y where gaze is missing. Anything else ends the conversation with a message that says what was
+expected, and never quotes what came.
 
-A unit other than seconds would be noticed nowhere else, so the first samples are compared with the machine's clock, and
-none is used before they fit.
+Another unit than the policy's would be noticed nowhere else, so the first samples are compared with the machine's clock
+and with the plane, and none is used before they fit.
 """
 
 from __future__ import annotations
@@ -17,10 +18,22 @@ import json
 import math
 from typing import Any, Final, NoReturn
 
-from gazeveil.errors import WireError
+from gazeveil.gateway.fields import ARRIVAL, Fields
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Gate
-from gazeveil.gateway.protocols._numbers import MOST_SECONDS
+from gazeveil.gateway.protocols._push_refusals import BAD_DATA, LATER, POLICY, PushRefused, told
+from gazeveil.gateway.protocols._pushed_samples import (
+    CHECKED_S,
+    CHECKED_SAMPLES,
+    IN_POLICY,
+    LEAST_PACE,
+    MOST_PACE,
+    WATCHED_S,
+    Reader,
+    Seen,
+    time_refused,
+    unit_refused,
+)
 from gazeveil.gateway.sample import RawSample
 
 MOST_SAMPLES: Final = 1024
@@ -29,36 +42,6 @@ MOST_A_SECOND: Final = 4_000
 """Samples or texts, whichever are more; for `BURST_S` more may come at once, after a network stood still."""
 MOST_BYTES_A_SECOND: Final = 1 << 19
 BURST_S: Final = 4.0
-FURTHEST: Final = 1.0
-"""By how much of the screen's size a point may lie beyond its edges."""
-CHECKED_S: Final = 0.5
-"""How long the first samples are compared with the machine's clock."""
-CHECKED_SAMPLES: Final = 3
-LEAST_PACE, MOST_PACE = 0.2, 5.0
-"""Seconds of a sender's time that a second may last: a network that stalls looks like that, another unit does not."""
-_UNITS: Final = (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
-
-BAD_DATA: Final = 1007
-POLICY: Final = 1008
-LATER: Final = 1013
-"""Close codes of WebSocket, which say for any carrier of what kind a refusal is."""
-
-
-class PushRefused(WireError):  # noqa: N818
-    """A sender broke the rules.
-
-    Attributes:
-        kind: ``token``, ``sender``, ``rate``, ``time`` or ``samples``.
-        code: The close code.
-    """
-
-    def __init__(self, kind: str, message: str, hint: str = "", code: int = BAD_DATA) -> None:
-        super().__init__(message, hint=hint)
-        self.kind, self.code = kind, code
-
-    def told(self) -> str:
-        """Return the text for the sender."""
-        return json.dumps({"error": self.kind, "message": self.message, "hint": self.hint})
 
 
 class Allowance:
@@ -77,46 +60,69 @@ class Allowance:
         return self._left >= 0.0
 
 
-class TimeBase:
-    """Compares a sender's time with the machine's until they fit or do not.
+class FirstLook:
+    """Compares a sender's first samples with the machine's clock and with the plane until they fit or do not.
+
+    What could be a person's gaze is never refused: looking away must not show in whether a stream begins. It is told
+    in a warning, after `WATCHED_S`.
 
     Attributes:
         fits: Whether they do; samples before that are not used.
+        warning: What looks odd: a message and a hint; empty until then.
     """
 
-    __slots__ = ("_begun", "_first", "_seen", "fits")
+    __slots__ = ("_begun", "_fields", "_first", "_off", "_points", "_seen", "_tiny", "_watches", "fits", "warning")
 
-    def __init__(self) -> None:
-        self.fits = False
+    def __init__(self, fields: Fields) -> None:
+        self._fields = fields
+        self.fits, self._watches = False, True
+        self.warning: tuple[str, str] | None = None
         self._begun = self._first = math.nan
-        self._seen = 0
+        self._seen = self._points = self._off = self._tiny = 0
 
-    def saw(self, t: float, samples: int, now: float) -> bool:
-        """Take the last time of a text, and tell whether it fits.
+    def saw(self, seen: list[Seen], now: float) -> bool:
+        """Take what one text held, and tell whether it may be used.
 
         Raises:
-            PushRefused: If the sender's time does not go on like seconds.
+            PushRefused: If the time does not go on like seconds, or the points are in another unit.
         """
-        if math.isnan(self._begun):
-            self._begun, self._first = now, t
-        self._seen += samples
-        passed = now - self._begun
-        if passed < CHECKED_S or self._seen < CHECKED_SAMPLES:
-            return False
-        pace = (t - self._first) / passed
-        if LEAST_PACE <= pace <= MOST_PACE:
-            self.fits = True
+        if not self._watches:
             return True
-        for unit, one in _UNITS:
-            if LEAST_PACE <= pace / one <= MOST_PACE:
-                raise PushRefused("time", f"t looks like {unit}", f"send seconds: divide t by {one:,.0f}")
-        if pace <= 0.0:
-            raise PushRefused("time", "t does not go on", "t is the time of the sample in seconds, and grows")
-        raise PushRefused(
-            "time",
-            f"t goes on by {pace:.3g} seconds in one second",
-            "send samples when they are made, with t in seconds",
-        )
+        if math.isnan(self._begun):
+            self._begun, self._first = now, seen[-1].sample.t
+        self._seen += len(seen)
+        for one in seen:
+            if not one.missing:
+                self._points += 1
+                self._off += not one.on_plane
+                self._tiny += one.tiny
+        passed = now - self._begun
+        if not self.fits and passed >= CHECKED_S and self._seen >= CHECKED_SAMPLES:
+            self._check(seen[-1].sample.t, passed)
+            self.fits = True
+        if self.fits and passed >= WATCHED_S:
+            self._watches = False
+            self.warning = self._odd()
+        return self.fits
+
+    def _check(self, t: float, passed: float) -> None:
+        pace = (t - self._first) / passed
+        if self._fields.time != ARRIVAL and not LEAST_PACE <= pace <= MOST_PACE:
+            raise time_refused(self._fields, pace)
+        if self._fields.unit == "px" and self._points >= CHECKED_SAMPLES and self._tiny == self._points:
+            raise unit_refused(self._fields, "norm")  # within one pixel at the corner: no eye rests there
+
+    def _odd(self) -> tuple[str, str] | None:
+        if self._points < CHECKED_SAMPLES:
+            return None
+        if 2 * self._off > self._points:
+            return (
+                f"most points of the first {WATCHED_S:g} seconds are beside the screen",
+                f"are unit, and up or down, right {IN_POLICY}?",
+            )
+        if self._fields.unit == "deg" and self._tiny == self._points:
+            return "all points are from 0 to 1, as shares would be", f'if they are, write unit = "norm" {IN_POLICY}'
+        return None
 
 
 class Conversation:
@@ -125,14 +131,16 @@ class Conversation:
     Attributes:
         admitted: Whether it has shown the token and was let in.
         answer: What is to be answered to the last text; empty for nothing.
+        remark: What the sender was warned of, for the log; empty for nothing.
     """
 
-    def __init__(self, plane: Plane, gate: Gate) -> None:
-        self._plane, self._gate = plane, gate
-        self._time = TimeBase()
+    def __init__(self, plane: Plane, gate: Gate, fields: Fields) -> None:
+        self._gate, self._fields = gate, fields
+        self._reader = Reader(plane, fields)
+        self._look = FirstLook(fields)
         self._allowance: Allowance | None = None
         self.admitted = False
-        self.answer = ""
+        self.answer = self.remark = ""
 
     def heard(self, text: str, now: float) -> list[RawSample]:
         """Take one text and return the samples that may be used.
@@ -140,54 +148,43 @@ class Conversation:
         Raises:
             PushRefused: If it is not what the rules say; the conversation is over.
         """
-        self.answer = ""
+        self.answer = self.remark = ""
         if not self.admitted:
             self._let_in(text)
             return []
-        told = _parsed(text, "samples", _EXPECTED)
-        samples = told if type(told) is list else [told]
+        parsed = _parsed(text, "samples", _NO_NAN)
+        samples = parsed if type(parsed) is list else [parsed]
         if not 1 <= len(samples) <= MOST_SAMPLES:
             raise PushRefused("samples", f"a list must have 1 to {MOST_SAMPLES:,} samples")
         if self._allowance is None:
             self._allowance = Allowance(MOST_A_SECOND, now)
         if not self._allowance.spend(len(samples), now):
             raise PushRefused("rate", f"more than {MOST_A_SECOND:,} samples a second", code=POLICY)
-        found = [self._sample(one) for one in samples]
-        return found if self._time.fits or self._time.saw(found[-1].t, len(found), now) else []
+        if len(samples) > 1 and self._fields.time == ARRIVAL:
+            raise PushRefused("samples", "without a time, samples come one by one", f"or write time = … {IN_POLICY}")
+        seen = [self._reader.read(one, now, first=not self._look.fits) for one in samples]
+        may_be_used = self._look.saw(seen, now)
+        if self._look.warning is not None:
+            self.remark, hint = self._look.warning
+            self._look.warning = None
+            self.answer = told("warning", "plane", self.remark, hint)
+        return [one.sample for one in seen] if may_be_used else []
 
     def _let_in(self, text: str) -> None:
-        told = _parsed(text, "token", _TOKEN_FIRST, POLICY)
-        if type(told) is not dict or set(told) != {"token"} or type(told["token"]) is not str:
+        first = _parsed(text, "token", _TOKEN_FIRST, POLICY)
+        if type(first) is not dict or set(first) != {"token"} or type(first["token"]) is not str:
             raise PushRefused("token", _TOKEN_FIRST, _TOKEN_HINT, POLICY)
-        if not hmac.compare_digest(told["token"].encode(errors="replace"), self._gate.token.encode()):
+        if not hmac.compare_digest(first["token"].encode(errors="replace"), self._gate.token.encode()):
             raise PushRefused("token", "this is not the token", _TOKEN_HINT, POLICY)
         if why := self._gate.enter():
             raise PushRefused("sender", why, "one sender at a time: close the other one, or try again later", LATER)
         self.admitted = True
         self.answer = '{"ok": true}'
 
-    def _sample(self, told: Any) -> RawSample:
-        if type(told) is not dict or len(told) != 3 or not told.keys() >= _FIELDS:
-            raise PushRefused("samples", "a sample must have t, x and y, and nothing else", _EXPECTED)
-        t, x, y = told["t"], told["x"], told["y"]
-        if not _is_number(t) or not -MOST_SECONDS <= t <= MOST_SECONDS:
-            raise PushRefused("samples", "t must be a time in seconds", "divide milliseconds by 1,000")
-        if x is None and y is None:
-            return RawSample(float(t), math.nan, math.nan)
-        for value in (x, y):
-            if not _is_number(value) or not -FURTHEST <= value <= 1.0 + FURTHEST:
-                raise PushRefused("samples", f"x and y must be from {-FURTHEST:g} to {1 + FURTHEST:g}", _EXPECTED)
-        return RawSample(float(t), *self._plane.from_fraction(float(x), float(y)))
 
-
-_FIELDS: Final = {"t", "x", "y"}
-_EXPECTED: Final = "shares of the screen from its top left corner, 0 to 1 on it; null for both where gaze is missing"
 _TOKEN_FIRST: Final = "the first message must be the token"  # noqa: S105  (words)
+_NO_NAN: Final = "JSON has no NaN and no Infinity: send null where gaze is missing"
 _TOKEN_HINT: Final = 'send {"token": "…"} first; it is in the token_file of the policy'  # noqa: S105  (words)
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is float or type(value) is int  # true and false are none
 
 
 def _parsed(text: str, kind: str, hint: str, code: int = BAD_DATA) -> Any:

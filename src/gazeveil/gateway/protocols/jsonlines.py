@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from gazeveil.errors import WireError
+from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._graded import GradedSink
@@ -26,7 +27,7 @@ _TOO_LONG: Final = f"a line is longer than {MOST_BYTES:,} bytes"
 class JsonLinesSource(Source):
     """Reads a tracker that writes one JSON object a line; it needs no request."""
 
-    def __init__(self, plane: Plane, fields: JsonFields | None = None) -> None:
+    def __init__(self, plane: Plane, fields: JsonFields | Fields | None = None) -> None:
         super().__init__(plane)
         self._reader = JsonReader(plane, fields or JsonFields())
         self._rest = bytearray()
@@ -49,7 +50,7 @@ class JsonLinesSource(Source):
                 whole, self._rest = self._rest, bytearray()
             if len(whole) > MOST_BYTES:
                 raise WireError(_TOO_LONG)
-            if whole and not whole.isspace() and (sample := self._reader.read(whole)) is not None:
+            if whole and not whole.isspace() and (sample := self._reader.read(whole, now)) is not None:
                 samples.append(sample)
         self._rest += rest
         if len(self._rest) > MOST_BYTES:
@@ -119,5 +120,6 @@ PROTOCOLS.register("jsonlines")(
         source=JsonLinesSource,
         sink=JsonLinesSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
+        fields=True,
     )
 )

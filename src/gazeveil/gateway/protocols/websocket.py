@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown, Source
 from gazeveil.gateway.protocols._graded import GradedSink
@@ -38,7 +39,9 @@ class WebSocketSource(Source):
         fields: How the tracker calls things.
     """
 
-    def __init__(self, plane: Plane, uri: str = "ws://127.0.0.1:7381/", fields: JsonFields | None = None) -> None:
+    def __init__(
+        self, plane: Plane, uri: str = "ws://127.0.0.1:7381/", fields: JsonFields | Fields | None = None
+    ) -> None:
         super().__init__(plane)
         self._reader = JsonReader(plane, fields or JsonFields())
         self._texts = TextClient(MOST_BYTES, uri)
@@ -54,7 +57,7 @@ class WebSocketSource(Source):
         Raises:
             WireError: If they are not the answer to the handshake or not messages of JSON.
         """
-        found = [self._reader.read(text) for text in self._texts.feed(data)]
+        found = [self._reader.read(text, now) for text in self._texts.feed(data)]
         self._out += self._texts.to_send()
         return [sample for sample in found if sample is not None]
 
@@ -149,5 +152,6 @@ PROTOCOLS.register("websocket")(
         source=WebSocketSource,
         sink=WebSocketSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
+        fields=True,
     )
 )

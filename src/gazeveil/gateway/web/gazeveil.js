@@ -31,6 +31,10 @@ export class GazeveilError extends Error {
   }
 }
 
+function demand(holds, message, hint) {
+  if (!holds) throw new GazeveilError(message, hint);
+}
+
 // ---------------------------------------------------------------------------------------------- exact numbers
 // A fraction is [numerator, denominator] in BigInt, denominator positive. Fractions are not reduced: nobody asks.
 
@@ -72,9 +76,8 @@ function nearestDouble([n, d]) {
 /** A number that somebody wrote: "0.1" is one tenth, "1/3" a third, and the double 0.1 what it stands for. */
 function exact(value, name) {
   if (typeof value === "bigint") return [value, 1n];
-  if (typeof value === "number" && Number.isFinite(value) && (value === 0 || (Math.abs(value) > 1e-290 && Math.abs(value) < 1e290))) {
-    return fractionOf(value);
-  }
+  const size = typeof value === "number" ? Math.abs(value) : NaN;
+  if (size === 0 || (size > 1e-290 && size < 1e290)) return fractionOf(value);
   const found = typeof value === "string" && /^\s*([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d{1,3}))?\s*$/i.exec(value);
   if (found && (found[2] || found[3])) {
     const digits = BigInt(found[2] + found[3]);
@@ -145,7 +148,8 @@ function integerRoot(n) {
   }
 }
 
-const squareRoot = (a, bits) => [integerRoot((a[0] > 0n ? a[0] : 0n) << bits), integerRoot((a[1] > 0n ? a[1] : 0n) << bits) + 1n];
+const notBelowZero = (n) => (n > 0n ? n : 0n);
+const squareRoot = (a, bits) => [integerRoot(notBelowZero(a[0]) << bits), integerRoot(notBelowZero(a[1]) << bits) + 1n];
 const divide = (a, b, bits) => [floorDiv(a[0] << bits, b[1]), ceilDiv(a[1] << bits, b[0])];
 
 function arctanInverse(n, bits, sign) {
@@ -199,7 +203,7 @@ function minusLog(a, bits) {
   if (a[0] <= 0n) throw UNDETERMINED;
   const top = -logarithm(a[0], bits) + 2n;
   const low = top - 4n - ceilDiv((a[1] - a[0]) << bits, a[0]);
-  return [low > 0n ? low : 0n, top];
+  return [notBelowZero(low), top];
 }
 
 function cosSinTurns(turns, bits) {
@@ -254,8 +258,7 @@ function erfcSqrt(square, bits) {
   const root = squareRoot(multiply(enclose(square, work), fourOverPi, work), work);
   const erf = multiply(multiply(root, expMinus(square, work), work), total, work);
   const one = 1n << work;
-  const below = one - erf[1];
-  return [(below > 0n ? below : 0n) >> (work - bits), upShift(one - erf[0], work - bits)];
+  return [notBelowZero(one - erf[1]) >> (work - bits), upShift(one - erf[0], work - bits)];
 }
 
 // -------------------------------------------------------------------------------- noise on a lattice, in doubles
@@ -266,18 +269,20 @@ const ETA = 2 ** -53;
 const TWO_32 = 2 ** 32;
 const RADIANS = 2 * Math.PI * 2 ** -64;
 
-const CONSTANTS = (() => {
-  const middle = ([lo, hi]) => nearestDouble([lo + hi, 2n << 128n]);
-  const turns = (n) => enclose([BigInt(n), 64n], 128n);
-  const angles = Array.from({ length: 64 }, (_, n) => cosSinTurns(turns(n), 128n));
-  return {
-    logHalves: Float64Array.from({ length: 64 }, (_, n) => nearestDouble([BigInt(n + 1) * ln2(128n), 1n << 128n])),
-    logCentres: Float64Array.from({ length: 128 }, (_, n) => middle(minusLog(enclose([256n, 256n + BigInt(2 * n + 1)], 128n), 128n))),
-    cosines: Float64Array.from(angles, ([cosine]) => middle(cosine)),
-    sines: Float64Array.from(angles, ([, sine]) => middle(sine)),
-  };
-})();
-const { logHalves: LOG_HALVES, logCentres: LOG_CENTRES, cosines: COSINES, sines: SINES } = CONSTANTS;
+let [LOG_HALVES, LOG_CENTRES, COSINES, SINES] = [];
+
+/** Compute the constants, once and when the first veil needs them: some milliseconds that other pages save. */
+function prepareConstants() {
+  if (SINES) return;
+  const bits = 128n;
+  const middle = ([lo, hi]) => nearestDouble([lo + hi, 2n << bits]);
+  const logCentre = (n) => middle(minusLog(enclose([256n, BigInt(257 + 2 * n)], bits), bits));
+  const angles = Array.from({ length: 64 }, (_, n) => cosSinTurns(enclose([BigInt(n), 64n], bits), bits));
+  LOG_HALVES = Float64Array.from({ length: 64 }, (_, n) => nearestDouble([BigInt(n + 1) * ln2(bits), 1n << bits]));
+  LOG_CENTRES = Float64Array.from({ length: 128 }, (_, n) => logCentre(n));
+  COSINES = Float64Array.from(angles, ([cosine]) => middle(cosine));
+  SINES = Float64Array.from(angles, ([, sine]) => middle(sine));
+}
 
 /** -ln U for U between a word and the next but one; how far it may be off is left in `expError`. */
 let expError = 0;
@@ -592,7 +597,8 @@ class KeyedWords {
     const blocks = Math.ceil(missing / 2);
     const counter = new Uint8Array(16);
     for (let i = 0; i < 16; i++) counter[i] = Number((this.#counter >> BigInt(8 * (15 - i))) & 255n);
-    const stream = await crypto.subtle.encrypt({ name: "AES-CTR", counter, length: 128 }, this.#key, new Uint8Array(16 * blocks));
+    const cipher = { name: "AES-CTR", counter, length: 128 };
+    const stream = await crypto.subtle.encrypt(cipher, this.#key, new Uint8Array(16 * blocks));
     this.#counter = (this.#counter + BigInt(blocks)) % (1n << 128n);
     const fresh = new DataView(stream);
     const left = this.#ready.length - this.#at;
@@ -632,32 +638,31 @@ export class NoiseSource {
   #secure;
 
   constructor(words, more, secure, description) {
-    if (!(words instanceof SystemWords || words instanceof KeyedWords)) {
-      throw new GazeveilError("a noise source is made by secure, keyed or seeded");
-    }
+    const made = words instanceof SystemWords || words instanceof KeyedWords;
+    demand(made, "a noise source is made by secure, keyed or seeded");
     [this.#words, this.#more, this.#secure, this.description] = [words, more, secure, description];
   }
 
   static secure() {
-    if (!globalThis.crypto?.getRandomValues) throw new GazeveilError("this page has no WebCrypto, and so no noise");
+    demand(globalThis.crypto?.getRandomValues, "this page has no WebCrypto, and so no noise");
     const words = new SystemWords();
     return new NoiseSource(words, words, true, "WebCrypto, keyed by the operating system");
   }
 
   static async keyed(key, purpose) {
-    if (!(key instanceof Uint8Array) || key.length !== 32) throw new GazeveilError("a key has 32 bytes");
+    demand(key instanceof Uint8Array && key.length === 32, "a key has 32 bytes");
     const root = derive("keyed", key, new TextEncoder().encode(purpose));
     return NoiseSource.#from(root, true, "AES-256-CTR from a secret key");
   }
 
   static async seeded(seed) {
-    if (!Number.isSafeInteger(seed)) throw new GazeveilError(`a seed is an integer, not ${String(seed)}`);
+    demand(Number.isSafeInteger(seed), `a seed is an integer, not ${String(seed)}`);
     const root = derive("seed", new TextEncoder().encode(String(seed)));
     return NoiseSource.#from(root, false, `AES-256-CTR from seed ${seed}: repeatable, not private`);
   }
 
   static async #from(root, secure, description) {
-    if (!globalThis.crypto?.subtle) throw new GazeveilError("keyed noise needs WebCrypto, which pages have on https and localhost");
+    demand(globalThis.crypto?.subtle, "keyed noise needs WebCrypto, which pages have on https and on localhost");
     const first = new TextEncoder().encode("0");
     const [words, more] = await Promise.all(["words", "more"].map((name) => KeyedWords.of(derive(name, root, first))));
     return new NoiseSource(words, more, secure, description);
@@ -684,23 +689,22 @@ export class NoiseSource {
     if (this.#words instanceof KeyedWords) await this.#words.ahead(words);
   }
 
-  static keepsPromise(noise) {
+  static isKnownSecure(noise) {
     return noise instanceof NoiseSource && noise.#secure;
   }
 }
 
 // ------------------------------------------------------------------------------------- space, lengths, guarantee
 
+const isPositive = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
+
 /** A screen: {kind: "screen", width, height, pixels_per_degree?, unit?: "px" | "norm"}, origin at the top left. */
 function screenOf(given) {
   const { kind = "screen", width, height, pixels_per_degree = null, unit = "px", ...other } = given ?? {};
-  const positive = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
-  if (kind !== "screen" || Object.keys(other).length || !["px", "norm"].includes(unit)) {
-    throw new GazeveilError("in a page, gaze lives on a screen", "{kind: 'screen', width: 1920, height: 1080}");
-  }
-  if (!positive(width) || !positive(height) || !(pixels_per_degree === null || positive(pixels_per_degree))) {
-    throw new GazeveilError("a screen needs a positive width and height, and positive pixels_per_degree if any");
-  }
+  const known = kind === "screen" && !Object.keys(other).length && ["px", "norm"].includes(unit);
+  demand(known, "in a page, gaze lives on a screen", "{kind: 'screen', width: 1920, height: 1080}");
+  const sized = isPositive(width) && isPositive(height) && (pixels_per_degree === null || isPositive(pixels_per_degree));
+  demand(sized, "a screen needs a positive width and height, and positive pixels_per_degree if any");
   return { width, height, unit, perDegree: pixels_per_degree, size: [width, height], centre: [width / 2, height / 2] };
 }
 
@@ -736,7 +740,8 @@ function nextUp(value) {
 
 /** What is guaranteed, with what a page cannot guarantee before it. `statement` and `short` are Python's words. */
 function guaranteeOf(proven, short, statement) {
-  return Object.freeze({ proven, caveat: CAVEAT, short, statement, text: `${CAVEAT} ${statement}`, toString: () => `${CAVEAT} ${short}` });
+  const [text, line] = [`${CAVEAT} ${statement}`, `${CAVEAT} ${short}`];
+  return Object.freeze({ proven, caveat: CAVEAT, short, statement, text, toString: () => line });
 }
 
 function unproven(...reasons) {
@@ -751,8 +756,10 @@ function streamGuarantee({ epsilon, window, radius }, unit) {
   const loss = inDigits(epsilon);
   const factor = compare(epsilon, whole(100n)) > 0 ? null : fractionOf(nextUp(Math.exp(nextUp(nearestDouble(epsilon)))));
   const odds = factor === null ? `e^${loss}, which is no protection` : `e^${loss} = ${inDigits(factor, 3)}`;
-  const words = `Whatever anyone knew before but the noise, changing ${where} makes any conclusion more or less likely by a factor of at most ${odds}.`;
-  return guaranteeOf(true, `ε=${loss} for ${where} (replace-one)`, words);
+  const statement =
+    `Whatever anyone knew before but the noise, changing ${where} ` +
+    `makes any conclusion more or less likely by a factor of at most ${odds}.`;
+  return guaranteeOf(true, `ε=${loss} for ${where} (replace-one)`, statement);
 }
 
 // -------------------------------------------------------------------------------------------------------- veils
@@ -760,13 +767,16 @@ function streamGuarantee({ epsilon, window, radius }, unit) {
 /** Seconds beyond which a time is none: so that microseconds are exact integers. Python allows more. */
 const LATEST = 9e9;
 
+// Only `step` may reach these: it refuses to go on after an error.
+const [ADVANCE, VEILED, FORGET] = ["advance", "veiled", "forget"].map(Symbol);
+
 /** What all veils share. After any error a veil is shut, and nothing comes out. */
 class Veil {
   #shut = "";
 
   constructor(recipe, noise) {
     for (const method of ["words", "more"]) {
-      if (typeof noise?.[method] !== "function") throw new GazeveilError("a veil needs noise", "NoiseSource.secure()");
+      demand(typeof noise?.[method] === "function", "a veil needs noise", "NoiseSource.secure()");
     }
     [this.recipe, this.noise] = [Object.freeze({ ...recipe }), noise];
     this.faults = { clock_ran_back: 0, missing: 0, not_finite: 0, too_far: 0 };
@@ -780,7 +790,7 @@ class Veil {
   /** Let nothing through any more, and forget what was kept. */
   close(reason = "the stream was closed") {
     this.#shut ||= reason;
-    this.forget();
+    this[FORGET]();
   }
 
   /** What the page's monotonic clock shows, in seconds: a guarantee for windows then holds on both clocks. */
@@ -795,10 +805,9 @@ class Veil {
   step(t, x, y) {
     if (this.#shut) throw new GazeveilError(`the veil is shut: ${this.#shut}`, "start a new stream");
     try {
-      if (typeof t !== "number" || typeof x !== "number" || typeof y !== "number" || !(Math.abs(t) <= LATEST)) {
-        throw new GazeveilError("a sample is a time within ±9e9 seconds, and gaze as numbers; the veil is shut", "missing gaze is NaN");
-      }
-      return this.advance(t, x, y);
+      const numbers = typeof t === "number" && typeof x === "number" && typeof y === "number" && Math.abs(t) <= LATEST;
+      demand(numbers, "a sample is a time within ±9e9 seconds, and gaze as numbers; the veil is shut", "missing gaze is NaN");
+      return this[ADVANCE](t, x, y);
     } catch (error) {
       this.close(`${error?.name ?? "an error"} in an earlier step`);
       throw error;
@@ -809,32 +818,35 @@ class Veil {
 /** Wilson's veils (2024): nothing is guaranteed. Missing gaze is the last gaze seen, the centre before any. */
 class PlainVeil extends Veil {
   #previous = -Infinity;
+  #last;
+  #lowest;
+  #highest;
   seen = 0;
 
   constructor(recipe, screen, noise) {
     super(recipe, noise);
-    this.last = [...screen.centre];
-    this.lowest = screen.size.map((size, axis) => screen.centre[axis] - 8 * size);
-    this.highest = screen.size.map((size, axis) => screen.centre[axis] + 8 * size);
+    this.#last = [...screen.centre];
+    this.#lowest = screen.size.map((size, axis) => screen.centre[axis] - 8 * size);
+    this.#highest = screen.size.map((size, axis) => screen.centre[axis] + 8 * size);
   }
 
-  forget() {
-    this.last = [0, 0];
+  [FORGET]() {
+    this.#last = [0, 0];
   }
 
-  advance(t, x, y) {
+  [ADVANCE](t, x, y) {
     const now = rint(t * 1e6);
     if (now < this.#previous) this.faults.clock_ran_back++;
     else this.#previous = now;
     this.seen++;
-    const { lowest, highest, last } = this;
+    const [lowest, highest, last] = [this.#lowest, this.#highest, this.#last];
     if (lowest[0] <= x && x <= highest[0] && lowest[1] <= y && y <= highest[1]) {
       last[0] = x;
       last[1] = y;
     } else if (Number.isNaN(x) || Number.isNaN(y)) this.faults.missing++;
     else if (Math.abs(x) === Infinity || Math.abs(y) === Infinity) this.faults.not_finite++;
     else this.faults.too_far++;
-    return this.veiled(last[0], last[1]);
+    return this[VEILED](last[0], last[1]);
   }
 }
 
@@ -847,7 +859,7 @@ class GaussianVeil extends PlainVeil {
   constructor(recipe, screen, noise, { sigma = 1 }) {
     super(recipe, screen, noise);
     const degrees = typeof sigma === "string" ? nearestDouble(exact(sigma.replace(/\s*deg\s*$/i, ""), "sigma")) : sigma;
-    if (!(degrees > 0 && Number.isFinite(degrees))) throw new GazeveilError(`sigma must be positive, not ${String(sigma)}`);
+    demand(isPositive(degrees), `sigma must be positive, not ${String(sigma)}`);
     const own = exact(degreesOn(screen, degrees), "sigma");
     const step = latticeStep(own);
     this.#table = new GaussianTable(over(own, step));
@@ -856,19 +868,20 @@ class GaussianVeil extends PlainVeil {
 
   get guarantee() {
     const reason = "noise that is new with every sample averages out over a fixation (W5)";
-    return NoiseSource.keepsPromise(this.noise) ? unproven(reason) : unproven(reason, SEEDED);
+    return NoiseSource.isKnownSecure(this.noise) ? unproven(reason) : unproven(reason, SEEDED);
   }
 
-  forget() {
-    super.forget();
+  [FORGET]() {
+    super[FORGET]();
     this.#drawn.fill(0);
     this.#at = this.#drawn.length;
   }
 
-  veiled(x, y) {
+  [VEILED](x, y) {
     if (this.#at === this.#drawn.length) this.#draw();
     const [step, at] = [this.#step, this.#at];
-    const point = [Math.floor(x / step + 0.5) * step + this.#drawn[at], Math.floor(y / step + 0.5) * step + this.#drawn[at + 1]];
+    const [across, down] = [Math.floor(x / step + 0.5) * step, Math.floor(y / step + 0.5) * step];
+    const point = [across + this.#drawn[at], down + this.#drawn[at + 1]];
     this.#drawn[at] = this.#drawn[at + 1] = 0;
     this.#at += 2;
     return point;
@@ -897,12 +910,12 @@ class TemporalVeil extends PlainVeil {
     return unproven("the points that pass are true gaze (temporal downsampling, Wilson 2024)");
   }
 
-  forget() {
-    super.forget();
+  [FORGET]() {
+    super[FORGET]();
     this.#held = [0, 0];
   }
 
-  veiled(x, y) {
+  [VEILED](x, y) {
     if (this.#left === 0) [this.#left, this.#held] = [this.#every, [x, y]];
     this.#left--;
     return [...this.#held];
@@ -915,7 +928,7 @@ class SpatialVeil extends PlainVeil {
 
   constructor(recipe, screen, noise, { factor = 48, centred = true }) {
     super(recipe, screen, noise);
-    if (!(typeof factor === "number" && factor > 0 && Number.isFinite(factor))) throw new GazeveilError(`factor must be positive, not ${String(factor)}`);
+    demand(isPositive(factor), `factor must be positive, not ${String(factor)}`);
     this.#cell = degreesOn(screen, factor / 12);
     this.#shift = truth(centred, "centred") ? this.#cell / 2 : 0;
   }
@@ -924,7 +937,7 @@ class SpatialVeil extends PlainVeil {
     return unproven("a grid that is known and fixed tells which cell gaze is in, and when it leaves (W4)");
   }
 
-  veiled(x, y) {
+  [VEILED](x, y) {
     const [cell, shift] = [this.#cell, this.#shift];
     return [Math.floor(x / cell) * cell + shift, Math.floor(y / cell) * cell + shift];
   }
@@ -942,7 +955,7 @@ class SmoothingVeil extends PlainVeil {
   constructor(recipe, screen, noise, { window = 50, start_with = "first" }) {
     super(recipe, screen, noise);
     this.#window = wholeNumber(window, "window", 1, 4096);
-    if (!["first", "zeros"].includes(start_with)) throw new GazeveilError(`start_with must be first or zeros, not ${String(start_with)}`);
+    demand(["first", "zeros"].includes(start_with), `start_with must be first or zeros, not ${String(start_with)}`);
     this.#fills = start_with === "first";
     this.#ring = new Float64Array(2 * this.#window);
   }
@@ -951,13 +964,13 @@ class SmoothingVeil extends PlainVeil {
     return unproven("a known filter that has an exact inverse hides nothing from those who know it (W3)");
   }
 
-  forget() {
-    super.forget();
+  [FORGET]() {
+    super[FORGET]();
     this.#ring.fill(0);
     [this.#plain, this.#weighted] = [[0, 0], [0, 0]];
   }
 
-  veiled(x, y) {
+  [VEILED](x, y) {
     const [window, ring, point] = [this.#window, this.#ring, [x, y]];
     if (this.seen === 1 && this.#fills) {
       for (let i = 0; i < ring.length; i++) ring[i] = point[i % 2];
@@ -1006,8 +1019,8 @@ const LOSS_UNIT = 2 ** 30;
 const TRUST = 0.6;
 
 function variances(size) {
-  const square = (value) => value ** 2;
-  return { wander: size.map((side, axis) => square(EYES.spread[axis] * side)), offset: size.map((side, axis) => square(EYES.offset[axis] * side)) };
+  const squares = (shares) => size.map((side, axis) => (shares[axis] * side) ** 2);
+  return { wander: squares(EYES.spread), offset: squares(EYES.offset) };
 }
 
 /** Where gaze is expected, given the regions on the screen, [left, top, right, bottom, weight] each; they are public. */
@@ -1015,19 +1028,22 @@ function priorOf(screen, regions) {
   const { wander, offset } = variances(screen.size);
   const centre = [...screen.centre];
   if (regions === null) return { centre, wander, offset };
-  const listed = Array.isArray(regions) && regions.length > 0 && regions.every((one) => Array.isArray(one) && [4, 5].includes(one.length) && one.every(Number.isFinite));
-  if (!listed) throw new GazeveilError("content is a list of regions [left, top, right, bottom, weight]");
+  const isRegion = (one) => Array.isArray(one) && [4, 5].includes(one.length) && one.every(Number.isFinite);
+  const listed = Array.isArray(regions) && regions.length > 0 && regions.every(isRegion);
+  demand(listed, "content is a list of regions [left, top, right, bottom, weight]");
   const weights = regions.map((region) => region[4] ?? 1);
   const most = Math.max(...weights);
-  if (!(Math.min(...weights) >= 0 && most > 0)) throw new GazeveilError("weights of regions must not be negative, nor all 0");
+  demand(Math.min(...weights) >= 0 && most > 0, "weights of regions must not be negative, nor all 0");
   const sum = weights.reduce((all, weight) => all + weight / most, 0);
   for (let axis = 0; axis < 2; axis++) {
     const clip = (value) => Math.min(Math.max(value, 0), screen.size[axis]);
-    const stretches = regions.map((region, i) => ({ low: clip(region[axis]), high: clip(region[axis + 2]), share: weights[i] / most / sum }));
-    if (!stretches.every(({ low, high }) => low < high)) throw new GazeveilError("a region goes from left to right and top to bottom, and lies on the screen, at least partly");
-    const place = ({ low, high }) => low + (high - low) / 2;
-    const mean = stretches.reduce((all, one) => all + one.share * place(one), 0);
-    const variance = stretches.reduce((all, one) => all + one.share * ((place(one) - mean) ** 2 + (one.high - one.low) ** 2 / 12), 0);
+    const stretches = regions.map((region, i) => {
+      const [low, high] = [clip(region[axis]), clip(region[axis + 2])];
+      demand(low < high, "a region goes from left to right and top to bottom, and lies on the screen, at least partly");
+      return { place: low + (high - low) / 2, even: (high - low) ** 2 / 12, share: weights[i] / most / sum };
+    });
+    const mean = stretches.reduce((all, { place, share }) => all + share * place, 0);
+    const variance = stretches.reduce((all, { place, even, share }) => all + share * ((place - mean) ** 2 + even), 0);
     const away = mean - centre[axis];
     const usual = wander[axis] + offset[axis];
     const grown = (TRUST * variance + (1 - TRUST) * usual + TRUST * (1 - TRUST) * away ** 2) / usual;
@@ -1075,26 +1091,39 @@ function chooseTicks(size, scale, window) {
   return best;
 }
 
-/** What a promise comes to, in whole numbers; what does not come out even is rounded against the spender. */
+/** The numbers of a guarantee, exactly; what is not given stays as it was. */
+function promiseOf(screen, { epsilon, window, radius }, before = null) {
+  return {
+    epsilon: before && epsilon === undefined ? before.epsilon : aboveZero(epsilon, "epsilon"),
+    window: before && window === undefined ? before.window : aboveZero(window, "window"),
+    radius: before && radius === undefined ? before.radius : radiusOn(screen, radius),
+  };
+}
+
+/** What a guarantee comes to, in whole numbers; what does not come out even is rounded against the spender. */
 function planOf(screen, promise, ticks) {
   const { epsilon, window, radius } = promise;
   for (const [name, value] of Object.entries(promise)) {
-    if (compare(value, [1n, 10n ** 9n]) < 0 || compare(value, whole(10n ** 9n)) > 0) throw new GazeveilError(`${name} must be between 1e-9 and 1e9`);
+    const sane = compare(value, [1n, 10n ** 9n]) >= 0 && compare(value, whole(10n ** 9n)) <= 0;
+    demand(sane, `${name} must be between 1e-9 and 1e9`);
   }
-  if (compare(window, [1n, 1000n]) < 0 || compare(window, whole(10n)) > 0) throw new GazeveilError("window must be between 0.001 and 10 seconds");
+  const remembered = compare(window, [1n, 1000n]) >= 0 && compare(window, whole(10n)) <= 0;
+  demand(remembered, "window must be between 0.001 and 10 seconds");
   const cap = floor(times(over(epsilon, radius), whole(1n << 30n)));
-  if (cap < 1n << 10n || cap > 1n << 48n) throw new GazeveilError("epsilon / radius must be between 1e-6 and 262144", "check the radius: it is in the unit of the gaze");
+  const fits = cap >= 1n << 10n && cap <= 1n << 48n;
+  demand(fits, "epsilon / radius must be between 1e-6 and 262144", "check the radius: it is in the unit of the gaze");
   const windowUs = ceil(times(window, whole(1000000n))) + 1n;
   const count = BigInt(ticks || chooseTicks(screen.size, nearestDouble(over(radius, epsilon)), nearestDouble(window)));
   const loss = cap / count;
-  if (loss <= 0n) throw new GazeveilError("so many ticks leave nothing for each");
+  demand(loss > 0n, "so many ticks leave nothing for each");
   const exponent = 30n - bitLength(loss - 1n) - 6n; // floor(log2(noise scale)) - 6
   const spacing = 2 ** Math.min(0, Number(exponent));
   const steps = LOSS_UNIT / Number(loss) / spacing;
-  if (!(steps <= 2 ** 40 && Math.max(...screen.size) / spacing < 2 ** 51)) throw new GazeveilError("this promise needs noise beyond the range of exact sampling");
+  const exactly = steps <= 2 ** 40 && Math.max(...screen.size) / spacing < 2 ** 51;
+  demand(exactly, "this guarantee needs noise beyond the range of exact sampling");
   const periodUs = Math.max(1, Number(windowUs / count));
   const rooms = Math.floor(10000002 / periodUs) + 2;
-  if (rooms > 1 << 20) throw new GazeveilError("ticks so close together would fill the ledger", "use a longer window");
+  demand(rooms <= 1 << 20, "ticks so close together would fill the ledger", "use a longer window");
   const scale = over(over(whole(1n << 30n), [loss, 1n]), fractionOf(spacing));
   return { cap: Number(cap), windowUs: Number(windowUs), loss: Number(loss), periodUs, spacing, steps, scale, rooms };
 }
@@ -1134,7 +1163,7 @@ class Ledger {
     return true;
   }
 
-  /** A new promise from now on. The old ones bind until windows that began under them are over. */
+  /** A new guarantee from now on. The old ones bind until windows that began under them are over. */
   promise(plan, now) {
     for (const rule of this.#rules) rule.until = Math.min(rule.until, now + rule.windowUs);
     this.room(now);
@@ -1172,18 +1201,21 @@ class ClockVeil extends Veil {
   #spent = 0;
   #spentAt = null;
   #spentWall = null;
-  #noisy = [0, 0];
+  #drawn = [0, 0]; // a noisy point that is not paid for yet
+  #noisy = [0, 0]; // the latest one that was released
 
   constructor(recipe, screen, noise, { epsilon, window, radius, ticks = 0, lag = 0, filter = true, content = null }) {
     super(recipe, noise);
+    prepareConstants();
     this.#screen = screen;
     this.#ticks = wholeNumber(ticks, "ticks", 0, 1000);
     this.#filter = truth(filter, "filter");
-    if (!(typeof lag === "number" && lag >= 0 && lag <= 0.5)) throw new GazeveilError(`lag must be between 0 and 0.5 seconds, not ${String(lag)}`);
-    if (!filter && (lag || content)) throw new GazeveilError("lag and content need the filter");
+    const short = typeof lag === "number" && lag >= 0 && lag <= 0.5;
+    demand(short, `lag must be between 0 and 0.5 seconds, not ${String(lag)}`);
+    demand(filter || (!lag && content === null), "lag and content need the filter");
     this.#lagUs = lag * 1e6;
     this.#prior = priorOf(screen, content);
-    this.#promise = { epsilon: aboveZero(epsilon, "epsilon"), window: aboveZero(window, "window"), radius: radiusOn(screen, radius) };
+    this.#promise = promiseOf(screen, { epsilon, window, radius });
     this.#plan = planOf(screen, this.#promise, this.#ticks);
     this.#ledger = new Ledger(this.#plan);
     this.#belief = [0, 1].map((axis) => Float64Array.of(0, 0, this.#prior.wander[axis], 0, this.#prior.offset[axis]));
@@ -1191,12 +1223,13 @@ class ClockVeil extends Veil {
   }
 
   get guarantee() {
-    return NoiseSource.keepsPromise(this.noise) ? streamGuarantee(this.#promise, this.#screen.unit) : unproven(SEEDED);
+    return NoiseSource.isKnownSecure(this.noise) ? streamGuarantee(this.#promise, this.#screen.unit) : unproven(SEEDED);
   }
 
-  forget() {
+  [FORGET]() {
     for (const axis of this.#belief) axis.fill(0);
     this.#past = [];
+    this.#drawn.fill(0);
     this.#noisy.fill(0);
   }
 
@@ -1213,13 +1246,9 @@ class ClockVeil extends Veil {
    */
   change(t, { epsilon, window, radius } = {}) {
     if (this.shut) throw new GazeveilError(`the veil is shut: ${this.shut}`);
-    const changed = {
-      epsilon: epsilon === undefined ? this.#promise.epsilon : aboveZero(epsilon, "epsilon"),
-      window: window === undefined ? this.#promise.window : aboveZero(window, "window"),
-      radius: radius === undefined ? this.#promise.radius : radiusOn(this.#screen, radius),
-    };
+    const changed = promiseOf(this.#screen, { epsilon, window, radius }, this.#promise);
     const plan = planOf(this.#screen, changed, this.#ticks);
-    if (!(Math.abs(t) <= LATEST)) throw new GazeveilError("the time of a change must be in seconds");
+    demand(Math.abs(t) <= LATEST, "the time of a change must be in seconds");
     const now = Math.max(rint(t * 1e6), this.#now);
     this.#ledger.promise(plan, this.#paced(now));
     [this.#promise, this.#plan] = [changed, plan];
@@ -1235,7 +1264,7 @@ class ClockVeil extends Veil {
     return this.#spent + passed;
   }
 
-  advance(t, x, y) {
+  [ADVANCE](t, x, y) {
     const given = rint(t * 1e6);
     const now = Math.max(given, this.#now);
     const plan = this.#plan;
@@ -1251,6 +1280,7 @@ class ClockVeil extends Veil {
     }
     if (ticks && this.#ledger.spend(at, plan.loss)) {
       [this.#spent, this.#spentAt, this.#spentWall] = [at, now, this.#wall];
+      [this.#noisy, this.#drawn] = [this.#drawn, [0, 0]];
       this.#released(now);
     }
     return this.#lagUs > 0 ? this.#lookingBack(now - this.#origin - this.#lagUs) : this.#estimate(now);
@@ -1267,13 +1297,13 @@ class ClockVeil extends Veil {
     if (!(Number.isFinite(x) && Number.isFinite(y))) [x, y] = this.#estimate(now);
     const [column, row] = [this.#inside(x, 0) / spacing, this.#inside(y, 1) / spacing];
     const words = this.noise.words(3);
-    planePoint(words, steps, column, row, this.#noisy);
-    if (Number.isNaN(this.#noisy[0]) || Number.isNaN(this.#noisy[1])) {
-      this.#noisy = settlePoint(words, scale, column, row, () => this.noise.more());
+    planePoint(words, steps, column, row, this.#drawn);
+    if (Number.isNaN(this.#drawn[0]) || Number.isNaN(this.#drawn[1])) {
+      this.#drawn = settlePoint(words, scale, column, row, () => this.noise.more());
     }
     words.fill(0);
-    this.#noisy[0] *= spacing;
-    this.#noisy[1] *= spacing;
+    this.#drawn[0] *= spacing;
+    this.#drawn[1] *= spacing;
   }
 
   #inside(value, axis) {
@@ -1365,22 +1395,35 @@ class ClockVeil extends Veil {
     let row = this.#past.length - 1;
     while (row >= 0 && this.#past[row].t > then) row--;
     const [before, after] = [this.#past[row], this.#past[row + 1]];
-    const point = [...this.#prior.centre];
-    for (const [part, constant] of [SETTLE_US, DRIFT_US].entries()) {
-      for (const [here, other] of [[before, after], [after, before]]) {
-        if (!here) continue;
-        let weight = Math.exp(-Math.abs(then - here.t) / constant);
-        if (other) weight *= Math.expm1((-2 * Math.abs(then - other.t)) / constant) / Math.expm1((-2 * (after.t - before.t)) / constant);
-        point[0] += weight * here.smooth[0][part];
-        point[1] += weight * here.smooth[1][part];
+    let [x, y] = this.#prior.centre;
+    for (let part = 0; part < 2; part++) {
+      const constant = part ? DRIFT_US : SETTLE_US;
+      if (before) {
+        const weight = weightOf(before, after, then, constant);
+        x += weight * before.smooth[0][part];
+        y += weight * before.smooth[1][part];
+      }
+      if (after) {
+        const weight = weightOf(after, before, then, constant);
+        x += weight * after.smooth[0][part];
+        y += weight * after.smooth[1][part];
       }
     }
-    return [this.#inside(point[0], 0), this.#inside(point[1], 1)];
+    return [this.#inside(x, 0), this.#inside(y, 1)];
   }
 }
 
 const SETTLE_US = EYES.settle * 1e6;
 const DRIFT_US = EYES.drift * 1e6;
+
+/** How much a tick says about a time, given the tick on the other side of it, if any. */
+function weightOf(here, other, then, constant) {
+  const weight = Math.exp(-Math.abs(then - here.t) / constant);
+  if (!other) return weight;
+  const [left, all] = [Math.abs(then - other.t), Math.abs(here.t - other.t)];
+  return (weight * Math.expm1((-2 * left) / constant)) / Math.expm1((-2 * all) / constant);
+}
+
 const decays = (elapsed) => [Math.exp(-elapsed / SETTLE_US), Math.exp(-elapsed / DRIFT_US)];
 
 const VEILS = {
@@ -1398,12 +1441,11 @@ const VEILS = {
  */
 export function startVeil(recipe, noise = NoiseSource.secure()) {
   const { mechanism, space, ...given } = recipe ?? {};
-  if (!Object.hasOwn(VEILS, mechanism)) {
-    throw new GazeveilError(`no veil is called ${String(mechanism)} in a page`, `known: ${Object.keys(VEILS).join(", ")}`);
-  }
+  const names = Object.keys(VEILS);
+  demand(names.includes(mechanism), `no veil is called ${String(mechanism)} in a page`, `known: ${names.join(", ")}`);
   const [kind, known] = VEILS[mechanism];
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
-  if (unknown.length) throw new GazeveilError(`${mechanism} has no parameter ${unknown.join(", ")}`, `it has ${known.join(", ")}`);
+  demand(!unknown.length, `${mechanism} has no parameter ${unknown.join(", ")}`, `it has ${known.join(", ")}`);
   return new kind(recipe, screenOf(space), noise, given);
 }
 
@@ -1448,7 +1490,7 @@ export class VeiledGazeExtension {
   }
 
   async initialize({ veil, on_gaze: onGaze, clock } = {}) {
-    if (!(veil instanceof Veil)) throw new GazeveilError("the extension needs a veil", "params: {veil: startVeil(…)}");
+    demand(veil instanceof Veil, "the extension needs a veil", "params: {veil: startVeil(…)}");
     [this.#veil, this.#onGaze, this.#clock] = [veil, onGaze ?? this.#onGaze, clock ?? pageSeconds];
   }
 
@@ -1458,7 +1500,7 @@ export class VeiledGazeExtension {
 
   on_load() {
     const tracker = this.jsPsych.extensions.webgazer;
-    if (!tracker) throw new GazeveilError("WebGazer's own extension is missing", "initJsPsych({extensions: [{type: jsPsychExtensionWebgazer}, …]})");
+    demand(tracker, "WebGazer's own extension is missing", "give initJsPsych jsPsychExtensionWebgazer, too");
     this.#start = this.#clock();
     // Its own `t` begins anew with some trials: the page's clock does not.
     this.#cancel = tracker.onGazeUpdate((data) => {
@@ -1496,7 +1538,7 @@ const POLICY = 1008;
 export function connect(url, callbacks = {}) {
   const known = ["hello", "sample", "fixation", "hit", "silence", "end", "state"];
   const unknown = Object.keys(callbacks).filter((name) => !known.includes(name));
-  if (unknown.length) throw new GazeveilError(`connect knows no callback ${unknown.join(", ")}`, `known: ${known.join(", ")}`);
+  demand(!unknown.length, `connect knows no callback ${unknown.join(", ")}`, `known: ${known.join(", ")}`);
   let [socket, timer, tries, greeting, over] = [null, null, 0, null, false];
   const tell = (name, ...values) => callbacks[name]?.(...values);
 

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``[tracker.fields]`` of a policy: how a tracker calls and counts things."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gazeveil.gateway.fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNITS, Fields
+from gazeveil.gateway.policy import MOUSE
+from gazeveil.gateway.protocol import PROTOCOLS
+from gazeveil.toml_table import Table, told
+
+_PART: Final = r"(?:0|[1-9]\d{0,3}|(?!\d+(?:\.|$))[^.\s]+)"
+_PATH: Final = re.compile(rf"{_PART}(?:\.{_PART}){{0,7}}")
+_LABEL: Final = re.compile(r".+")
+
+
+def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
+    """Return the fields of a tracker.
+
+    Raises:
+        FileFormatError: If they are wrong, or this tracker has none.
+    """
+    able = [one.name for one in PROTOCOLS if one.fields]
+    if protocol not in able:
+        raise table.wrong("fields", f"no fields, or one of the protocols {', '.join(able)}", f"the protocol {protocol}")
+    if MOUSE in kinds:
+        raise table.wrong("fields", "no fields beside the mouse, which is sent in its own words", "both")
+    kind = PROTOCOLS[protocol]
+    inner = table.table("fields")
+    is_stream = kind.transport == "lsl"
+    time, t, valid = ARRIVAL if is_stream else "s", "", ""
+    if not is_stream:
+        time = inner.choice("time", (*TIMES, ARRIVAL), "s")
+        if time != ARRIVAL:
+            t = _name(inner, "t", TIME_NAME)
+        elif "t" in inner:
+            raise inner.wrong("t", "no field for the time, since it is that of arrival", told(inner.values["t"]))
+        valid = _name(inner, "valid", "")
+    fields = Fields(
+        x=_name(inner, "x", "x", _LABEL if is_stream else _PATH),
+        y=_name(inner, "y", "y", _LABEL if is_stream else _PATH),
+        t=t,
+        valid=valid,
+        unit=inner.choice("unit", tuple(UNITS), "norm"),
+        up=inner.choice("y_grows", ("down", "up"), "down") == "up",
+        time=time,
+        others=inner.choice("others", (REFUSE, DROP), REFUSE) if kind.listener is not None else DROP,
+    )
+    inner.done()
+    names = sorted(fields.names)
+    for one, other in zip(names, names[1:], strict=False):
+        if other == one or other.startswith(f"{one}."):
+            raise table.wrong("fields", "a field of its own for each", f"{one!r} and {other!r}")
+    return fields
+
+
+def _name(table: Table, key: str, default: str, form: re.Pattern[str] = _PATH) -> str:
+    expected = "the name of a field, such as gaze.x, or gaze.0 for the first of a list"
+    name: str = table.text(key, default, expected)
+    if key in table and (len(name) > 200 or not form.fullmatch(name)):
+        raise table.wrong(key, expected, told(name))
+    return name

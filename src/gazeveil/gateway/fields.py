@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a tracker calls things and counts them: ``[tracker.fields]`` of a policy, for trackers that speak JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+UNITS: Final = {"norm": "shares of the screen or field of view", "px": "pixels", "deg": "degrees"}
+TIMES: Final = {
+    "s": ("seconds", 1.0),
+    "ms": ("milliseconds", 1e3),
+    "us": ("microseconds", 1e6),
+    "ns": ("nanoseconds", 1e9),
+}
+"""Units of time: in words, and how much of each is one second."""
+ARRIVAL: Final = "arrival"
+"""A sample is as old as its arrival: for senders without a clock."""
+TIME_NAME, REFUSE, DROP = "t", "refuse", "drop"
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Names, units, axes and time base of a tracker's samples.
+
+    Names are paths: ``gaze.0`` is the first of the list that ``gaze`` holds.
+
+    Attributes:
+        x: Across.
+        y: Down; up if ``up``.
+        t: Time; empty if there is none.
+        valid: Whether gaze was found, true or false; empty if the sender does not say.
+        unit: One of `UNITS`.
+        up: Whether y grows upwards: from the bottom edge, or in degrees from straight ahead.
+        time: One of `TIMES`, or `ARRIVAL`.
+        others: Whether a sample with any other field is refused, or the field is dropped.
+    """
+
+    x: str = "x"
+    y: str = "y"
+    t: str = TIME_NAME
+    valid: str = ""
+    unit: str = "norm"
+    up: bool = False
+    time: str = "s"
+    others: str = REFUSE
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every field that a sample has, time first."""
+        return tuple(name for name in (self.t, self.x, self.y, self.valid) if name)
+
+    @property
+    def second(self) -> float:
+        """How much of ``t`` is one second; 1 if time is that of arrival."""
+        return TIMES[self.time][1] if self.time in TIMES else 1.0
+
+    def in_words(self) -> list[str]:
+        """Say it in plain words, one sentence a line."""
+        start = {
+            "deg": "from straight ahead",
+            "px": f"from the {'bottom' if self.up else 'top'} left corner",
+            "norm": f"from the {'bottom' if self.up else 'top'} left corner",
+        }
+        where = f"{self.x} across and {self.y} {'up' if self.up else 'down'}"
+        lines = [f"gaze is {where}, in {UNITS[self.unit]} {start[self.unit]}"]
+        if self.time == ARRIVAL:
+            lines.append("its time is that of its arrival: jitter of the way here is part of it")
+        else:
+            lines.append(f"its time is {self.t}, in {TIMES[self.time][0]}")
+        if self.valid:
+            lines.append(f"it is missing where {self.valid} is false")
+        if self.others == DROP:
+            lines.append("other fields are dropped unread")
+        else:
+            lines.append("a sample with any other field is refused")
+        return lines

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a sender's JSON to samples, by the names, units and axes of the policy; and whether the first ones look right.
+
+What is not where the policy says, or not what it says, is refused, with the names of the policy and never with what
+came.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+
+from gazeveil.errors import GeometryError
+from gazeveil.gateway.fields import ARRIVAL, DROP, TIMES, UNITS, Fields
+from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocols._json_gaze import converters
+from gazeveil.gateway.protocols._json_paths import ABSENT, at, has_others, path_of, tree_of
+from gazeveil.gateway.protocols._numbers import MOST_SECONDS
+from gazeveil.gateway.protocols._push_refusals import PushRefused
+from gazeveil.gateway.sample import RawSample
+
+FURTHEST: Final = 1.0
+"""By how much of the plane's size a point may lie beyond its edges."""
+CHECKED_S: Final = 0.5
+"""How long the first samples are compared with the machine's clock and with the plane."""
+CHECKED_SAMPLES: Final = 3
+WATCHED_S: Final = 5.0
+"""How long points are counted that lie off the plane."""
+LEAST_PACE, MOST_PACE = 0.2, 5.0
+"""Seconds of a sender's time that a second may last: a network that stalls looks like that, another unit does not."""
+IN_POLICY: Final = "in [tracker.fields] of the policy"
+
+
+class Seen(NamedTuple):
+    """A sample, and how it looks.
+
+    Attributes:
+        sample: Itself.
+        missing: Whether gaze is missing.
+        on_plane: Whether the point is on the screen or in the field of view.
+        tiny: Whether both numbers, as they came, are from 0 to 1.
+    """
+
+    sample: RawSample
+    missing: bool = True
+    on_plane: bool = False
+    tiny: bool = False
+
+
+class Reader:
+    """Reads one sample at a time.
+
+    Raises:
+        GeometryError: If the plane cannot hold gaze in the unit.
+    """
+
+    def __init__(self, plane: Plane, fields: Fields) -> None:
+        self._fields, self._plane = fields, plane
+        self._known = converters(plane)
+        if fields.unit not in self._known:
+            raise GeometryError(
+                f"{plane.geometry} cannot hold gaze in {UNITS[fields.unit]}",
+                hint="give the screen's width_mm, height_mm and distance_mm" if fields.unit == "deg" else "",
+            )
+        self._convert, self._height = self._known[fields.unit]
+        self._paths = [path_of(name) for name in (fields.t, fields.x, fields.y, fields.valid)]
+        self._tree = tree_of(self._paths)
+        self._strict = fields.others != DROP
+        self._expected = _expected(fields)
+
+    def read(self, told: Any, now: float, *, first: bool) -> Seen:
+        """Return a sample, and how it looks.
+
+        Args:
+            told: What came, parsed.
+            now: When.
+            first: Whether it is one of the first: then a guess is told where the unit looks wrong.
+
+        Raises:
+            PushRefused: If it is not what the policy says.
+        """
+        if type(told) is not dict or (self._strict and has_others(told, self._tree)):
+            raise self._wrong()
+        t, x, y, valid = (at(told, path) if path else None for path in self._paths)
+        if ABSENT in (t, x, y, valid):
+            raise self._wrong()
+        moment = now if self._fields.time == ARRIVAL else self._moment(t)
+        if self._paths[3] and type(valid) is not bool:
+            raise PushRefused("samples", f"{self._fields.valid} must be true or false", self._expected)
+        if (x is None and y is None) or valid is False:
+            return Seen(RawSample(moment, math.nan, math.nan))
+        if not (_is_number(x) and _is_number(y)):
+            raise PushRefused("samples", f"{self._both} must be numbers", self._expected)
+        point = self._convert(float(x), self._height - float(y) if self._fields.up else float(y))
+        share = self._plane.to_fraction(*point)
+        if not all(-FURTHEST <= one <= 1.0 + FURTHEST for one in share):
+            raise self._too_far(float(x), float(y), first=first)
+        on_plane, tiny = _is_between_0_and_1(*share), _is_between_0_and_1(x, y)
+        return Seen(RawSample(moment, *point), missing=False, on_plane=on_plane, tiny=tiny)
+
+    @property
+    def _both(self) -> str:
+        return f"{self._fields.x} and {self._fields.y}"
+
+    def _moment(self, t: Any) -> float:
+        second = self._fields.second
+        if not _is_number(t) or not -MOST_SECONDS * second <= t <= MOST_SECONDS * second:
+            unit = TIMES[self._fields.time][0]
+            raise PushRefused(
+                "samples", f"{self._fields.t} must be a time in {unit}", f'or write time = "arrival" {IN_POLICY}'
+            )
+        return float(t / second)
+
+    def _wrong(self) -> PushRefused:
+        *most, last = self._fields.names
+        names = f"{', '.join(most)} and {last}"
+        more = ", and nothing else" if self._strict else ""
+        return PushRefused("samples", f"a sample must have {names}{more}", self._expected)
+
+    def _too_far(self, x: float, y: float, *, first: bool) -> PushRefused:
+        if first:
+            for unit in ("px", "deg", "norm"):
+                if unit != self._fields.unit and self._is_on_plane(x, y, unit):
+                    return unit_refused(self._fields, unit)
+        return PushRefused("samples", f"{self._both} must be {self._bounds()}", self._expected)
+
+    def _bounds(self) -> str:
+        if self._fields.unit == "norm":
+            return f"from {-FURTHEST:g} to {1 + FURTHEST:g}"
+        far = "no further beyond an edge than it is wide or high"
+        return f"on {self._plane.geometry}, or {far}"
+
+    def _is_on_plane(self, x: float, y: float, unit: str) -> bool:
+        if unit not in self._known:
+            return False
+        convert, height = self._known[unit]
+        return _is_between_0_and_1(*self._plane.to_fraction(*convert(x, height - y if self._fields.up else y)))
+
+
+def unit_refused(fields: Fields, found: str) -> PushRefused:
+    """Return the refusal of samples that seem to be in another unit."""
+    message = f"{fields.x} and {fields.y} look like {UNITS[found]}, not {UNITS[fields.unit]}"
+    return PushRefused("unit", message, f'write unit = "{found}" {IN_POLICY}, or send {UNITS[fields.unit]}')
+
+
+def time_refused(fields: Fields, pace: float) -> PushRefused:
+    """Return the refusal of a time that goes on by so many declared seconds in one second."""
+    unit, second = TIMES[fields.time]
+    for name, (words, one) in TIMES.items():
+        if LEAST_PACE <= pace * second / one <= MOST_PACE:
+            hint = f'send {unit}, or write time = "{name}" {IN_POLICY}'
+            return PushRefused("time", f"{fields.t} looks like {words}, not {unit}", hint)
+    if pace <= 0.0:
+        hint = f'{fields.t} is the time of the sample in {unit}, and grows; or write time = "arrival" {IN_POLICY}'
+        return PushRefused("time", f"{fields.t} does not go on", hint)
+    hint = f"send samples when they are made, with {fields.t} in {unit}"
+    return PushRefused("time", f"{fields.t} goes on by {pace:.3g} seconds in one second", hint)
+
+
+def _expected(fields: Fields) -> str:
+    return "; ".join((*fields.in_words(), f"null for both {fields.x} and {fields.y} where gaze is missing"))
+
+
+def _is_between_0_and_1(x: float, y: float) -> bool:
+    return 0.0 <= x <= 1.0 and 0.0 <= y <= 1.0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float or type(value) is int  # true and false are none
