@@ -18,9 +18,7 @@ from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 from gazeveil.exact import decimal_up
-from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
-from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting, Policy
-from gazeveil.noise import NoiseSource
+from gazeveil.gateway.policy import SCENE_WINDOW, AppSetting
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import find_preset
 
@@ -253,28 +251,6 @@ class Scene:
         return AT_MOST if pace.applied == follow.most else FOLLOWS
 
 
-def rehearse(policy: Policy) -> None:
-    """Make every veil once that a scene can ask for, and change one: no sample is to wait for that later."""
-    for app in policy.apps:
-        if not app.follow_scene:
-            continue
-        tracker = policy.tracker(app.tracker)
-        trusted = tracker.scene is not None and tracker.scene.trusted
-        for level in (level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)):
-            follow = Follow.of(app, level, trusted)
-            if follow is not None:
-                for radius in _between(RADII, follow.least.radius, follow.most.radius, follow.base.radius):
-                    for window in _between(WINDOWS, follow.least.window, follow.most.window, follow.base.window):
-                        follow.veil(Aim(radius, window))
-                _change_once(follow)
-
-
-def _change_once(follow: Follow) -> None:
-    veil = follow.veil(follow.base).start(NoiseSource.seeded(0))  # thrown away: it never sees gaze
-    veil.change(0.0, **follow.floor.knob)
-    veil.close()
-
-
 @lru_cache(maxsize=8192)
 def _veil(level: SampleMechanism, aim: Aim) -> SampleMechanism:
     return level.with_promise(radius=aim.radius, window=aim.window)
@@ -288,5 +264,5 @@ def _stepped(value: float | None, steps: tuple[Fraction, ...], own: Fraction) ->
     return own if value <= own < step else step
 
 
-def _between(steps: tuple[Fraction, ...], least: Fraction, most: Fraction, own: Fraction) -> list[Fraction]:
+def between(steps: tuple[Fraction, ...], least: Fraction, most: Fraction, own: Fraction) -> list[Fraction]:
     return sorted({least, most, own, *(step for step in steps if least <= step <= most)})

@@ -20,7 +20,7 @@ from gazeveil.gateway._hub_desk import Desk
 from gazeveil.gateway._hub_group import ViewerGroup
 from gazeveil.gateway._hub_knob import chosen, longest_window
 from gazeveil.gateway._hub_level import level_of, looser, outputs_of, recognised
-from gazeveil.gateway._hub_scene import SceneReading, rehearse
+from gazeveil.gateway._hub_scene import SceneReading
 from gazeveil.gateway._hub_seat import LATCHED, SWITCHED_OFF, Log, Outlet, Seat
 from gazeveil.gateway._hub_status import (
     LATCH_HINT,
@@ -32,6 +32,7 @@ from gazeveil.gateway._hub_status import (
     identification,
     in_words,
 )
+from gazeveil.gateway._rehearsal import rehearse
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
 from gazeveil.gateway.protocol import Output

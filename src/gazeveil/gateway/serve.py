@@ -28,8 +28,8 @@ from gazeveil.errors import (
     UnknownName,
 )
 from gazeveil.gateway._doors import opened_door, tls_of
-from gazeveil.gateway._hub_scene import rehearse
 from gazeveil.gateway._hub_seat import Door
+from gazeveil.gateway._rehearsal import rehearse
 from gazeveil.gateway._status import status_of
 from gazeveil.gateway._tokens import token_in
 from gazeveil.gateway._toy_server import ToyServer
