@@ -28,7 +28,8 @@ from tests.page.running import Running, free_ports, running
 SECONDS = 3.0
 ROUNDS = 5
 UPDATES_HZ = (1, 2, 4, 8)
-AIM = 0.95
+AIM = 0.9
+SEEN: dict[str, Any] = {"viewport": {"width": 1440, "height": 1000}, "reduced_motion": "no-preference"}
 _HEAD = """
 version = 1
 [gateway]
@@ -134,7 +135,7 @@ def run() -> list[Row]:
         _watch(gateway, 10),
         opened_browser() as browser,
     ):
-        with opened_page(browser, gateway.link()) as (page, _):
+        with opened_page(browser, gateway.link(), **SEEN) as (page, _):
             empty = page.context.new_page()
             page.bring_to_front()
             page.evaluate(_BUSY)
@@ -147,7 +148,7 @@ def run() -> list[Row]:
                 Row("control page with ten apps: a frame", "an empty page", ours, peer, AIM, unit="frames", note=note)
             )
         toy = gateway.ask("v1/status")["toys"][0]["url"]
-        with opened_page(browser) as (page, _):
+        with opened_page(browser, **SEEN) as (page, _):
             page.goto(toy)
             empty = page.context.new_page()
             still, peer = _in_turns(page, empty)

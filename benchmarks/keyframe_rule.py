@@ -9,9 +9,11 @@ moves in it, and with compression. Each rule says "new scene" or not; the table 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from gazeveil.scene.keyframes import Change, KeyframeDetector, KeyframeRule
 from gazeveil.scene.pixels import Pixels
@@ -32,7 +34,7 @@ KINDS: dict[str, Callable[[int], Pixels]] = {
 }
 
 
-def noisy(picture: Pixels, noise: float, rng: np.random.Generator) -> Pixels:
+def noisy(picture: NDArray[Any], noise: float, rng: np.random.Generator) -> Pixels:
     return np.clip(picture + noise * rng.standard_normal(picture.shape), 0, 255).astype(np.uint8)
 
 
@@ -83,6 +85,52 @@ def changes() -> dict[str, list[tuple[Change, float]]]:
     return found
 
 
+def false_alarms() -> str:
+    """Look at noise alone in small frames, where it is largest against what a cell averages."""
+    rng, found, count = np.random.default_rng(7), 0, 0
+    for width, height, noise, times in (
+        (64, 36, 25, 12_000),
+        (24, 18, 15, 20_000),
+        (160, 90, 30, 3_000),
+        (9, 9, 10, 30_000),
+    ):
+        for picture in (rng.integers(60, 190, (height, width, 3)), np.full((height, width, 3), 128)):
+            detector = KeyframeDetector()
+            keyframes = [detector.see(look / 2, noisy(picture, noise, rng)) for look in range(times // 2)]
+            found += sum(keyframe is not None for keyframe in keyframes) - 1
+            count += times // 2
+    return f"noise alone: {found} keyframes in {count:,} looks"
+
+
+def dense_page(seed: int, width: int, height: int, lines: int) -> Pixels:
+    """A page that is all text; pages of other seeds have other words in the same lines."""
+    rng = np.random.default_rng(seed)
+    page_ = np.full((height, width, 3), 250, np.uint8)
+    line = height / lines
+    for number in range(2, lines - 2):
+        left, top = round(0.1 * width), round(number * line)
+        while left < 0.9 * width:
+            for _ in range(int(rng.integers(2, 10))):
+                rise = round(float(rng.uniform(0, 0.2)) * line)
+                page_[top + rise : top + round(0.7 * line), left : left + max(round(0.25 * line), 1)] = 30
+                left += max(round(0.5 * line), 1)
+            left += round(0.4 * line) + 1
+    return page_
+
+
+def page_turns(width: int, height: int) -> str:
+    """Turn pages that differ in their words alone."""
+    found = []
+    for lines in (20, 30, 45):
+        for seed in range(3):
+            detector = KeyframeDetector()
+            for look, turned in enumerate((0, 0, 50)):
+                detector.see(look / 2, dense_page(seed + turned, width, height, lines))
+            assert detector.change is not None
+            found.append(detector.change.agreement)
+    return f"turned pages of {width} x {height}: agreement from {min(found):.2f} to {max(found):.2f}"
+
+
 def main() -> None:
     seen = changes()
     rules = {f"plain: {share:.0%} of the frame differs": by_share(share) for share in (0.02, 0.1, 0.3, 0.5)}
@@ -97,6 +145,7 @@ def main() -> None:
     for kind, each_look in seen.items():
         values = [change.agreement for change, _ in each_look]
         print(f"{kind}: agreement from {min(values):.2f} to {max(values):.2f}")
+    print(page_turns(1920, 1080), page_turns(320, 180), false_alarms(), sep="\n")
 
 
 if __name__ == "__main__":

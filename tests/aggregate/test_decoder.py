@@ -177,7 +177,7 @@ def simulated(noise_sd, pictured):
     found = []
     for _ in range(40):
         model = models[rng.choice(len(models), p=[model.weight for model in models])]
-        covariance = PLANE.log_covariance(model.mean, model.kind)
+        covariance = PLANE.log_field(model.mean, model.kind).times(np.eye(SIZE))
         values, vectors = np.linalg.eigh(covariance)
         logs = np.log(model.mean) - covariance.diagonal() / 2
         everybody = np.exp(logs + vectors @ (np.sqrt(np.maximum(values, 0)) * rng.normal(size=SIZE)))

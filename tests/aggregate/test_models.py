@@ -11,6 +11,7 @@ import pytest
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.models import (
+    DOUBTED,
     PICTURE_KINDS,
     PLAIN_KINDS,
     Plane,
@@ -132,6 +133,25 @@ def test_all_means_are_positive_maps_of_mass_1_and_weights_add_up():
     assert sum(model.weight for model in models if model.pictured) == pytest.approx(picture_weight(bright_spot()))
 
 
+def test_where_many_numbers_are_measured_pictures_and_weak_variation_are_believed_less():
+    few, many = models_of(FINE, bright_spot()), models_of(FINE, bright_spot(), many=True)
+
+    def share(models, wanted):
+        return sum(model.weight for model in models if wanted(model))
+
+    assert share(many, lambda model: True) == pytest.approx(1)
+    assert share(many, lambda model: model.pictured) == pytest.approx(
+        DOUBTED * share(few, lambda model: model.pictured)
+    )
+    weak = [
+        share(models, lambda model: not model.pictured and model.kind[0] < 1)
+        / share(models, lambda model: not model.pictured)
+        for models in (few, many)
+    ]
+    assert weak[1] < weak[0] / 2
+    np.testing.assert_allclose(mean_of(plain_models(FINE, many=True)), mean_of(plain_models(FINE)), atol=1e-15)
+
+
 def test_a_picture_moves_the_mean_and_nothing_else_is_known_without_one():
     assert all(not model.pictured for model in models_of(FINE, None))
     plain = mean_of(models_of(FINE, None)).reshape(24, 32)
@@ -159,7 +179,7 @@ def test_the_logarithms_vary_by_a_covariance(kind, blur):
     """It has no negative eigenvalue; where it had, small noise made the map worse than large noise."""
     plane = Plane(Grid(16, 12, screen(800, 600)), (blur, blur))
     mean = plain_models(plane)[2].mean
-    dense = plane.log_covariance(mean, kind)
+    dense = plane.log_field(mean, kind).times(np.eye(plane.grid.size))
     np.testing.assert_allclose(dense, dense.T, atol=1e-12)
     values = np.linalg.eigvalsh(dense)
     assert values[0] > -1e-9 * values[-1]
@@ -168,7 +188,7 @@ def test_the_logarithms_vary_by_a_covariance(kind, blur):
 def test_a_cell_s_logarithm_varies_as_that_of_a_log_normal_number():
     mean = plain_models(FINE)[0].mean
     moved = FINE.moves(mean) / mean[:, None]
-    variance = FINE.log_covariance(mean, (0.7, 2.4)).diagonal() - np.sum(moved**2, axis=1)
+    variance = FINE.log_field(mean, (0.7, 2.4)).variance - np.sum(moved**2, axis=1)
     assert float((np.expm1(variance) * mean**2).sum()) == pytest.approx(0.7 * float(mean @ mean))
 
 

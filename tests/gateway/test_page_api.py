@@ -139,6 +139,24 @@ def test_the_page_is_served_with_headers_that_let_it_do_no_more_than_it_must(ben
     assert "default-src 'none'" in HEADERS["Content-Security-Policy"]
 
 
+def test_pages_of_this_machine_may_import_the_module_and_others_may_not(bench: PageBench) -> None:
+    client = bench.client()
+    for origin in ("http://localhost:8000", "https://127.0.0.1:1", f"http://{HOST}"):
+        answer = client.get("/gazeveil.js", headers={"Host": HOST, "Origin": origin})
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == origin
+        assert answer.headers["content-type"].startswith("text/javascript")
+        assert all(answer.headers[name] == value for name, value in HEADERS.items())
+        assert (
+            client.get("/page/index.html", headers={"Host": HOST, "Origin": "http://localhost:8000"}).status_code == 403
+        )
+    assert "access-control-allow-origin" not in client.get("/gazeveil.js", headers={"Host": HOST}).headers
+    for origin in ("http://evil.example", "null", "http://localhost.evil.example", "file://"):
+        assert client.get("/gazeveil.js", headers={"Host": HOST, "Origin": origin}).status_code == 403
+    assert client.get("/gazeveil.js", headers={"Host": "evil.example:7380"}).status_code == 403
+    assert client.get("/package.json", headers={"Host": HOST}).status_code == 404
+
+
 @pytest.mark.parametrize(
     "name", ["../control.py", "..%2fcontrol.py", "%2e%2e/serve.py", "index.html%00", ".hidden", ""]
 )

@@ -126,6 +126,7 @@ def test_what_is_pushed_only_raises_and_its_token_opens_nothing_else(tmp_path: P
     async def run() -> None:
         async with running(tmp_path, text('source = "push"', port)) as (gateway, _):
             control, pusher = ((tmp_path / name).read_text().strip() for name in ("token", "scene.token"))
+            await asyncio.wait_for(gateway.watcher("desk")._begun.wait(), 60)
 
             async def boxes(value: Any, token: str = pusher, **more: Any) -> int:
                 return (await ask(port, "POST", f"{HERE}/boxes", token, json.dumps({"boxes": value} | more).encode()))[

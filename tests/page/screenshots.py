@@ -19,11 +19,11 @@ from tests.page.running import POLICY, Running, running
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 PATIENCE_MS = 180_000
-WIDE = {"viewport": {"width": 1440, "height": 1000}}
+WIDE = {"viewport": {"width": 1440, "height": 1000}, "reduced_motion": "no-preference"}
 LOOKS: dict[str, dict[str, Any]] = {
     "control-page": WIDE,
     "control-page-dark": WIDE | {"color_scheme": "dark"},
-    "control-page-phone": {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2},
+    "control-page-phone": WIDE | {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2},
 }
 
 
@@ -62,7 +62,7 @@ def shown(page: Any, gateway: Running) -> None:
     page.locator("#undone-summary").filter(has_text="points a second").wait_for(timeout=PATIENCE_MS)
     push(gateway, stimulus())
     page.locator("#scene-line").filter(has_text="of interest").wait_for(timeout=PATIENCE_MS)
-    page.wait_for_timeout(4000)
+    page.wait_for_timeout(9000)
 
 
 def main() -> int:
@@ -89,7 +89,7 @@ def main() -> int:
                             page.click("#guide-next")
                         page.wait_for_timeout(300)
                         page.screenshot(path=IMAGES / "control-page-guide.png")
-                print(f"wrote {name}.png")
+                print(f"wrote {name}.png", flush=True)
     return 0
 
 

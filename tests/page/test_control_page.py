@@ -21,6 +21,12 @@ from tests.page.running import Running
 
 pytestmark = pytest.mark.timeout(300)
 PATIENCE_MS = 30_000
+INK = """() => {
+  const canvas = document.querySelector("[data-kind=raw] canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.reduce((sum, one) => sum + one, 0);
+}"""
+"""How much is drawn on the picture of raw gaze."""
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +70,8 @@ def test_a_stricter_level_changes_the_stream_and_statement_gauge_and_budget_foll
     says(page, "0.5 seconds", within="#guarantee-words")
     until(page, "() => document.querySelector('#rows .left').innerText.includes(' of ')")
     before, spent = identified(page), left(page, "targets")
-    heard = len(app.heard)
-    page.wait_for_timeout(2500)
-    fast = app.steps(min(120, len(app.heard) - heard))
+    app.hear(150)
+    fast = app.steps(120)
     assert fast.mean() > 0.002
     page.check("#level-presets input[value=hplu]", force=True)
     says(page, "Holds now", within="#level-when")
@@ -74,10 +79,11 @@ def test_a_stricter_level_changes_the_stream_and_statement_gauge_and_budget_foll
     says(page, "2 seconds", within="#guarantee-words")
     assert identified(page) < before
     assert gateway.app("targets")["level"]["preset"] == "hplu"
-    page.wait_for_timeout(2500)
+    app.hear(150)
     slow = app.steps(60)
     assert np.isfinite(slow).all()
     assert slow.mean() < fast.mean() / 3
+    page.locator("#rows .left").first.filter(has_not_text=f"{spent:,.0f} of").wait_for(timeout=PATIENCE_MS)
     assert left(page, "targets") < spent
     page.check("#level-presets input[value=lphu]", force=True)
     says(page, "holds from", within="#level-when")
@@ -152,7 +158,11 @@ def test_raw_gaze_is_off_until_asked_for(opened: Open, app: Listener) -> None:
     page.click("#raw-toggle")
     says(page, "points a second", within="#raw-summary")
     says(page, "off by", within="#veiled-summary")
+    page.click("#freeze")
     page.click("#raw-toggle")
+    page.wait_for_selector("#raw-toggle:text-is('Show raw gaze')")
+    assert page.evaluate(INK) == 0
+    page.click("#freeze")
     says(page, "Not shown.", within="#raw-summary")
 
 
@@ -202,7 +212,7 @@ def test_a_rule_gives_an_app_fixations_only(opened: Open, gateway: Running, app:
     says(page, "fixations only", within="#rows tr:has(button:text-is('targets'))")
     assert gateway.app("targets")["output"] == "fixations"
     heard = len(app.heard)
-    page.wait_for_timeout(2500)
+    gateway.veiled(150)
     assert not [one for one in app.messages[heard + 5 :] if one.get("valid")]
     page.select_option("#rule", "samples")
     says(page, "every point", within="#rows tr:has(button:text-is('targets'))")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page's own arithmetic, run where it runs: the slider's scale, the trails, and what a live line becomes."""
+"""The page's own arithmetic, run where it runs: the slider's scale, the trails, live lines, and gazeveil.js."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ LEVEL = {
     "preset": "mpmu", "epsilon": 1.5, "window_s": 1.5, "radius": 90, "unit": "px", "presets": PRESETS,
     "epsilon_at_most": 3, "window_at_least": 0.5, "radius_at_least": 90, "looser_in_s": 0,
 }  # fmt: skip
+CONNECT = """(port) => new Promise(async (done) => {
+  const { connect } = await import("/gazeveil.js");
+  const seen = { samples: [], states: [] };
+  const line = connect(`ws://127.0.0.1:${port}`, {
+    hello: (hello) => (seen.promise = hello.promise),
+    state: (state) => { seen.states.push(state); if (state === "closed") done(seen); },
+    sample: (sample) => { if (seen.samples.push(sample) === 5) line.close(); },
+  });
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +123,10 @@ def test_a_toy_app_cannot_put_anything_but_text_into_the_page(browser: Any, gate
         reach = "() => { try { return String(parent.document); } catch { return 'kept out'; } }"
         assert toy.evaluate(reach) == "kept out"
         assert seen.errors == []
+
+
+def test_the_client_gets_what_the_gateway_shows_an_app(page: Any, gateway: Running) -> None:
+    told = page.evaluate(CONNECT, gateway.ports["targets"])
+    assert told["states"] == ["connecting", "open", "closed"]
+    assert "factor of at most" in told["promise"] or "ε" in told["promise"]
+    assert [set(sample) for sample in told["samples"]] == [{"t", "x", "y", "unit", "valid"}] * 5

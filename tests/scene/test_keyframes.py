@@ -90,6 +90,14 @@ def test_no_cut_is_missed(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_no_cut_is_missed_where_no_two_looks_are_alike(kind: str) -> None:
+    # nothing shows what noise is: every pair of looks, from the first on, is a cut
+    rng = np.random.default_rng(1)
+    keyframes = found_in((look / 2, noisy(KINDS[kind](look), 4, rng)) for look in range(12))
+    assert len(keyframes) == 12
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("noise", [2, 10, 40])
 def test_noise_alone_makes_no_keyframe(kind: str, noise: float) -> None:
     # the rule allows one false alarm in a million looks: 18 cases of 30 looks fail by chance in 0.05 % of all runs

@@ -32,13 +32,13 @@ _SCALES = 6
 """How many Gaussian widths stand for radial noise."""
 _WIDEST_LOG_VARIANCE = 3.0
 _MOST_LIFTED = 5.0
-_NARROWED = 0.93
+_NARROWED = 0.89
 """Intervals from the posterior cover a little more than they should (decision 143)."""
-_HOT = 4.0
+HOT = 4.0
 """A hot spot has more than so many times the gaze that it would have if gaze were spread evenly."""
 FALSE_DISCOVERIES = 0.1
 """The part of the cells that are called hot spots which is expected to be none."""
-_DOUBT = 1.5
+_DOUBT = 1.6
 """By how much the standard deviation of a cell is widened where it is asked whether it is a hot spot."""
 
 
@@ -184,11 +184,11 @@ class Decoder:
         gain = float(gain_chances @ gains)
         doubt = float(gain_chances @ (gains - gain) ** 2) + (_BETWEEN_GAINS * gain) ** 2 if len(gains) > 1 else 0.0
         noise = 1 / float(chances.sum(axis=(0, 1)) @ (1 / np.array(channel.variances())))
-        covariance = plane.log_covariance(mean, self.models[places[0]].kind)
+        field = plane.log_field(mean, self.models[places[0]].kind)
         spread = observers_covariance(mean, plane.blurred(channel.features)) / channel.observers
         other = gain**2 * spread + noise * np.eye(len(measured))
-        known = posterior(Seen(measured, channel.features, channel.offset, gain, doubt, other), mean, covariance)
-        found, after, before = known.map, known.log_variance, covariance.diagonal()
+        known = posterior(Seen(measured, channel.features, channel.offset, gain, doubt, other), mean, field)
+        found, after, before = known.map, known.log_variance, field.variance
         sampling = plane.observers_variance(mean) / channel.observers * np.minimum(found / mean, _MOST_LIFTED)
         return _Found(
             weight=weight,
@@ -214,7 +214,7 @@ class Decoder:
             noise_sd=np.sqrt(weights @ np.array([each.noise for each in found])).reshape(shape),
             error_sd=np.sqrt(variance).reshape(shape),
             population_sd=np.sqrt(variance + sampling).reshape(shape),
-            hot=_chance_above(_HOT / len(shown), shown, variance).reshape(shape),
+            hot=chance_above(HOT / len(shown), shown, variance).reshape(shape),
             data_share=min(max(float(weights @ [each.closed for each in found]), 0.0), 1.0),
             picture_share=min(pictured, 1.0),
         )
@@ -237,7 +237,7 @@ def hot_spots(chances: FloatArray) -> NDArray[np.bool_]:
     return called.reshape(chances.shape)
 
 
-def _chance_above(threshold: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
+def chance_above(threshold: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return how likely log-normal numbers of these means and widened variances are to exceed a threshold."""
     log_variance = np.log1p(_DOUBT**2 * variance / mean**2)
     at = (np.log(mean / threshold) - log_variance / 2) / np.sqrt(log_variance)

@@ -38,6 +38,9 @@ Kind = tuple[float, float]
 
 _USUAL_BLUR_DEG = 1.1
 PLAIN_KINDS: tuple[Kind, ...] = ((0.2, 3.0), (0.7, 2.4), (2.2, 2.0), (6.0, 1.7))
+MANY_KINDS: tuple[tuple[Kind, float], ...] = (*zip(PLAIN_KINDS, (0.25, 0.5, 1.0, 1.0), strict=True), ((16.0, 1.5), 1.0))
+"""Kinds where many numbers are measured, and how likely each is beside the others: strong variation can be seen then,
+and taking it for weak costs most."""
 PICTURE_KINDS: tuple[Kind, ...] = tuple(product((0.03, 0.1, 0.3, 0.9), (1.6, 2.6)))
 _PLAIN_FLOOR, PICTURE_FLOOR = 0.2, 0.03
 _PICTURE_SIZES = ((0.19, 0.19), (0.26, 0.26), (0.36, 0.36))
@@ -46,7 +49,7 @@ CENTRE_POWER = 0.62
 
 PICTURE_WEIGHT, SPECTRAL_WEIGHT = 0.9, 0.1
 """How likely it is that gaze follows a predicted map, or the spectral residual."""
-DOUBTED = 2 / 3
+DOUBTED = 0.4
 """What is left of that trust where many numbers are measured: they can tell, and a wrong picture then costs little."""
 
 _ROOT = 0.7
@@ -100,6 +103,36 @@ class Projected:
         apart = self.expected - mean
         between = np.tensordot(weights, self.between, axes=1) + (weights[:, None] * apart).T @ apart
         return mean, between, np.tensordot(weights, self.within, axes=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogField:
+    """The covariance S (R ⊗ C) S + MM' of the logarithms of maps around a mean.
+
+    Attributes:
+        sd: S, one number a cell.
+        down: R, how alike rows are.
+        across: C, how alike columns are.
+        moved: M, how logarithms change if the whole map lies elsewhere or is wider, a column each.
+    """
+
+    sd: FloatArray
+    down: FloatArray
+    across: FloatArray
+    moved: FloatArray
+
+    @property
+    def variance(self) -> FloatArray:
+        """The variance of each cell's logarithm."""
+        return np.asarray(self.sd**2 + np.sum(self.moved**2, axis=1))
+
+    def times(self, values: FloatArray) -> FloatArray:
+        """Multiply columns of values, one row a cell, by the covariance."""
+        sized = (self.sd[:, None] * values).reshape(len(self.down), len(self.across), -1)
+        near = np.tensordot(self.down, np.matmul(self.across, sized), axes=1).reshape(values.shape)
+        near *= self.sd[:, None]
+        near += self.moved @ (self.moved.T @ values)
+        return np.asarray(near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +208,8 @@ class Plane:
         squares = down @ mean.reshape(shape) @ across.T
         return np.asarray(np.maximum(squares.ravel() - self.blurred(mean) ** 2, 0.0) / _LOOKS)
 
-    def log_covariance(self, mean: FloatArray, kind: Kind) -> FloatArray:
-        """Return the covariance of the logarithms of maps around a mean.
+    def log_field(self, mean: FloatArray, kind: Kind) -> LogField:
+        """Return how the logarithms of maps vary around a mean.
 
         A cell's logarithm has the variance log(1 + v) where the cell has the variance v of its squared mean, and near
         cells differ as their logarithms would. The logarithm of each covariance would be no covariance at all: it has
@@ -187,12 +220,7 @@ class Plane:
         relative = scale * (root / mean) ** 2
         usual = float(mean @ relative)
         down, across = prior_of(self.grid).kernels(length * math.sqrt((1 + usual) * math.log1p(usual) / usual))
-        moved, sd = self.moves(mean) / mean[:, None], np.sqrt(np.log1p(relative))
-        near = np.kron(down, across)
-        near *= sd[:, None]
-        near *= sd
-        near += moved @ moved.T
-        return np.asarray(near)
+        return LogField(np.sqrt(np.log1p(relative)), down, across, self.moves(mean) / mean[:, None])
 
     def in_blurred(self, features: FloatArray) -> FloatArray:
         """Return features of the blurred map that see nearly what these features see of the map before the blur."""
@@ -219,10 +247,10 @@ def directions(grid: Grid) -> FloatArray:
 
 
 @lru_cache(maxsize=8)
-def plain_models(plane: Plane) -> tuple[Model, ...]:
-    """Return the models of a stimulus of which nothing is known."""
+def plain_models(plane: Plane, *, many: bool = False) -> tuple[Model, ...]:
+    """Return the models of a stimulus of which nothing is known, for few numbers or for many."""
     means = [plane.blurred(floored(broad(plane.grid, 0.5, 0.5, *size), _PLAIN_FLOOR)) for size in SIZES]
-    return _all_of(means, PLAIN_KINDS, pictured=False)
+    return _all_of(means, MANY_KINDS if many else _alike(PLAIN_KINDS), pictured=False)
 
 
 @lru_cache(maxsize=8)
@@ -237,7 +265,7 @@ def pictured_models(plane: Plane, saliency: Saliency) -> tuple[Model, ...]:
         centre = broad(plane.grid, 0.5, 0.5, *size)
         mean = floored(content * (centre / centre.max()) ** power, floor)
         means.append(plane.blurred(mean) if spectral else mean)  # a predicted map is blurred already
-    return _all_of(means, PLAIN_KINDS if spectral else PICTURE_KINDS, pictured=True)
+    return _all_of(means, _alike(PLAIN_KINDS if spectral else PICTURE_KINDS), pictured=True)
 
 
 def picture_weight(saliency: Saliency | None) -> float:
@@ -247,10 +275,10 @@ def picture_weight(saliency: Saliency | None) -> float:
     return SPECTRAL_WEIGHT if saliency.source == SPECTRAL else PICTURE_WEIGHT
 
 
-def models_of(plane: Plane, saliency: Saliency | None, trust: float = 1.0) -> tuple[Model, ...]:
-    """Return all models, those of a picture last; of the usual trust in a picture a part may be left."""
-    weight = trust * picture_weight(saliency)
-    found = [_weighed(model, 1 - weight) for model in plain_models(plane)]
+def models_of(plane: Plane, saliency: Saliency | None, *, many: bool = False) -> tuple[Model, ...]:
+    """Return all models, for few numbers or for many, those of a picture last."""
+    weight = picture_weight(saliency) * (DOUBTED if many else 1.0)
+    found = [_weighed(model, 1 - weight) for model in plain_models(plane, many=many)]
     if saliency is not None:
         found += [_weighed(model, weight) for model in pictured_models(plane, saliency)]
     return tuple(found)
@@ -267,9 +295,13 @@ def plain_projection(plane: Plane) -> Projected:
     return plane.project(plain_models(plane), directions(plane.grid))
 
 
-def _all_of(means: list[FloatArray], kinds: tuple[Kind, ...], *, pictured: bool) -> tuple[Model, ...]:
-    weight = 1 / (len(means) * len(kinds))
-    return tuple(Model(mean, kind, weight, pictured) for mean in means for kind in kinds)
+def _all_of(means: list[FloatArray], kinds: tuple[tuple[Kind, float], ...], *, pictured: bool) -> tuple[Model, ...]:
+    whole = len(means) * sum(weight for _, weight in kinds)
+    return tuple(Model(mean, kind, weight / whole, pictured) for mean in means for kind, weight in kinds)
+
+
+def _alike(kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, float], ...]:
+    return tuple((kind, 1.0) for kind in kinds)
 
 
 def _weighed(model: Model, weight: float) -> Model:

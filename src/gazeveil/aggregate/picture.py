@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.aggregate.decoder import _HOT, _chance_above, hot_spots
+from gazeveil.aggregate.decoder import HOT, chance_above, hot_spots
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.measured import Center, Measured
 from gazeveil.aggregate.models import Blur, Plane, mean_of, models_of, picture_weight
@@ -156,7 +156,7 @@ def _before_the_blur(picture: Saliency, plane: Plane) -> FloatArray:
 
 def _hot(map_: FloatArray, sd: FloatArray) -> FloatArray:
     """Return how likely each cell is a hot spot."""
-    return _chance_above(_HOT / map_.size, map_.ravel(), (_DOUBT * sd.ravel()) ** 2).reshape(map_.shape)
+    return chance_above(HOT / map_.size, map_.ravel(), (_DOUBT * sd.ravel()) ** 2).reshape(map_.shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def experiment_membership(
         print_json({**told, "files": files})
         return
     print_table(
-        f"A {target} target among {people} simulated participants; {releases} releases with and without. "
+        f"{people} simulated participants, the target is {target}; {releases} releases with and without. "
         "Advantage: true less false accusations, at best",
         [
             "release",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gazeveil.errors import GazeveilError, InputError, UnknownName
 from gazeveil.gateway._page_keys import Sessions
+from gazeveil.gateway.protocols._websocket_text import may_read
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -57,6 +58,10 @@ class Guard:
         """Return a route that needs no token; host and origin are looked at all the same."""
         return self._before(answer, lambda given: True)
 
+    def local_page(self, answer: Answer) -> Answer:
+        """Return a route without a token that any page of this machine may ask, as it may an app's WebSocket."""
+        return self._before(answer, lambda given: True, pages_of_this_machine=True)
+
     def pusher(self, answer: Answer, token_of: Callable[[str], str]) -> Answer:
         """Return a route that the token of the thing named in its path opens, too; empty where that has none."""
 
@@ -78,11 +83,11 @@ class Guard:
     def _is_page(self, given: str) -> bool:
         return given.startswith("Bearer ") and self.sessions.holds(given.removeprefix("Bearer "))
 
-    def _before(self, answer: Answer, may: Callable[[str], bool]) -> Answer:
+    def _before(self, answer: Answer, may: Callable[[str], bool], *, pages_of_this_machine: bool = False) -> Answer:
         from starlette.responses import JSONResponse  # noqa: PLC0415
 
         async def ask(request: Request) -> Response:
-            if fault := self._fault(request, may):
+            if fault := self._fault(request, may, pages_of_this_machine):
                 self._refused(fault.kind, fault.value)
                 told = {"error": "refused", "message": fault.message, "hint": fault.hint}
                 return JSONResponse(told, fault.status)
@@ -97,11 +102,12 @@ class Guard:
 
         return ask
 
-    def _fault(self, request: Request, may: Callable[[str], bool]) -> _Fault | None:
+    def _fault(self, request: Request, may: Callable[[str], bool], pages_of_this_machine: bool) -> _Fault | None:
         host, origins = request.headers.get("host", "").lower(), request.headers.getlist("origin")
+        local = pages_of_this_machine and may_read(origins, ())
         if self._hosts is not None and host not in self._hosts:
             return _Fault("host", host, 403, "this host name is not the gateway's")
-        if any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
+        if not local and any(origin.lower() != f"{request.url.scheme}://{host}" for origin in origins):
             return _Fault("origin", ", ".join(origins), 403, "web pages may not steer a gateway")
         if not may(request.headers.get("authorization", "")):
             return _Fault("token", "", 401, "a token is needed", "send the header Authorization: Bearer TOKEN")

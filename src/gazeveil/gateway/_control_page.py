@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The routes of the page itself: its files, the link that opens it, and its session."""
+"""The routes of the page itself: its files, the link that opens it, and its session; and the module for other pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import resources
+from typing import TYPE_CHECKING, Final
 
 from gazeveil.gateway._control_guard import Guard, only
 from gazeveil.gateway._page_files import HEADERS, INDEX, PageFiles
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from gazeveil.gateway.control import Controlled
+
+
+MODULE: Final = "gazeveil.js"
+"""What web pages use gaze with. A page of another port of this machine may import it, so it needs leave to read it."""
 
 
 def link_to(origin: str, links: Keys) -> str:
@@ -35,12 +40,20 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
     from starlette.routing import Route  # noqa: PLC0415
 
     files, tries = PageFiles(), Tries()
+    web = PageFiles(resources.files("gazeveil.gateway").joinpath("web"))
 
     async def index(request: Request) -> Response:
         return files.answer(INDEX)
 
     async def file(request: Request) -> Response:
         return files.answer(request.path_params["file"])
+
+    async def module(request: Request) -> Response:
+        found = web.answer(MODULE)
+        found.headers["Vary"] = "Origin"
+        if origin := request.headers.get("origin"):
+            found.headers["Access-Control-Allow-Origin"] = origin
+        return found
 
     async def link(request: Request) -> Response:
         await only(request)
@@ -66,6 +79,7 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
     return [
         Route("/", guard.anybody(index)),
         Route("/page/{file}", guard.anybody(file)),
+        Route(f"/{MODULE}", guard.local_page(module)),
         Route("/v1/page/link", guard.owner(link), methods=["POST"]),
         Route("/v1/page/session", guard.anybody(session), methods=["POST"]),
     ]

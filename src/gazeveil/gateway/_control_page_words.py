@@ -37,6 +37,13 @@ PAGE_PATHS: Final[dict[str, Any]] = {
     "/page/{file}": {
         "get": {"summary": "A file of the control page", "security": [], "parameters": _FILE, "responses": _PAGE}
     },
+    "/gazeveil.js": {
+        "get": {
+            "summary": "The module for web pages; pages of this machine may import it",
+            "security": [],
+            "responses": _PAGE,
+        }
+    },
     "/v1/page/link": {
         "post": {
             "summary": "Make a link that opens the control page once, within ten minutes; the policy's token alone",

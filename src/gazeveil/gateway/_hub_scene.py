@@ -271,8 +271,6 @@ def rehearse(policy: Policy) -> None:
 
 def _change_once(follow: Follow) -> None:
     veil = follow.veil(follow.base).start(NoiseSource.seeded(0))  # thrown away: it never sees gaze
-    veil.pace(0.0)
-    veil.step(0.0, *follow.level.space.centre)
     veil.change(0.0, **follow.floor.knob)
     veil.close()
 

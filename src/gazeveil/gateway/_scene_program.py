@@ -159,7 +159,10 @@ def _take_pushes(looker: _Looker, asked: Iterator[tuple[dict[str, Any], bytes]])
         try:
             if "boxes" in told:
                 looker.boxes(told["boxes"])
-            elif not looker.frame(time.monotonic(), decode(data)):
+                continue
+            frame = decode(data)
+            looker.prepare()  # before the frame's time is taken, or the first would come late
+            if not looker.frame(time.monotonic(), frame):
                 looker.say(refused="frames come faster than they are looked at")
         except GazeveilError as error:
             looker.say(refused=error.message, hint=error.hint)

@@ -30,7 +30,7 @@ MOST_PICTURE = 4 << 20
 _MOST_TEXT, _MOST_DATA = 1 << 18, 8 << 20
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 """Pauses before a process that ended is begun again; they double."""
-_ANSWER_S = 4.0
+_ANSWER_S = 10.0
 """How long a push waits for what becomes of it."""
 _A_SECOND = 16
 """Pushes that are taken in a second."""

@@ -6,7 +6,7 @@ Kaleido compares the binarised difference with a "pre-calibrated threshold" and 
 parts (docs/decisions/0146-scene.md has the reasons and what was measured):
 
 1. *What counts as different.* A cell of a coarse raster differs if its colour moved by more than ``visible`` steps of
-   255, and by more than five times what it moves between two looks when nothing happens.
+   255, and by more than five times what noise moves it.
 2. *Nothing is a scene change that noise could be.* More cells must differ than noise alone makes differ in one of a
    million looks, and more than ``least_share`` of the frame.
 3. *How much is a change.* Two unrelated frames do not differ everywhere: both have the white of a page. So what differs
@@ -155,7 +155,7 @@ class KeyframeDetector:
             self._quiet.clear()
             self.change = None
             return self._begin(t, now)
-        self._quiet.append(float(np.median(np.abs(now - self._before))))
+        self._quiet.append(_noise_of(now - self._before))
         self._before = now
         self.change = change = self._change(self._keyframe, now)
         if change.share < self.rule.least(now[..., 0].size) or change.agreement >= self.rule.agreement:
@@ -180,6 +180,20 @@ def _raster(frame: Pixels) -> tuple[int, int]:
     columns = max(min(_COLUMNS, width // _LEAST_CELL), 1)
     rows = round(columns * height / width)
     return max(min(rows, _MOST_ROWS, height // _LEAST_CELL), 1), columns
+
+
+def _noise_of(difference: Float32Array) -> float:
+    """Return the median size of the noise in the difference of two looks.
+
+    A scene that moves or gives way changes neighbouring cells alike, noise does not. So what neighbours share is taken
+    out first, by second differences down and across: of noise they leave six times as much.
+    """
+    plain = float(np.median(np.abs(difference)))
+    if min(difference.shape[:2]) < 3:
+        return plain
+    down = difference[:-2] - 2 * difference[1:-1] + difference[2:]
+    rough = down[:, :-2] - 2 * down[:, 1:-1] + down[:, 2:]
+    return min(plain, float(np.median(np.abs(rough))) / 6)
 
 
 def _by_chance(one: Float32Array, other: Float32Array, level: float) -> float:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel
-from gazeveil.aggregate.models import DOUBTED, Model, Plane, Projected, models_of
+from gazeveil.aggregate.models import Model, Plane, Projected, models_of
 from gazeveil.aggregate.strategies._common import BOUND, check, check_size, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Strategy, Task
 from gazeveil.errors import OptionError
@@ -80,7 +80,7 @@ def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected
 
 def models_for(task: Task, plane: Plane) -> tuple[Model, ...]:
     """Return the models that many numbers are weighed by."""
-    return models_of(plane, task.saliency, DOUBTED)
+    return models_of(plane, task.saliency, many=True)
 
 
 def squares(projected: Projected) -> FloatArray:

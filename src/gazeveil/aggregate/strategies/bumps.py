@@ -113,7 +113,7 @@ def _sight(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
     _, _, turn = np.linalg.svd(bumps, full_matrices=False)
     turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])
     features = np.ascontiguousarray(plane.in_blurred(bumps @ turn.T))
-    return turn, features, plane.project(plain_models(plane), features)
+    return turn, features, plane.project(plain_models(plane, many=True), features)
 
 
 @lru_cache(maxsize=2)

@@ -17,7 +17,6 @@ from itertools import product
 
 import numpy as np
 
-from gazeveil.aggregate._lbfgs import minimise
 from gazeveil.aggregate.decoder import gamma_quantiles
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
@@ -25,6 +24,7 @@ from gazeveil.aggregate.maps import dwell, to_bounded_integers
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import Task
+from gazeveil.experiments.usefulness._lbfgs import minimise
 from gazeveil.noise import NoiseSource, add_gaussian, radial_noise
 from gazeveil.privacy.calibrate import gaussian_sigma, radial_scale
 from gazeveil.types import FloatArray

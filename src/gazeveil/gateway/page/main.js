@@ -26,7 +26,7 @@ const PLANE = { width: 16, height: 9, unit: "" };
 
 class Page {
   constructor() {
-    Object.assign(this, { status: null, tracker: null, app: null });
+    Object.assign(this, { status: null, tracker: null, app: null, changedAt: 0 });
     this.trails = new Trails();
     this.scene = new Scene();
     this.stage = new Stage({ trails: this.trails, scene: this.scene, level: () => this.levelNow });
@@ -39,10 +39,10 @@ class Page {
         if (error?.words) write(byId("stage-what"), error.words);
       },
     });
-    this.raw = new RawView(this.live, this.trails, () => this.tracker);
+    this.raw = new RawView(this.live, this.trails, () => this.tracker, () => this.stage.wipe("raw"));
     this.detail = new Detail((app) => this.changed(app));
     this.apps = new Apps({ stage: this.stage, choose: (name) => this.choose(name), pause: (name, paused) => this.pause(name, paused) });
-    this.source = new SourceChoice(() => this.tracker);
+    this.source = new SourceChoice(() => this.tracker, (kind) => this.sourceChanged(kind));
     this.toys = new Toys();
     this.pulse = new Pulse({
       ask: () => get("v1/status"),
@@ -66,13 +66,14 @@ class Page {
     this.pulse.run();
   }
 
-  told(status) {
+  told(status, begun) {
     if (this.away) {
       announce("The gateway answers again.");
       this.live.now();
     }
     this.away = false;
     connected();
+    if (begun < this.changedAt) return; // it knows nothing of the last change
     this.status = status;
     byId("open").hidden = false;
     byId("open-guide").hidden = false;
@@ -137,10 +138,21 @@ class Page {
     }
   }
 
+  /** Something was decided here: an older status must not undo it on the page. */
+  decided() {
+    this.changedAt = performance.now();
+    this.pulse.now();
+  }
+
+  sourceChanged(kind) {
+    this.status.trackers.find((one) => one.name === this.tracker).source.kind = kind;
+    this.decided();
+  }
+
   changed(app) {
     this.status.apps = this.status.apps.map((one) => (one.name === app.name ? app : one));
     this.paint();
-    this.pulse.now();
+    this.decided();
   }
 
   paint() {

@@ -8,7 +8,7 @@ const HIDDEN_BEAT_MS = 5000;
 const PAUSES_S = [1, 2, 4, 8, 15];
 
 /**
- * @param {object} on  `ask()` gets the status; `told(status)` takes it; `gone(pause_s)` is called before every pause;
+ * @param {object} on  `ask()` gets the status; `told(status, begun)` takes it, with when it was asked for; `gone(pause_s)` is called before every pause;
  *   `failed(error)` is called for any other error, and ends the pulse if it returns true.
  */
 export class Pulse {
@@ -28,9 +28,10 @@ export class Pulse {
   async run() {
     for (let misses = 0; ; ) {
       try {
+        const begun = performance.now();
         const status = await this.on.ask();
         misses = 0;
-        this.on.told(status);
+        this.on.told(status, begun);
         await this.rest(document.hidden ? HIDDEN_BEAT_MS : BEAT_MS);
       } catch (error) {
         if (!(error instanceof Gone) && this.on.failed(error)) return;

@@ -8,8 +8,9 @@ import { byId, mark, write } from "./dom.js";
 const OFF = "Off. If you show it, only this page on this computer sees it. No app gets it. The log notes that it was shown.";
 
 export class RawView {
-  constructor(live, trails, tracker) {
-    Object.assign(this, { live, trails, tracker, shown: false });
+  /** @param {Function} wipe  Takes what was drawn off the picture, which may be frozen. */
+  constructor(live, trails, tracker, wipe) {
+    Object.assign(this, { live, trails, tracker, wipe, shown: false });
     byId("raw-toggle").addEventListener("click", () => (this.shown ? this.hide() : this.show()));
     this.paint();
   }
@@ -38,6 +39,7 @@ export class RawView {
   ended() {
     this.shown = false;
     this.trails.raw.clear();
+    this.wipe();
     this.paint();
   }
 

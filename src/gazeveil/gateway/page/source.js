@@ -7,26 +7,22 @@ import { byId, make, write } from "./dom.js";
 import { PointerEye } from "./pointer_eye.js";
 import { SOURCES } from "./words.js";
 
-const SETTLED_MS = 8000; // after a choice every status knows of it
-
 export class SourceChoice {
-  /** @param {Function} tracker  Returns the name of the tracker that is shown. */
-  constructor(tracker) {
-    this.tracker = tracker;
+  /** @param {Function} tracker  Returns the name of the tracker that is shown; `decided` takes the kind that was chosen. */
+  constructor(tracker, decided) {
+    Object.assign(this, { tracker, decided, told: "" });
     this.eye = new PointerEye((words) => {
       write(byId("source-words"), words);
       announce(words);
       this.told = words;
     });
-    this.told = "";
-    this.chosen = null;
     byId("source-take-now").addEventListener("click", () => this.choose("mouse"));
     byId("source-choices").addEventListener("change", (event) => this.choose(event.target.value));
   }
 
   show(source) {
     byId("source").hidden = !source;
-    if (!source || this.isOld(source)) return;
+    if (!source || this.choosing) return;
     const box = byId("source-choices");
     const choices = source.choices.includes(source.kind) ? source.choices : [source.kind, ...source.choices];
     const key = choices.join();
@@ -44,27 +40,22 @@ export class SourceChoice {
     if (!this.told) write(byId("source-words"), (SOURCES[source.kind] ?? ["", ""])[1]);
   }
 
-  /** Whether a status was asked for before the last choice, and so knows nothing of it. */
-  isOld({ kind }) {
-    if (this.chosen === null || kind === this.chosen || performance.now() > this.until) this.chosen = null;
-    return this.chosen !== null;
-  }
-
   async choose(kind) {
     this.told = "";
-    this.chosen = kind;
-    this.until = performance.now() + SETTLED_MS;
+    this.choosing = true;
     try {
       const taken = await post(trackerPath(this.tracker(), "source"), { kind });
+      this.decided(taken.kind);
       if (taken.url) this.eye.start(taken, document.querySelectorAll(".eye-surface"));
       else this.eye.stop();
       write(byId("source-words"), (SOURCES[kind] ?? ["", ""])[1]);
       announce(`Gaze comes from: ${(SOURCES[kind] ?? [kind])[0]}.`);
     } catch (error) {
-      this.chosen = null;
       this.told = error.words ?? "The gateway did not answer.";
       write(byId("source-words"), this.told);
       announce(this.told);
+    } finally {
+      this.choosing = false;
     }
   }
 }

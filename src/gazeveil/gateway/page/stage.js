@@ -56,6 +56,12 @@ export class Stage {
     this.small.delete(app);
   }
 
+  /** Take everything off one picture. */
+  wipe(kind) {
+    const { ctx, canvas } = this.panels.find((panel) => panel.kind === kind).surface;
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+  }
+
   freeze(on) {
     this.frozen = on;
     for (const { box } of this.panels) mark(box, "data-frozen", on ? "yes" : null);

@@ -6,6 +6,8 @@ import { KEPT_S } from "./trail.js";
 import { seconds } from "./trails.js";
 
 const OVER_S = 2;
+const NEWEST = 0.2; // how much the newest two seconds count in a mean distance
+const means = new Map();
 
 function place([x, y]) {
   const across = x < 1 / 3 ? "left" : x > 2 / 3 ? "right" : "middle";
@@ -38,6 +40,13 @@ function distance(trail, raw, now, shape) {
   return n ? sum / n : null;
 }
 
+function smoothed(key, far) {
+  if (far === null) return null;
+  const before = means.get(key) ?? far;
+  means.set(key, before + NEWEST * (far - before));
+  return means.get(key);
+}
+
 function words({ rate, head }, far, plane) {
   if (!head) return "No points now.";
   const off = far === null ? "" : `, off by ${Math.round(far * plane.width)} ${plane.unit} on average`;
@@ -48,6 +57,7 @@ function words({ rate, head }, far, plane) {
 export function summarise(trails, app, plane, rawShown, filter) {
   const now = seconds();
   const shape = plane.height / plane.width;
+  if (!rawShown) means.clear();
   write(byId("raw-summary"), rawShown ? words(read(trails.raw, now), null, plane) : "Not shown.");
   for (const kind of ["veiled", "undone"]) {
     if (!app) {
@@ -59,7 +69,7 @@ export function summarise(trails, app, plane, rawShown, filter) {
       write(byId(`${kind}-summary`), kind === "veiled" ? `Hits only: ${hit.area ? `area ${hit.area}` : "no area"}.` : "Nothing to undo: no points leave.");
       continue;
     }
-    const far = rawShown ? distance(trail, trails.raw, now, shape) : null;
+    const far = rawShown ? smoothed(`${app} ${kind}`, distance(trail, trails.raw, now, shape)) : null;
     const told = words(read(trail, now), far, plane);
     write(byId(`${kind}-summary`), kind === "undone" && filter ? `${told} Filter: ${filter}.` : told);
   }

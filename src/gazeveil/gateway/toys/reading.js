@@ -13,6 +13,7 @@ const ROW = 2; // where the line that is read stands
 const LEFT = 0.05;
 const NEAR = 1; // lines off that still count as this line
 const LOST_S = 0.7;
+const START = 0.4; // a line is begun on its left
 const DONE = 0.8; // share of a line after which it counts as read
 const SMOOTH_S = 0.12;
 
@@ -42,17 +43,19 @@ measure();
 addEventListener("resize", measure);
 
 let now = 0; // the line that is read
+let begun = false;
 let reached = 0;
 let away = 0;
 let seen = null;
 let last = performance.now();
 let top = 0; // the line at the window's upper edge
 
-function goTo(line, reach = 0) {
+function goTo(line) {
   lines[now].reach.style.transform = "scaleX(0)";
   delete lines[now].node.dataset.now;
   now = (line + lines.length) % lines.length;
-  reached = reach;
+  reached = 0;
+  begun = false;
   away = 0;
   lines[now].node.dataset.now = "yes";
   top = Math.min(Math.max(0, now - ROW), lines.length - SHOWN);
@@ -82,12 +85,13 @@ function follow([x, y], passed) {
     tell();
   } else if (Math.abs(row - now) <= NEAR) {
     away = 0;
-    reached = Math.max(reached, share);
+    begun ||= share < START;
+    if (begun) reached = Math.max(reached, share);
     lines[now].reach.style.transform = `scaleX(${reached})`;
   } else if ((away += passed) > LOST_S) {
     result.lost += 1;
     result.played = true;
-    goTo(Math.min(lines.length - 1, Math.max(0, Math.round(row))), share);
+    goTo(Math.min(lines.length - 1, Math.max(0, Math.round(row))));
     tell();
   }
 }
