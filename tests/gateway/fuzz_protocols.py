@@ -43,7 +43,17 @@ MOST_GROWTH_KIB = 64 * 1024
 
 SPICES = (
     *(b"\r\n", b"\n", b"\0", b'"', b"'", b"{", b"}", b"[" * 50, b"<", b"/>", b"&", b"=", b"\\u", b"\xff", b"\xf0\x9f"),
-    *(b"NaN", b"-inf", b"1e999", b"9" * 60, b"null", b"true", b"\x81\x7f" + b"\xff" * 8, b"\xdf\xff\xff\xff\xff"),
+    *(
+        b"NaN",
+        b"-inf",
+        b"1e999",
+        b"9" * 60,
+        b"9" * 400,
+        b"null",
+        b"true",
+        b"\x81\x7f" + b"\xff" * 8,
+        b"\xdf\xff\xff\xff\xff",
+    ),
     *(b"\x91" * 50, b"\xc1", b"\x89\x00", b"\x88\x02\x03\xe8", b"GET / HTTP/1.1\r\n", b"Origin: null\r\n", b"xml"),
 )
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names, units, axes and time base of a sender, without sockets: what the policy says, and what the first samples say."""
+"""Names, units, axes and time base of a sender, without sockets: what the policy and the first samples say."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def points(found: list[RawSample]) -> set[tuple[float, float]]:
         ),
     ],
 )
-def test_a_sender_speaks_as_the_policy_says(fields: Fields, plane: Plane, made: Any, point: tuple[float, float]) -> None:
+def test_a_sender_speaks_as_the_policy_says(
+    fields: Fields, plane: Plane, made: Any, point: tuple[float, float]
+) -> None:
     sender = Sender(fields, plane)
     found = sender.send(made)
     assert 5 < len(found) < 20  # those of the first half second were looked at alone
@@ -129,6 +131,9 @@ def test_missing_gaze_is_null_on_the_way_or_not_valid() -> None:
         (NESTED, lambda s: {"at": s, "gaze": [1, {"v": 31.415}]}, "samples", "nothing else", ""),
         (NESTED, lambda s: {"at": s, "gaze": ["31.415", 2]}, "samples", "must be numbers", ""),
         (NESTED, lambda s: {"at": s, "gaze": [4000.31415, 2]}, "samples", "no further beyond an edge", ""),
+        (NESTED, lambda s: {"at": s, "gaze": [10**400, 2]}, "samples", "must be numbers", ""),
+        (NESTED, lambda s: {"at": 10**400, "gaze": [1, 2]}, "samples", "must be a time in milliseconds", ""),
+        (Fields(unit="deg"), lambda s: {"t": s, "x": -(10**400), "y": 2}, "samples", "must be numbers", ""),
         (WEBGAZER, lambda s: [{"x": 31.415, "y": 2}] * 2, "samples", "one by one", ""),
         (WEBGAZER, lambda s: {"x": 31.415, "y": 2, "eyeFeatures": {}}, "samples", "must have x and y, and nothing", ""),
     ],

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import stat
+import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from gazeveil.errors import FileFormatError, InputError, PrivacyError, UnknownNa
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
 from tests.gateway.test_gateway_serve import free_port, is_gaze, lines_of, policy_text, running
+from tests.recipes import ROOT, blocks
 
 connect = pytest.importorskip("websockets.asyncio.client").connect
 InvalidStatus = pytest.importorskip("websockets.exceptions").InvalidStatus
@@ -192,6 +194,29 @@ async def _stream(writer: asyncio.StreamWriter, sample: object) -> None:
 
 def _found_by_doctor(folder: Path) -> list[Finding]:
     return list(_policy(folder / "policy.toml"))
+
+
+def test_the_bridge_of_the_how_to_is_a_tracker(tmp_path: Path) -> None:
+    app, inlet = free_port(), free_port()
+    files = {block.title: block.code for block in blocks(ROOT / "docs" / "how-to" / "send-gaze.md") if block.title}
+    (tmp_path / "bridge.py").write_text(files["bridge.py"].replace("7385", str(inlet)))
+    text = files["headset.toml"].replace("7385", str(inlet)).replace("7382", str(app)).replace("mpmu", "lphu")
+
+    async def run() -> None:
+        async with running(tmp_path, text) as (gateway, _):
+            bridge = await asyncio.create_subprocess_exec(
+                sys.executable, "-S", "bridge.py", cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+            )
+            try:
+                assert bridge.stdout is not None
+                assert json.loads(await bridge.stdout.readline()) == {"ok": True}
+                assert len(await lines_of(app, is_gaze, 5)) == 5
+                assert gateway.meters.trackers["headset"].garbage == 0
+            finally:
+                bridge.kill()
+                await bridge.communicate()
+
+    asyncio.run(run())
 
 
 def test_a_page_that_knows_only_x_and_y_in_pixels_is_a_tracker(tmp_path: Path) -> None:

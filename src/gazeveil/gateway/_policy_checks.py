@@ -188,7 +188,9 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
         expected = f"no such name, or one of the protocols {', '.join(_NAMING)}"
         raise file.wrong((*where, "shown_as"), expected, f"the protocol {protocol.name}")
     if protocol.name == "lsl" and [_stream(one) for one in policy.apps].count(_stream(app)) > 1:
-        raise file.wrong((*where, "shown_as"), "another name for every LSL stream", f"{app.shown_as or app.name!r} twice")
+        raise file.wrong(
+            (*where, "shown_as"), "another name for every LSL stream", f"{app.shown_as or app.name!r} twice"
+        )
     if app.output == "fixations" and not tracker.geometry.knows_degrees:
         raise file.wrong(
             (*where, "output"),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from gazeveil.gateway.fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNITS, Fields
@@ -51,7 +52,7 @@ def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
     )
     inner.done()
     names = sorted(fields.names)
-    for one, other in zip(names, names[1:], strict=False):
+    for one, other in pairwise(names):
         if other == one or other.startswith(f"{one}."):
             raise table.wrong("fields", "a field of its own for each", f"{one!r} and {other!r}")
     return fields

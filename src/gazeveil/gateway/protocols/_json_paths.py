@@ -45,7 +45,6 @@ def tree_of(paths: list[Path]) -> Tree:
 def has_others(told: Any, tree: Tree) -> bool:
     """Tell whether an object or a list holds anything that the tree does not name."""
     pairs = told.items() if type(told) is dict else ((str(i), value) for i, value in enumerate(told))
-    for key, value in pairs:
-        if key not in tree or (type(value) in (dict, list) and has_others(value, tree[key])):
-            return True
-    return False
+    return any(
+        key not in tree or (type(value) in (dict, list) and has_others(value, tree[key])) for key, value in pairs
+    )

@@ -16,7 +16,7 @@ from gazeveil.gateway.fields import ARRIVAL, DROP, TIMES, UNITS, Fields
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocols._json_gaze import converters
 from gazeveil.gateway.protocols._json_paths import ABSENT, at, has_others, path_of, tree_of
-from gazeveil.gateway.protocols._numbers import MOST_SECONDS
+from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.protocols._push_refusals import PushRefused
 from gazeveil.gateway.sample import RawSample
 
@@ -90,13 +90,14 @@ class Reader:
             raise PushRefused("samples", f"{self._fields.valid} must be true or false", self._expected)
         if (x is None and y is None) or valid is False:
             return Seen(RawSample(moment, math.nan, math.nan))
-        if not (_is_number(x) and _is_number(y)):
-            raise PushRefused("samples", f"{self._both} must be numbers", self._expected)
-        point = self._convert(float(x), self._height - float(y) if self._fields.up else float(y))
+        across, up_or_down = coordinate(x), coordinate(y)  # NaN for what is no number or out of all proportion
+        if math.isnan(across) or math.isnan(up_or_down):
+            raise PushRefused("samples", f"{self._both} must be numbers, {self._bounds()}", self._expected)
+        point = self._convert(across, self._height - up_or_down if self._fields.up else up_or_down)
         share = self._plane.to_fraction(*point)
         if not all(-FURTHEST <= one <= 1.0 + FURTHEST for one in share):
-            raise self._too_far(float(x), float(y), first=first)
-        on_plane, tiny = _is_between_0_and_1(*share), _is_between_0_and_1(x, y)
+            raise self._too_far(across, up_or_down, first=first)
+        on_plane, tiny = _is_between_0_and_1(*share), _is_between_0_and_1(across, up_or_down)
         return Seen(RawSample(moment, *point), missing=False, on_plane=on_plane, tiny=tiny)
 
     @property
@@ -105,12 +106,13 @@ class Reader:
 
     def _moment(self, t: Any) -> float:
         second = self._fields.second
-        if not _is_number(t) or not -MOST_SECONDS * second <= t <= MOST_SECONDS * second:
+        moment = seconds(t, second)
+        if moment is None:
             unit = TIMES[self._fields.time][0]
             raise PushRefused(
                 "samples", f"{self._fields.t} must be a time in {unit}", f'or write time = "arrival" {IN_POLICY}'
             )
-        return float(t / second)
+        return moment
 
     def _wrong(self) -> PushRefused:
         *most, last = self._fields.names
@@ -164,7 +166,3 @@ def _expected(fields: Fields) -> str:
 
 def _is_between_0_and_1(x: float, y: float) -> bool:
     return 0.0 <= x <= 1.0 and 0.0 <= y <= 1.0
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is float or type(value) is int  # true and false are none

@@ -93,7 +93,8 @@ class PupilSource:
 class PupilSink:
     """Pupil Capture, as far as an app may see it.
 
-    The whole plane is also a surface that bears the app's name, or its ``shown_as``, for clients that follow gaze on surfaces.
+    The whole plane is also a surface that bears the name of the app's stream, for clients that follow gaze on
+    surfaces.
 
     Attributes:
         ended: Whether the sockets are to be closed once everything is sent.
