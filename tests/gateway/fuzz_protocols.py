@@ -22,12 +22,14 @@ from pathlib import Path
 
 from gazeveil.cli.policy import EXAMPLE
 from gazeveil.errors import FileFormatError, WireError
+from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, Shown
 from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
 from gazeveil.gateway.protocols._pushing import Conversation
 from gazeveil.gateway.protocols._websocket_text import _mute, _websockets
 from gazeveil.gateway.protocols.gazepointer import GazePointerSource
+from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.protocols.lsl import Channel
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
@@ -74,6 +76,10 @@ def parsers() -> Iterator[Parser]:
         else:
             yield Parser(f"{protocol.name} source", _lsl_source(protocol), [b"\x3f\xd0" + bytes(6)] * 2)
     yield Parser("push texts", _push_texts, [text.encode() for text in _SAID])
+    for kind, fields in _MAPPED.items():
+        yield Parser(f"push texts, {kind}", _push_texts_with(fields), [text.encode() for text in _SAID_MAPPED[1:]])
+    yield Parser("jsonlines source, declared fields", _declared, [text.encode() + b"\n" for text in _SAID_MAPPED[1:]])
+    yield Parser("policy fields", _policy, [_POLICY_FIELDS.encode()], share=100)
     over_web = replace(PROTOCOLS["gazepointer"], source=lambda plane: GazePointerSource(plane, "websocket"))
     yield Parser("gazepointer source over WebSocket", _tcp_source(over_web), [_shown(over_web)])
     yield Parser("gazepointer sink over WebSocket", _tcp_sink(over_web), _heard(over_web))
@@ -111,9 +117,40 @@ def _listener(protocol: Protocol, said: int) -> Callable[[], Callable[[bytes], o
 
 def _push_texts() -> Callable[[bytes], object]:
     """What a sender says, without the frames, whose masks would hide what is spoilt."""
-    talk, now = Conversation(SCREEN, Gate("right")), iter(range(1 << 30))
-    talk.heard(_SAID[0], 0.0)
-    return lambda data: talk.heard(data.decode("utf-8", "surrogateescape"), next(now) / 10)
+    return _push_texts_with(Fields())()
+
+
+_MAPPED = {
+    "refusing others": Fields(x="gaze.0", y="gaze.1", t="head.at", valid="ok", unit="px", up=True, time="ms"),
+    "dropping others": Fields(x="gaze.0", y="gaze.1", t="", unit="deg", up=True, time="arrival", others="drop"),
+}
+_SAID_MAPPED = [
+    _SAID[0],
+    *(f'{{"gaze": [{n * 7}.5, 12], "head": {{"at": {n * 100}}}, "ok": true}}' for n in range(4)),
+    '{"gaze": null, "head": {"at": 500}, "ok": false}',
+    '[{"gaze": [1, 2], "head": {"at": 600}, "ok": true}, {"gaze": [3, 4, 5], "head": {"at": 600}, "ok": true}]',
+]
+_POLICY_FIELDS = EXAMPLE.replace('protocol = "simulate"', 'protocol = "pushlines"').replace(
+    "\n[[app]]",
+    '\n[tracker.fields]\nx = "gaze.0"\ny = "gaze.1"\nt = "head.at"\nvalid = "ok"\nunit = "px"\ny_grows = "up"\n'
+    'time = "ms"\nothers = "drop"\n\n[[app]]',
+    1,
+)
+
+
+def _push_texts_with(fields: Fields) -> Callable[[], Callable[[bytes], object]]:
+    def make() -> Callable[[bytes], object]:
+        talk, now = Conversation(SCREEN, Gate("right"), fields), iter(range(1 << 30))
+        talk.heard(_SAID[0], 0.0)
+        return lambda data: talk.heard(data.decode("utf-8", "surrogateescape"), next(now) / 10)
+
+    return make
+
+
+def _declared() -> Callable[[bytes], object]:
+    source = JsonLinesSource(SCREEN, _MAPPED["refusing others"])
+    source.connected(0.0)
+    return lambda data: source.received(data, 1.0)
 
 
 def _tcp_source(protocol: Protocol) -> Callable[[], Callable[[bytes], object]]:

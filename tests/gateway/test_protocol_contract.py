@@ -135,7 +135,7 @@ def shown_fields(protocol: Protocol, output: Output) -> set[str]:
 
 
 def test_the_protocols_that_are_promised_are_there() -> None:
-    promised = {"opengaze", "pupil", "lsl", "eyetribe", "gazepointer", "websocket", "jsonlines", "push"}
+    promised = {"opengaze", "pupil", "lsl", "eyetribe", "gazepointer", "websocket", "jsonlines", "push", "pushlines"}
     assert promised <= set(PROTOCOLS.names())
     assert {protocol.name for protocol in (*TWO_SIDED, *LISTENERS)} == set(PROTOCOLS.names())
 
@@ -261,7 +261,11 @@ def _over_websocket(texts: Sequence[str]) -> list[bytes]:
     return said
 
 
-SENT: dict[str, Callable[[Sequence[str]], list[bytes]]] = {"push": _over_websocket}
+def _in_lines(texts: Sequence[str]) -> list[bytes]:
+    return [b"", *(f"{text}\n".encode() for text in texts)]
+
+
+SENT: dict[str, Callable[[Sequence[str]], list[bytes]]] = {"push": _over_websocket, "pushlines": _in_lines}
 """For every protocol in which gaze is sent to the gateway: what a sender sends to say some texts."""
 
 _TOKEN = '{"token": "right"}'
@@ -351,4 +355,4 @@ def test_without_the_extra_every_protocol_is_known_and_says_what_it_needs() -> N
     found = dict(line.split(" ", 1) for line in said.stdout.splitlines())
     assert set(found) == set(PROTOCOLS.names())
     assert set(found.values()) == {"works", "needs live"}
-    assert found["jsonlines"] == found["opengaze"] == "works"
+    assert found["jsonlines"] == found["opengaze"] == found["pushlines"] == "works"

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gazeveil.cli.doctor import Finding, _policy
 from gazeveil.errors import FileFormatError, InputError, PrivacyError, UnknownName
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
@@ -116,6 +117,102 @@ def test_only_who_has_the_token_sends_and_apps_get_it_veiled(tmp_path: Path) -> 
         assert "0.123456" not in told + text.decode()
         assert "pupil" not in told
         assert token not in told
+
+    asyncio.run(run())
+
+
+FIELDS = 'x = "gaze.0"\ny = "gaze.1"\nunit = "px"\ny_grows = "up"\ntime = "arrival"\n'
+
+
+def with_fields(text: str, fields: str = FIELDS) -> str:
+    return text.replace("\n[[app]]", f"\n[tracker.fields]\n{fields}[[app]]")
+
+
+def test_lines_over_tcp_are_a_tracker_too_and_what_does_not_fit_is_told_everywhere(tmp_path: Path) -> None:
+    app, inlet = free_port(), free_port()
+    text = with_fields(pushed_text(app, inlet, protocol="pushlines"))
+
+    async def run() -> None:
+        async with running(tmp_path, text) as (gateway, log):
+            token = (tmp_path / "desk.token").read_text().strip()
+            meter = gateway.meters.trackers["desk"]
+            reader, writer = await asyncio.open_connection("127.0.0.1", inlet)
+            writer.write(b"POST / HTTP/1.1\r\n" + json.dumps({"token": token}).encode() + b"\n")
+            assert json.loads(await reader.readline())["error"] == "token"
+            assert await reader.read() == b""
+            writer.close()
+            assert meter.refused_tokens == 1
+
+            reader, writer = await _entered(inlet, token)
+            task = asyncio.create_task(_stream(writer, {"gaze": [0.123456, 0.5]}))
+            told = json.loads(await reader.readline())
+            assert told["error"] == "unit"
+            assert "look like shares" in told["message"]
+            task.cancel()
+            writer.close()
+            await until(lambda: "look like shares" in gateway.status()["trackers"][0]["why"])
+            assert (meter.garbage, meter.samples) == (1, 0)
+            (finding,) = [one for one in await asyncio.to_thread(_found_by_doctor, tmp_path) if "runs" in one.what]
+            assert "look like shares" in finding.advice
+            assert "from the bottom left corner" in finding.advice
+
+            reader, writer = await _entered(inlet, token)
+            task = asyncio.create_task(_stream(writer, {"gaze": [960.123456, 540]}))
+            other_reader, other = await asyncio.open_connection("127.0.0.1", inlet)
+            other.write(json.dumps({"token": token}).encode() + b"\n")
+            assert json.loads(await other_reader.readline())["message"] == "another sender is connected"
+            other.close()
+            gaze = await lines_of(app, is_gaze, 40)
+            assert len({one["x"] for one in gaze}) > 3
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        assert json.loads((await reader.read()).splitlines()[-1])["error"] == "closed"
+        writer.close()
+        logged = log.getvalue()
+        assert "look like shares" in logged
+        assert 'write unit = \\"norm\\"' in logged
+        assert "123456" not in logged
+        assert token not in logged
+
+    asyncio.run(run())
+
+
+async def _entered(port: int, token: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(json.dumps({"token": token}).encode() + b"\n")
+    assert json.loads(await reader.readline()) == {"ok": True}
+    return reader, writer
+
+
+async def _stream(writer: asyncio.StreamWriter, sample: object) -> None:
+    while True:
+        writer.write(json.dumps(sample).encode() + b"\n")
+        await asyncio.sleep(0.01)
+
+
+def _found_by_doctor(folder: Path) -> list[Finding]:
+    return list(_policy(folder / "policy.toml"))
+
+
+def test_a_page_that_knows_only_x_and_y_in_pixels_is_a_tracker(tmp_path: Path) -> None:
+    app, inlet = free_port(), free_port()
+    text = with_fields(pushed_text(app, inlet), 'unit = "px"\ntime = "arrival"\n')
+
+    async def run() -> None:
+        async with running(tmp_path, text):
+            sender = await admitted(f"ws://127.0.0.1:{inlet}", (tmp_path / "desk.token").read_text().strip())
+
+            async def send() -> None:
+                while True:
+                    await sender.send(json.dumps({"x": 960.5, "y": 540.25}))
+                    await asyncio.sleep(0.02)
+
+            task = asyncio.create_task(send())
+            gaze = await lines_of(app, is_gaze, 20)
+            assert abs(sum(one["x"] for one in gaze) / 20 - 0.5) < 0.3
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await sender.close()
 
     asyncio.run(run())
 

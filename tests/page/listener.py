@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+PATIENCE_S = 60.0
+
 
 class Listener:
     """Connects as an app, again and again if it must, and keeps what it hears."""
 
     def __init__(self, port: int) -> None:
         self.heard: list[str] = []
+        self._more = threading.Condition()
         self._port, self._over = port, threading.Event()
         self._thread = threading.Thread(target=self._listen)
         self._thread.start()
@@ -30,7 +33,16 @@ class Listener:
             with contextlib.suppress(OSError, ConnectionClosed), connect(f"ws://127.0.0.1:{self._port}") as socket:
                 while not self._over.is_set():
                     with contextlib.suppress(TimeoutError):
-                        self.heard.append(str(socket.recv(timeout=0.2)))
+                        text = str(socket.recv(timeout=0.2))
+                        with self._more:
+                            self.heard.append(text)
+                            self._more.notify_all()
+
+    def hear(self, n: int) -> None:
+        """Wait until so many more messages came."""
+        with self._more:
+            enough = len(self.heard) + n
+            assert self._more.wait_for(lambda: len(self.heard) >= enough, PATIENCE_S), self.heard[-3:]
 
     def close(self) -> None:
         """Hang up."""

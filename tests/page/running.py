@@ -28,6 +28,7 @@ version = 1
 ledger = "ledger.sqlite"
 control = "127.0.0.1:{control}"
 toys = "127.0.0.1:{toys}"
+lease_s = 2
 
 [[tracker]]
 name = "desk"
@@ -165,6 +166,14 @@ class Running:
     def link(self) -> str:
         """Return a link that opens the page once."""
         return str(self.ask("v1/page/link", {})["url"])
+
+    def veiled(self, points: int) -> None:
+        """Wait until so many more points have left all veils."""
+        most = sum(one["points"] for one in self.ask("v1/status")["groups"]) + points
+        until = time.monotonic() + 60
+        while sum(one["points"] for one in self.ask("v1/status")["groups"]) < most:
+            assert time.monotonic() < until
+            time.sleep(PAUSE_S)
 
     def app(self, name: str) -> dict[str, Any]:
         """Return what the status says of an app."""

@@ -89,7 +89,7 @@ def main() -> int:
                             page.click("#guide-next")
                         page.wait_for_timeout(300)
                         page.screenshot(path=IMAGES / "control-page-guide.png")
-                print(f"wrote {name}.png")
+                print(f"wrote {name}.png", flush=True)
     return 0
 
 

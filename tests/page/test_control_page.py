@@ -70,9 +70,8 @@ def test_a_stricter_level_changes_the_stream_and_statement_gauge_and_budget_foll
     says(page, "0.5 seconds", within="#guarantee-words")
     until(page, "() => document.querySelector('#rows .left').innerText.includes(' of ')")
     before, spent = identified(page), left(page, "targets")
-    heard = len(app.heard)
-    page.wait_for_timeout(2500)
-    fast = app.steps(min(120, len(app.heard) - heard))
+    app.hear(150)
+    fast = app.steps(120)
     assert fast.mean() > 0.002
     page.check("#level-presets input[value=hplu]", force=True)
     says(page, "Holds now", within="#level-when")
@@ -80,10 +79,11 @@ def test_a_stricter_level_changes_the_stream_and_statement_gauge_and_budget_foll
     says(page, "2 seconds", within="#guarantee-words")
     assert identified(page) < before
     assert gateway.app("targets")["level"]["preset"] == "hplu"
-    page.wait_for_timeout(2500)
+    app.hear(150)
     slow = app.steps(60)
     assert np.isfinite(slow).all()
     assert slow.mean() < fast.mean() / 3
+    page.locator("#rows .left").first.filter(has_not_text=f"{spent:,.0f} of").wait_for(timeout=PATIENCE_MS)
     assert left(page, "targets") < spent
     page.check("#level-presets input[value=lphu]", force=True)
     says(page, "holds from", within="#level-when")
@@ -212,7 +212,7 @@ def test_a_rule_gives_an_app_fixations_only(opened: Open, gateway: Running, app:
     says(page, "fixations only", within="#rows tr:has(button:text-is('targets'))")
     assert gateway.app("targets")["output"] == "fixations"
     heard = len(app.heard)
-    page.wait_for_timeout(2500)
+    gateway.veiled(150)
     assert not [one for one in app.messages[heard + 5 :] if one.get("valid")]
     page.select_option("#rule", "samples")
     says(page, "every point", within="#rows tr:has(button:text-is('targets'))")

@@ -38,7 +38,6 @@ def violations(page: Any, within: str | None = None) -> list[str]:
 @pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_no_violation(browser: Any, gateway: Running, look: str) -> None:
     with opened_page(browser, gateway.link(), **LOOKS[look]) as (page, _):
-        page.wait_for_timeout(500)
         assert violations(page) == []
         page.click("#source-choices label:has-text('Mouse')")
         page.wait_for_selector(".eye")
@@ -116,7 +115,9 @@ def test_live_regions_do_not_chatter_and_pictures_have_words(opened: Open) -> No
         "for (const node of document.querySelectorAll(loud)) new MutationObserver(() => window.said++)"
         ".observe(node, { childList: true, characterData: true, subtree: true }); }"
     )
-    page.wait_for_timeout(3000)
+    for _ in range(3):
+        with page.expect_response("**/v1/status"):
+            pass
     assert page.evaluate("window.said") <= 1
     for canvas in page.query_selector_all(".panel canvas"):
         assert canvas.get_attribute("aria-label")

@@ -314,5 +314,28 @@ class Push(Tracker):
             await asyncio.sleep(0.05)
 
 
+class PushLines(Push):
+    """The same over TCP, a line a message."""
+
+    protocol = "pushlines"
+
+    def _say(self, text: str) -> None:
+        if self._socket is not None:
+            self._socket.write(text.encode() + b"\n")
+
+    async def _connect(self) -> None:
+        while True:
+            with contextlib.suppress(OSError):
+                token = self.token_file.read_text().strip() if self.token_file else ""
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                writer.write(json.dumps({"token": token}).encode() + b"\n")
+                await reader.readline()
+                self._socket = writer
+                await reader.read()
+                writer.close()
+            self._socket = None
+            await asyncio.sleep(0.05)
+
+
 def _pixels(point: tuple[float, float]) -> dict[str, float]:
     return {"x": point[0] * WIDTH, "y": point[1] * HEIGHT}

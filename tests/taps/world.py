@@ -33,7 +33,7 @@ NEEDS = {
     "gazepointer": ("websockets",),
     "push": ("websockets",),
 }
-SENDERS = ("push",)
+SENDERS = ("push", "pushlines")
 """Trackers that connect to the gateway; no app speaks these."""
 COUNT_UPWARDS = {"pupil", "lsl"}
 SEARCH_EVERY_S = 0.25
@@ -243,7 +243,7 @@ def _tracker_class(name: str) -> type[tcp.Tracker]:
         from tests.taps.message_trackers import Lsl, Pupil
 
         return Pupil if name == "pupil" else Lsl
-    kinds = (tcp.OpenGaze, tcp.EyeTribe, tcp.GazePointer, tcp.JsonLines, tcp.WebSocket, tcp.Push)
+    kinds = (tcp.OpenGaze, tcp.EyeTribe, tcp.GazePointer, tcp.JsonLines, tcp.WebSocket, tcp.Push, tcp.PushLines)
     return next(kind for kind in kinds if kind.protocol == name)
 
 

@@ -8,17 +8,19 @@ import importlib.util
 import os
 import socket
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gazeveil.cli._control import ask
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import GazeveilError, OptionError
 from gazeveil.gateway.bypass import ways_round
-from gazeveil.gateway.policy import Address, Policy, read_policy
+from gazeveil.gateway.fields import Fields
+from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 
 app = command_app()
@@ -112,7 +114,7 @@ def _policy(path: Path) -> Iterator[Finding]:
     for tracker in policy.trackers:
         for setting in (tracker, *tracker.sources):
             if setting.inlet is not None:
-                yield _door(f"tracker {tracker.name}", setting.inlet.listen)
+                yield _inlet(path, setting, setting.inlet)
     if policy.control is not None:
         yield _door("control API", policy.control)
     yield from _ways(policy, None)
@@ -120,6 +122,21 @@ def _policy(path: Path) -> Iterator[Finding]:
         if tracker.file is not None and not tracker.file.exists():
             yield Finding(f"recording {tracker.file}", "wrong", "there is no such file")
     yield from _ledger(policy)
+
+
+def _inlet(path: Path, tracker: TrackerSetting, inlet: Inlet) -> Finding:
+    """Say what a sender must send; where the gateway runs, also why it gets nothing."""
+    words = "; ".join((tracker.fields or Fields()).in_words())
+    finding = _door(f"tracker {tracker.name}", inlet.listen)
+    if finding.state == "ok":
+        return replace(finding, advice=f"a sender shows the token in {inlet.token_file}, then: {words}")
+    try:
+        told = ask(path, "GET", "/v1/status")["trackers"]
+        why = next(str(one["why"]) for one in told if one["name"] == tracker.name)
+    except (GazeveilError, LookupError, StopIteration):
+        return finding
+    what = f"tracker {tracker.name} on {inlet.listen}, where the gateway runs"
+    return Finding(what, "missing" if why else "ok", f"{why}. What it expects: {words}" if why else "")
 
 
 def _door(what: str, address: Address) -> Finding:

@@ -13,6 +13,7 @@ from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
+from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.identification import table
@@ -30,7 +31,7 @@ token_file = "control.token"
 
 [[tracker]]
 name = "desk"
-protocol = "simulate"       # for a real one: opengaze, eyetribe, pupil, lsl, gazepointer, websocket, jsonlines, push
+protocol = "simulate"       # or opengaze, eyetribe, pupil, lsl, gazepointer, websocket, jsonlines, push, pushlines
 person = "anna"
 screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
 
@@ -112,6 +113,8 @@ def in_words(policy: Policy) -> list[str]:
         lines.append(f"tracker {tracker.name}: {tracker.protocol}{where}, {tracker.person} sits before it")
         if tracker.protocol == "lsl" and tracker.session == policy.lsl_session:
             lines.append("  apps that look for any stream of gaze may pick its raw one: give it a session of its own")
+        if tracker.inlet is not None or tracker.fields is not None:
+            lines += [f"  {line}" for line in (tracker.fields or Fields()).in_words()]
         if tracker.sources:
             lines.append(f"  its source may be chosen live: {', '.join(tracker.kinds)}; a restart returns to the first")
     for one in policy.apps:

@@ -27,6 +27,8 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.toml_lines import Where
 from gazeveil.toml_table import File
 
+_NAMING = ("lsl", "pupil")
+"""Protocols in which streams or surfaces have names."""
 _ALL_HOSTS = ("0.0.0.0", "::")  # noqa: S104  (compared with, not bound)
 
 
@@ -182,6 +184,11 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
         )
     if app.tls is not None and protocol.name != "websocket":
         raise file.wrong((*where, "tls"), "no encryption, or the protocol websocket", f"the protocol {protocol.name}")
+    if app.shown_as and protocol.name not in _NAMING:
+        expected = f"no such name, or one of the protocols {', '.join(_NAMING)}"
+        raise file.wrong((*where, "shown_as"), expected, f"the protocol {protocol.name}")
+    if protocol.name == "lsl" and [_stream(one) for one in policy.apps].count(_stream(app)) > 1:
+        raise file.wrong((*where, "shown_as"), "another name for every LSL stream", f"{app.shown_as or app.name!r} twice")
     if app.output == "fixations" and not tracker.geometry.knows_degrees:
         raise file.wrong(
             (*where, "output"),
@@ -202,6 +209,10 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
         _check_preset(name, app, tracker, file, where)
     levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
     check_follow(app, tracker, levels, file, where)
+
+
+def _stream(app: AppSetting) -> str:
+    return (app.shown_as or app.name) if app.protocol == "lsl" else ""
 
 
 def _check_preset(name: str, app: AppSetting, tracker: TrackerSetting, file: File, where: Where) -> None:

@@ -248,6 +248,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         radius_at_most=_radius(table, "radius_at_most", tracker),
         window_at_most=table.fraction("window_at_most", None),
         toy=table.choice("toy", tuple(TOYS), ""),
+        shown_as=table.name("shown_as", "the name of a stream or surface") if "shown_as" in table else "",
     )
     table.done()
     return setting

@@ -270,7 +270,7 @@ class LslOutlet(_Outlet):
         if not alone:
             self.log("stream open to the network", app=self.shown.name, why="liblsl listens on every address here")
         self._uid = str(self._outlet.get_info().uid())
-        lsl_search.OWN[self._uid] = self.shown.name
+        lsl_search.OWN[self._uid] = self.shown.stream
         self._was_watched = False
 
     @property
@@ -330,7 +330,7 @@ class LslLink:
                     why = await asyncio.to_thread(self._listen, loop)
                 except GazeveilError as error:
                     self.meter.garbage += 1
-                    why = error.message
+                    why = f"{error.message} ({error.hint})" if error.hint else error.message
                 self.meter.connected = False
                 self.lost(why)
                 await asyncio.sleep(LONGEST_PAUSE / 2)

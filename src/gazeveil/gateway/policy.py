@@ -236,6 +236,7 @@ class AppSetting:
         radius_at_most: The largest radius that the scene may ask for; None for any.
         window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
         toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
+        shown_as: What its LSL stream or Pupil surface is called; empty for its name.
     """
 
     name: str
@@ -258,6 +259,7 @@ class AppSetting:
     radius_at_most: Fraction | None = None
     window_at_most: Fraction | None = None
     toy: str = ""
+    shown_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,10 @@ class Shown:
         rate_hz: How many samples a second the app gets at most.
         output: Samples, or only fixations, or only the names of areas.
         areas: Names of areas, where only these are told.
-        name: The app's name in the policy, for protocols that name streams.
+        name: The app's name in the policy.
         promise: The promise in words, for protocols that can tell it.
         origins: Web pages that may read this app's stream, besides those of this machine; for WebSocket.
+        shown_as: What its stream or surface is called, where that is not the app's name.
     """
 
     plane: Plane
@@ -47,6 +48,12 @@ class Shown:
     name: str = "gazeveil"
     promise: str = ""
     origins: tuple[str, ...] = ()
+    shown_as: str = ""
+
+    @property
+    def stream(self) -> str:
+        """What its stream or surface is called, in protocols that name them."""
+        return self.shown_as or self.name
 
 
 class Source(ABC):

@@ -279,8 +279,9 @@ class Gateway:
         output = self.hub.output_of(app.name)
         areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
-            tracker.plane, app.rate_hz, output, areas, app.name, promise=promises[app.name], origins=app.origins
-        )
+            tracker.plane, app.rate_hz, output, areas, app.name,
+            promise=promises[app.name], origins=app.origins, shown_as=app.shown_as,
+        )  # fmt: skip
 
     # Time
 

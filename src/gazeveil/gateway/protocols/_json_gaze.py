@@ -8,6 +8,7 @@ A sample is ``{"t":…,"x":…,"y":…,"unit":"norm","valid":true}``; every othe
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Callable
@@ -200,6 +201,7 @@ _SAMPLES: Final = ("sample", "gaze")
 _TRUE: Final = (True, "true")  # 1 is equal to True
 
 
+@functools.lru_cache(maxsize=64)  # a connection is made in microseconds then, and there are few planes
 def converters(plane: Plane) -> dict[str, tuple[Callable[[float, float], Point], float]]:
     """Return, for each unit that the plane can be measured in, how points get there and where y up starts."""
     geometry = plane.geometry

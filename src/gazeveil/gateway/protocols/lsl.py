@@ -14,10 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from gazeveil.errors import MissingExtra, PrivacyError, WireError
+from gazeveil.errors import GeometryError, MissingExtra, PrivacyError, WireError
+from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.plane import Plane, Point
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
 from gazeveil.gateway.protocols._carries import CARRIES
+from gazeveil.gateway.protocols._json_gaze import converters
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.protocols._tracker_clock import TrackerClock
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
@@ -103,6 +105,8 @@ class LslSource:
     query: Final = "type='Gaze'"
 
     def __init__(self, plane: Plane, fields: Fields | None = None) -> None:
+        if fields is not None and fields.unit not in converters(plane):
+            raise GeometryError(f"{plane.geometry} cannot hold gaze in {fields.unit!r}")
         self.plane, self._fields = plane, fields
         self._read: _Reader | None = None
         self._confidence: int | None = None
@@ -154,6 +158,16 @@ class LslSource:
             i, j = names[across], names[down]
             return lambda values: convert(coordinate(values[i]), coordinate(values[j]))
 
+        if self._fields is not None:
+            convert, height = converters(plane)[self._fields.unit]
+            turned = (lambda x, y: convert(x, height - y)) if self._fields.up else convert
+            declared = pair(at, self._fields.x.lower(), self._fields.y.lower(), turned)
+            if declared is None:
+                raise WireError(
+                    "the stream has no channels with the labels that the policy names",
+                    hint=f"expected {self._fields.x} and {self._fields.y}",
+                )
+            return declared
         choices = [pair(at, "norm_pos_x", "norm_pos_y", lambda x, y: plane.from_fraction(x, 1.0 - y))]
         choices += [pair(kinds, f"screenx {unit}", f"screeny {unit}", plane.from_fraction) for unit in _FRACTIONS]
         choices += [pair(kinds, f"screenx {unit}", f"screeny {unit}", plane.from_pixels) for unit in _PIXELS]
@@ -164,7 +178,8 @@ class LslSource:
                 return choice
         raise WireError(
             "the stream has no channels that say where both eyes look in this plane",
-            hint="norm_pos_x and _y, ScreenX and ScreenY, or for a headset DirectionX, DirectionY and DirectionZ",
+            hint="norm_pos_x and _y, ScreenX and ScreenY, or for a headset DirectionX, DirectionY and DirectionZ; "
+            'for others [tracker.fields] of the policy, such as x = "x", y = "y" and unit = "px"',
         )
 
     def _direction(self, kinds: dict[str, int]) -> _Reader | None:
@@ -255,8 +270,8 @@ def _describe(shown: Shown) -> Description:
     # Inlets find a stream again by its source id. It names the app and nothing else: no device, no person.
     source_id = f"gazeveil:{shown.name}"
     if shown.output == "hits":
-        return Description(shown.name, "Markers", source_id, "string", channels)
-    return Description(shown.name, "Gaze", source_id, "double64", channels)
+        return Description(shown.stream, "Markers", source_id, "string", channels)
+    return Description(shown.stream, "Gaze", source_id, "double64", channels)
 
 
 def _degrees(right: float, down: float, ahead: float) -> Point:
@@ -304,5 +319,6 @@ PROTOCOLS.register("lsl")(
         source=LslSource,
         sink=LslSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
+        fields=True,
     )
 )

@@ -93,7 +93,7 @@ class PupilSource:
 class PupilSink:
     """Pupil Capture, as far as an app may see it.
 
-    The whole plane is also a surface that bears the app's name, for clients that follow gaze on surfaces.
+    The whole plane is also a surface that bears the app's name, or its ``shown_as``, for clients that follow gaze on surfaces.
 
     Attributes:
         ended: Whether the sockets are to be closed once everything is sent.
@@ -107,8 +107,8 @@ class PupilSink:
         shown.plane.to_fraction(0.0, 0.0)  # a plane without fractions is refused now, not at the first sample
         self._gaze = _form(_gaze_datum())
         self._gaze_topic = GAZE_TOPIC.encode()
-        self._surface = _form(_surface_datum(shown.name, 1))
-        self._surface_topic = f"surfaces.{shown.name}".encode()
+        self._surface = _form(_surface_datum(shown.stream, 1))
+        self._surface_topic = f"surfaces.{shown.stream}".encode()
         self._clock = TrackerClock()
         self._shift = 0.0  # from the tracker's time to what the app calls time
         self._app_time_set: float | None = None  # the app's time minus the machine's, set before there was gaze
@@ -309,7 +309,7 @@ LEAVES: Final = {
     "base_data": "Always empty; clients look for it.",
     "duration": "Of a fixation found in veiled points.",
     "id": "Counts fixations found in veiled points.",
-    "name": "The app's own name, or that of the area a veiled point is in.",
+    "name": "The app's own name, or what the policy says in its place, or that of the area a veiled point is in.",
     "gaze_on_surfaces": "Holds the veiled point.",
     "fixations_on_surfaces": "Always empty; clients look for it.",
     "on_surf": "Made up: always true.",

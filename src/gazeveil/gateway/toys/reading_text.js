@@ -16,8 +16,8 @@ So a game that wants to know where to aim
 may learn who is playing, too.
 This app does not get your gaze.
 It gets your gaze behind a veil:
-every point is moved a little,
-and nobody can tell how far.
+points are moved at random,
+further at a stricter level.
 The stricter the level, the harder it is
 for this text to find your line.
 Read on, and count the lines it loses.
