@@ -31,6 +31,8 @@ SCREEN: dict[str, Any] = {"kind": "screen", "width": 1920, "height": 1080, "pixe
 WIDE = {"kind": "screen", "width": 2.0**24, "height": 2.0**24}
 CLOCK: dict[str, Any] = {"mechanism": "clock", "space": SCREEN, "epsilon": "1.5", "window": "1.5", "radius": "60px"}
 TOLERANCE = 1e-9
+LONG = "π" * 100
+"""A purpose that takes more than one block of the hash."""
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(NODE is None, reason="no node")]
 
@@ -114,10 +116,12 @@ def test_noised_lattice_points_and_tick_times_are_pythons_to_the_last_bit() -> N
     for recipe in CLOCKS[:4]:
         t, x, y = path(rng, 2000, recipe["space"])
         x, y = np.nan_to_num(x, nan=3.0), np.nan_to_num(y, nan=3.0, posinf=7.0)
-        jobs.append({"recipe": recipe, "noise": {"key": secrets.token_hex(32), "purpose": "π"}, "t": t, "x": x, "y": y})
+        jobs.append(
+            {"recipe": recipe, "noise": {"key": secrets.token_hex(32), "purpose": LONG}, "t": t, "x": x, "y": y}
+        )
     ticks = 0
     for job, answer in zip(jobs, in_node(*jobs), strict=True):
-        source = NoiseSource.keyed(bytes.fromhex(job["noise"]["key"]), "π")
+        source = NoiseSource.keyed(bytes.fromhex(job["noise"]["key"]), LONG)
         veil: Any = mechanism_from_dict(job["recipe"]).start(NoiseSource.seeded(1))
         spacing, loss, latest, expected = veil._plan[kernels.SPACING], veil._plan[kernels.LOSS], None, []
         for t, x, y in zip(job["t"].tolist(), job["x"].tolist(), job["y"].tolist(), strict=True):

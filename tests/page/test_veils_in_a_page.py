@@ -28,10 +28,8 @@ VEIL = """async ([recipe, t, x, y]) => {
   const veil = startVeil(recipe, await NoiseSource.seeded(11));
   const shown = t.map((now, i) => veil.step(now, x[i], y[i]));
   const own = startVeil(recipe);
-  const begun = performance.now();
-  for (let i = 0; i < 20000; i++) own.step(i / 120, 500, 400);
-  const each = (performance.now() - begun) / 20;
-  return { shown, each, requests: requests.length, guarantee: own.guarantee.text };
+  for (let i = 0; i < 5000; i++) own.step(i / 120, 500, 400);
+  return { shown, requests: requests.length, guarantee: own.guarantee.text };
 }"""
 
 
@@ -51,4 +49,3 @@ def test_a_veil_in_the_browser_is_pythons_and_makes_no_request(browser: Any) -> 
     shown = mechanism_from_dict(CLOCK).start(NoiseSource.seeded(11)).run(t, x, y)
     assert np.abs(np.array(told["shown"]) - np.column_stack(shown)).max() < 1e-9
     assert told["guarantee"].startswith("This veil runs in a web page")
-    assert told["each"] < 1000  # µs: the benchmark `page_veils` says how fast it is; a busy machine is no failure
