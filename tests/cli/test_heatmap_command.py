@@ -266,6 +266,7 @@ def test_a_declared_picture_speaks_by_itself_unless_told_not_to(
     assert said[1]["recipe"]["picture"] is None
     assert "picture_said_by" not in said[1]["about_the_value"]
     monkeypatch.setattr("gazeveil.aggregate.saliency.is_installed", lambda: False)
+    heatmap_files._declared_saliency.cache_clear()  # it said what it says with the model
     assert run([*release, str(tmp_path / "spectral")]) == 0
     assert "picture-model.md" not in capsys.readouterr().err  # that is about the model
     recipe = json.loads((tmp_path / "spectral" / "release.json").read_text())["recipe"]
