@@ -15,6 +15,7 @@ from gazeveil import Corpus, Ledger, Recording, Study, screen, write_corpus
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.cli.main import run
 from gazeveil.gaze import predicted
+from gazeveil.release import heatmap_files
 from gazeveil.release.heatmap_files import read_pixels
 from gazeveil.release.manifest import digest_of_file, write_study
 
