@@ -42,6 +42,7 @@ export class LevelForm {
     this.paintPresets(level);
     this.paintSlider(level);
     this.paintFields(level, another);
+    if (this.until && !(level.looser_in_s > 0)) write(byId("level-when"), "Holds now.");
     this.until = level.looser_in_s > 0 ? performance.now() + 1000 * level.looser_in_s : 0;
     this.count();
   }
