@@ -5,7 +5,7 @@ import { post, trackerPath } from "./api.js";
 import { announce } from "./announce.js";
 import { byId, mark, write } from "./dom.js";
 
-const OFF = "Off. If you show it, only this page on this computer sees it. No app gets it. The log notes that it was shown.";
+const OFF = "Off. If you show it, it goes to this page. No app gets it. The log notes that it was shown.";
 
 export class RawView {
   /** @param {Function} wipe  Takes what was drawn off the picture, which may be frozen. */
