@@ -65,8 +65,9 @@ $(VENV)/.browser: $(VENV)/.installed
 
 # One thread for linear algebra, or the workers fight over the cores; three workers for two cores, as some always wait.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, 3 * os.cpu_count() // 2))')
+# Tests start many processes: without byte code on disk each of them would compile the whole package.
 unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
