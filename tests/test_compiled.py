@@ -37,10 +37,7 @@ def edit(package: Path) -> None:
     called.write_text(called.read_text().replace("return 0", "return 7"))
 
 
-CALL = (
-    "from kernels_of_a_test.calling_kernels import release\n"
-    "print(release(), sum(release.stats.cache_hits.values()))"
-)
+CALL = "from kernels_of_a_test.calling_kernels import release\nprint(release(), sum(release.stats.cache_hits.values()))"
 
 
 def run(package: Path, **environment: str) -> tuple[int, int]:

@@ -29,17 +29,17 @@ from typing import Any
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-try:
+LOCKS = sys.platform != "win32"
+"""Without locks every process compiles for itself, as with numba alone."""
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # Windows: every process compiles for itself, as numba does
-    fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).parent
 CONSTANTS = ("noise/constants.py", "noise/intervals.py", "samples/degrees.py")
 """Files whose values are compiled into kernels. Everything else that is lies in a file called ``…_kernels.py``."""
 
 PATIENCE = 30.0
-"""Seconds to wait for another process that compiles the same kernel. After that this one compiles, and keeps nothing."""
+"""Seconds to wait for another process that compiles the same kernel; after them this one compiles and keeps nothing."""
 
 
 def sources() -> list[Path]:
@@ -63,6 +63,8 @@ def _digest_at_start() -> str:
 
 def _locked(path: Path) -> int | None:
     """Return a descriptor of the file at `path`, locked for this process alone, or nothing if that cannot be had."""
+    if sys.platform == "win32":
+        return None
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
     except OSError:
@@ -97,7 +99,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code that is kept. If there is none, this process is the one that compiles it from now on."""
         found = super().load_overload(sig, target_context)
-        if found is None and not self._compiling and fcntl is not None:
+        if found is None and not self._compiling and LOCKS:
             self._impl.locator.ensure_cache_path()
             self._lock = _locked(Path(self.cache_path) / f"{self._base}.nbl")
             found = super().load_overload(sig, target_context)  # another process may just have finished it
@@ -110,7 +112,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         """Keep compiled code, and drop what was compiled from other sources."""
         self._compiling -= 1
         try:
-            if fcntl is None or self._lock is not None:
+            if not LOCKS or self._lock is not None:
                 self._keep(sig, data)
         finally:
             if not self._compiling:
