@@ -49,7 +49,9 @@ def paired_difference(first: FloatArray, second: FloatArray, scale: float = USUA
     people, mean, sd = len(differences), float(differences.mean()), float(differences.std(ddof=1))
     if sd <= 1e-12 * max(1.0, abs(mean)):
         if abs(mean) <= 1e-300:
-            return PairedDifference(people, 0.0, 0.0, 1.0, 0.0, *interval_of_d(0.0, people), bayes_for_none(0.0, people, scale))
+            return PairedDifference(
+                people, 0.0, 0.0, 1.0, 0.0, *interval_of_d(0.0, people), bayes_for_none(0.0, people, scale)
+            )
         far = math.copysign(math.inf, mean)
         return PairedDifference(people, mean, far, 0.0, far, far, far, 0.0)
     d = mean / sd

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many participants a study needs: the chance to find a difference that is there.
 
-For pairs by t the power is exact. For Wilcoxon's ranks it is that of t with 3/π times as many people, which is how much
-ranks lose where t is best (Lehmann 1975); where it is not, they lose less or win. Holm's first step is the strictest, so
-its level is taken for all comparisons.
+For pairs by t the power is exact. For Wilcoxon's ranks it is that of t with 3/π times as many people, which is how
+much ranks lose where t is best (Lehmann 1975); where it is not, they lose less or win. Holm's first step is the
+strictest, so its level is taken for all comparisons.
 """
 
 from __future__ import annotations

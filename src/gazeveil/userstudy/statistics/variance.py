@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Analysis of variance where every participant meets every combination of conditions.
 
-Each effect has contrasts of its own over the cells. Every participant gives one number for each contrast; what these have
-in common over participants is the effect, and how participants differ in them is its error. So no table of sums is
+Each effect has contrasts of its own over the cells. Every participant gives one number for each contrast; what these
+have in common over participants is the effect, and how participants differ in them is its error. So no table of sums is
 needed, however many factors there are.
 
-If ranks take the place of values, after everything but the effect in question was taken away, the same analysis needs no
-normal distribution (aligned rank transform: Wobbrock et al. 2011).
+If ranks take the place of values, after everything but the effect in question was taken away, the same analysis needs
+no normal distribution (aligned rank transform: Wobbrock et al. 2011).
 
 Sources: Mauchly (1940), Greenhouse and Geisser (1959), Huynh and Feldt (1976), Olejnik and Algina (2003).
 """
@@ -48,7 +48,7 @@ class Effect:
     p_corrected: float
     """With degrees of freedom times Greenhouse and Geisser's factor."""
     mauchly_p: float
-    """How likely such contrasts are if they are spherical; 1 with a single degree of freedom, NaN with too few people."""
+    """How likely such contrasts are if they are spherical; 1 with one degree of freedom, NaN with too few people."""
     partial_eta_squared: float
     generalised_eta_squared: float
 
@@ -109,7 +109,7 @@ def within_anova(values: FloatArray, factors: Sequence[str]) -> WithinAnova:
 
 
 def aligned_anova(values: FloatArray, factors: Sequence[str]) -> WithinAnova:
-    """Analyse aligned ranks: for each effect everything else is taken away, what remains is ranked, and that is analysed.
+    """Analyse aligned ranks: for each effect all others are taken away, what remains is ranked, and that is analysed.
 
     Raises:
         InputError: As `within_anova`.
@@ -236,7 +236,9 @@ def as_cells(
     for row in rows:
         number = float(row[value])  # type: ignore[arg-type]
         labels = [row[factor] for factor in factors]
-        if not math.isfinite(number) or any(label not in factors[name] for name, label in zip(factors, labels, strict=True)):
+        if not math.isfinite(number) or any(
+            label not in factors[name] for name, label in zip(factors, labels, strict=True)
+        ):
             continue
         place = tuple(list(factors[name]).index(str(label)) for name, label in zip(factors, labels, strict=True))
         who = str(row["participant"])
