@@ -167,7 +167,7 @@ def _helmert(levels: int) -> FloatArray:
     rows = np.zeros((levels - 1, levels))
     for row in range(levels - 1):
         rows[row, : row + 1], rows[row, row + 1] = 1.0, -(row + 1.0)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def _squares(cells: FloatArray, contrasts: FloatArray) -> tuple[float, float, FloatArray]:
