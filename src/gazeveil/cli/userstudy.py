@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -135,7 +136,7 @@ def userstudy_play(
     def all_of_them(link: str) -> None:
         with opened_browser() as browser:
             for number, label in enumerate(labels):
-                tell = (lambda _: None) if as_json else (lambda words, who=label: print_line(who, words))
+tell = _quiet if as_json else partial(print_line, label)
                 play(found, link, label, seed + number, browser, tell)
 
     async def serve() -> None:
@@ -147,6 +148,10 @@ def userstudy_play(
         print_json({"played": labels})
     else:
         print_line("next", f"gazeveil userstudy report {study} --out report")
+
+
+def _quiet(words: str) -> None:
+    """Say nothing."""
 
 
 def _say(words: str) -> None:

@@ -159,7 +159,7 @@ def read_user_study(path: Path) -> UserStudy:
     study = UserStudy(
         path, name, top.readable("policy"), languages, texts, _some(top, "controls", CONTROLS),
         top.choice("order", ORDERS, "latin"), top.text("key", name), _conditions(top),
-        _trial(top.table("trial", {})), _some(top, "forms", tuple(FORMS), ()), _some(top, "last_forms", tuple(FORMS), ()),
+        _trial(top.table("trial", {})), _some(top, "forms", (*FORMS,), ()), _some(top, "last_forms", (*FORMS,), ()),
         top.text("free", ""), top.number("free_s", 5, 3600, 120.0), hashlib.sha256(text.encode()).hexdigest(),
     )  # fmt: skip
     top.done()
@@ -182,14 +182,9 @@ def _conditions(top: Table) -> tuple[StudyCondition, ...]:
     given = tables(top.file, {"condition": top.any("condition", [])}, "condition")
     found = []
     for table in given:
-        found.append(
-            StudyCondition(
-                table.name("name", "the condition's name"),
-                table.name("mechanism", "the mechanism, or none"),
-                table.text("strength", BASELINE),
-                table.name("app", "an app of the policy"),
-            )  # fmt: skip
-        )
+        name, mechanism = table.name("name", "its name"), table.name("mechanism", "the mechanism, or none")
+        strength, app = table.text("strength", BASELINE), table.name("app", "an app of the policy")
+        found.append(StudyCondition(name, mechanism, strength, app))
         table.done()
     names = [each.name for each in found]
     if len(found) < 2 or len(set(names)) != len(names):

@@ -112,16 +112,18 @@ SUS = (
 FORMS = {
     form.name: form
     for form in (
-        Form("sysuse", "System use", PSSUQ_19[:8], *AGREE, 7, f"{LEWIS}, version 2, system use (items 1 to 8)", FREE, True),
+        Form("sysuse", "System use", PSSUQ_19[:8], *AGREE, 7, f"{LEWIS}, version 2, items 1 to 8", FREE, True),
         Form("pssuq-19", "Using the system", PSSUQ_19, *AGREE, 7, f"{LEWIS}, version 2", FREE, True),
         Form("pssuq-16", "Using the system", PSSUQ_16, *AGREE, 7, f"{LEWIS}, version 3", FREE, True),
         Form(
             "nasa-tlx", "Workload", TLX, "very low (performance: perfect)", "very high (performance: failure)", 21,
-            "S. G. Hart and L. E. Staveland (1988), NASA Task Load Index, paper version", "a work of the United States government",
+            "S. G. Hart and L. E. Staveland (1988), NASA Task Load Index",
+            "a work of the United States government",
         ),
         Form(
             "sus", "Usability", SUS, "strongly disagree", "strongly agree", 5,
-            "J. Brooke (1986), System Usability Scale, © Digital Equipment Corporation", "free to use if the source is acknowledged",
+            "J. Brooke (1986), System Usability Scale, © Digital Equipment Corporation",
+            "free to use if the source is acknowledged",
         ),
         Form(
             "comfort", "Comfort and delay",

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """In which order participants meet conditions, so that order and condition are not mixed up.
 
-A Latin square after Williams (1949): over its rows every condition stands at every place equally often, and follows every
-other one equally often. An odd number of conditions needs two such squares.
+A Latin square after Williams (1949): over its rows every condition stands at every place equally often, and follows
+every other one equally often. An odd number of conditions needs two such squares.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulated participants play the whole study in a real browser, through the real gateway.
 
-The player's eyes are a tracker: they send gaze to the gateway with the tracker's token. The page gets what the gateway lets
-through. The player sees the page's pictures (what is where, and the cursor), and has a keyboard.
+The player's eyes are a tracker: they send gaze to the gateway with the tracker's token. The page gets what the gateway
+lets through. The player sees the page's pictures (what is where, and the cursor), and has a keyboard.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ from gazeveil.simulate.player import Player, Scene
 from gazeveil.userstudy.design import UserStudy
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-POLL = "() => ({step: document.body.dataset.step ?? '', stage: !document.getElementById('stage').hidden, ...window.gazeveilStage()})"
+POLL = """() => ({
+    step: document.body.dataset.step ?? "", stage: !document.getElementById("stage").hidden, ...window.gazeveilStage(),
+})"""
+FORM = """() => ({
+    items: document.querySelectorAll("fieldset").length,
+    source: document.querySelector("form .source").textContent,
+    points: Math.max(0, ...[...document.querySelectorAll("fieldset input")].map((one) => Number(one.value) || 0)),
+})"""
 PAUSE_S = 1 / 120
 PATIENCE_S = 120.0
 Tell = Callable[[str], None]
@@ -157,15 +164,11 @@ class _Visit:
         time.sleep(PAUSE_S)
 
     def _answer(self) -> None:
-        form = self.page.evaluate(
-            "() => ({texts: document.querySelectorAll('form textarea').length, items: document.querySelectorAll('fieldset').length,"
-            " title: document.querySelector('form .source').textContent,"
-            " points: Math.max(0, ...[...document.querySelectorAll('fieldset input')].map((one) => Number(one.value) || 0))})"
-        )
+        form = self.page.evaluate(FORM)
         success = self._success()
         if form["items"]:
             answers = self.player.answers(form["points"], form["items"], success)
-            turned = "PSSUQ" in form["title"] or "Post-Study" in form["title"] or "Task Load" in form["title"]
+            turned = "Post-Study" in form["source"] or "Task Load" in form["source"]  # 1 is best there
             chosen = [form["points"] + 1 - answer if turned else answer for answer in answers]
             for item, answer in enumerate(chosen):
                 self.page.check(f"input[name=item-{item}][value='{answer}']")

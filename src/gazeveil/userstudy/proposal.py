@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``gazeveil userstudy init`` writes: a study with Wilson's conditions, its gateway's policy, and texts for consent."""
+"""What ``gazeveil userstudy init`` writes: a study with Wilson's conditions, its policy, and texts for consent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 
-STUDY = """# A user study: what do mechanisms cost the person who plays? Check every line; nothing is published by this file.
+STUDY = """# A user study: what do mechanisms cost the person who plays? Check every line.
 # gazeveil userstudy serve userstudy.toml     starts the gateway and the game
 # gazeveil userstudy play userstudy.toml      lets simulated participants play, before anybody comes
 # gazeveil userstudy report userstudy.toml    analyses what there is
@@ -107,14 +107,14 @@ radius = "90px"
 """
 CONSENT = {
     "en": """You play a game with your eyes, in rounds of half a minute, and answer questions about it.
-What is kept: what the game received of your gaze, your hits and misses, and your answers, under a label and not under your name.
+What is kept: what the game received of your gaze, your hits and misses, and your answers, under a label, not your name.
 In rounds without protection that is your gaze as the tracker saw it.
 You can stop at any time. If you do not agree, nothing is kept.
 Replace this text by the one that your ethics board has approved.
 """,
     "de": """Sie spielen mit den Augen ein Spiel in Runden von einer halben Minute und beantworten Fragen dazu.
-Gespeichert wird: was das Spiel von Ihrem Blick erhielt, Ihre Treffer und Fehler und Ihre Antworten, unter einem Kürzel, nicht unter
-Ihrem Namen. In Runden ohne Schutz ist das Ihr Blick, wie der Eyetracker ihn sah.
+Gespeichert wird: was das Spiel von Ihrem Blick erhielt, Ihre Treffer und Fehler und Ihre Antworten, unter einem Kürzel,
+nicht unter Ihrem Namen. In Runden ohne Schutz ist das Ihr Blick, wie der Eyetracker ihn sah.
 Sie können jederzeit aufhören. Wenn Sie nicht einwilligen, wird nichts gespeichert.
 Ersetzen Sie diesen Text durch den, den Ihre Ethikkommission genehmigt hat.
 """,
@@ -146,7 +146,7 @@ def propose(folder: Path, name: str, first_port: int = 7400) -> list[Path]:
 
 
 def policy_text(first_port: int) -> str:
-    """Return the gateway's policy: the control API and the tracker at the first two ports, then one app after the other."""
+    """Return the gateway's policy: control API and tracker at the first two ports, then one app after the other."""
     apps = [
         APP.format(
             name=name, preset=preset, port=first_port + 2 + place,

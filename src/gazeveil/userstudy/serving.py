@@ -69,7 +69,14 @@ class GatewayProcess:
             began = time.monotonic()
             with self.log.open("ab") as log:
                 process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-m", "gazeveil", "serve", str(self.policy), "--create-ledger", stdout=log, stderr=log
+                    sys.executable,
+                    "-m",
+                    "gazeveil",
+                    "serve",
+                    str(self.policy),
+                    "--create-ledger",
+                    stdout=log,
+                    stderr=log,
                 )
             self.pid, self.starts = process.pid, self.starts + 1
             try:
