@@ -136,7 +136,7 @@ def userstudy_play(
     def all_of_them(link: str) -> None:
         with opened_browser() as browser:
             for number, label in enumerate(labels):
-tell = _quiet if as_json else partial(print_line, label)
+                tell = _quiet if as_json else partial(print_line, label)
                 play(found, link, label, seed + number, browser, tell)
 
     async def serve() -> None:
