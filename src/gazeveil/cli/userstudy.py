@@ -169,10 +169,33 @@ def _turning(policy: Path) -> Callable[[str, str], None]:
 
 def _played(study: Path) -> pl.DataFrame:
     from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.recordings import identified  # noqa: PLC0415
     from gazeveil.userstudy.scoring import measures_of  # noqa: PLC0415
     from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
 
-    return measures_of(Sessions(read_user_study(study)).every())
+    found = read_user_study(study)
+    sessions = Sessions(found).every()
+    return measures_of(sessions, identified(found, sessions))
+
+
+@app.command("gaze", epilog="Example: `gazeveil userstudy gaze my-study/userstudy.toml --out gaze`")
+def userstudy_gaze(
+    study: StudyFile,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the corpus; its study file lies beside it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write the gaze that the game received as a corpus with a declared study, ready for private releases."""
+    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.recordings import write_gaze  # noqa: PLC0415
+    from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
+
+    found = read_user_study(study)
+    declared = write_gaze(found, Sessions(found).every(), out)
+    if as_json:
+        print_json({"corpus": str(out), "study": str(declared)})
+        return
+    print_line("wrote", f"{out} and {declared}")
+    print_line("private", "this is gaze as the game got it; publish releases of it, not the corpus")
 
 
 @app.command("report", epilog="Example: `gazeveil userstudy report measures.csv --out report`")
@@ -198,17 +221,8 @@ def userstudy_report(
             f"{one.measure.words}; control: {one.control}",
             ["condition", "mean", "difference", "p (Holm)", "in words"],
             [
-                [next(iter(one.means)).name, float(next(iter(one.means.values())).mean()), "", "", ""],
-                *(
-                    [
-                        each.condition.name,
-                        float(one.means[each.condition].mean()),
-                        each.ranks.shift,
-                        each.p_holm,
-                        each.in_words,
-                    ]
-                    for each in one.comparisons
-                ),
+                [name, mean, *([each.ranks.shift, each.p_holm, each.in_words] if each else ["", "", ""])]
+                for name, mean, each in one.rows()
             ],
         )
     for remark in found.remarks:

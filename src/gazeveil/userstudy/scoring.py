@@ -58,14 +58,17 @@ def check_round(data: Mapping[str, Any]) -> None:
             raise InputError("a place of gaze is two numbers")
 
 
-def measures_of(sessions: Sequence[Session]) -> pl.DataFrame:
-    """Return all measures of sessions as a tidy table."""
-    rows: list[tuple[str, str, str, str, str, float]] = []
+Row = tuple[str, str, str, str, str, float]
+
+
+def measures_of(sessions: Sequence[Session], more: Sequence[Row] = ()) -> pl.DataFrame:
+    """Return all measures of sessions as a tidy table, after further rows. What was chosen freely is no condition."""
+    rows: list[Row] = list(more)
     for session in sessions:
         for line in session.done.values():
-            if not line.get("control") or "mechanism" not in line or line["kind"] == "practice":
+            if not line.get("control") or "mechanism" not in line or line["kind"] in ("practice", "free"):
                 continue
-            found = round_measures(line["data"]) if line["kind"] in ("trial", "free") else _form_measures(line)
+            found = round_measures(line["data"]) if line["kind"] == "trial" else _form_measures(line)
             label = session.participant, line["control"], line["mechanism"], line["strength"]
             rows += [(*label, name, value) for name, value in found.items()]
     schema = dict.fromkeys(COLUMNS[:-1], pl.String) | {"value": pl.Float64}

@@ -8,7 +8,7 @@ const LOST_MS = 3000;
 
 export class Gaze {
   constructor(url) {
-    Object.assign(this, { x: NaN, y: NaN, at: -Infinity, heard: -Infinity, kept: null, connected: false, ended: "" });
+    Object.assign(this, { x: NaN, y: NaN, at: -Infinity, heard: -Infinity, kept: null, shift: NaN, connected: false, ended: "" });
     this.stream = connect(url, {
       state: (state) => (this.connected = state === "open"),
       sample: (sample) => this.take(sample),
@@ -17,13 +17,17 @@ export class Gaze {
     });
   }
 
-  take({ x, y, unit, valid = true }) {
+  take({ t, x, y, unit, valid = true }) {
     this.heard = performance.now();
+    const seconds = this.heard / 1000;
+    // the stream's own times: several samples may arrive at once
+    if (Number.isFinite(t) && !(Math.abs(seconds - t - this.shift) < 1)) this.shift = seconds - t;
+    const when = Number.isFinite(t) ? t + this.shift : seconds;
     this.ended = "";
     const there = unit === "norm" && valid && Number.isFinite(x) && Number.isFinite(y);
     [this.x, this.y] = there ? [x, y] : [NaN, NaN];
     if (there) this.at = this.heard;
-    this.kept?.push([(this.heard - this.start) / 1000, there ? x : null, there ? y : null]);
+    this.kept?.push([when - this.start / 1000, there ? x : null, there ? y : null]);
   }
 
   /** Keep samples from now on, with seconds since `start`. */
