@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ class Eyes:
     port: int
     token: Path
     socket: Any = None
+    held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def send(self, t: float, x: float, y: float) -> None:
         """Send one sample, or drop it if the gateway is away."""
@@ -57,7 +58,9 @@ class Eyes:
 
         try:
             if self.socket is None:
-                self.socket = connect(f"ws://127.0.0.1:{self.port}", open_timeout=2, proxy=None)
+                self.socket = self.held.enter_context(
+                    connect(f"ws://127.0.0.1:{self.port}", open_timeout=2, proxy=None)
+                )
                 self.socket.send(json.dumps({"token": self.token.read_text(encoding="ascii").strip()}))
                 self.socket.recv(timeout=2)
             self.socket.send(json.dumps({"t": t, "x": min(max(x, -0.2), 1.2), "y": min(max(y, -0.2), 1.2)}))
@@ -66,10 +69,9 @@ class Eyes:
 
     def close(self) -> None:
         """Hang up."""
-        if self.socket is not None:
-            with contextlib.suppress(Exception):
-                self.socket.close()
         self.socket = None
+        with contextlib.suppress(Exception):  # the gateway may be gone
+            self.held.close()
 
 
 @contextlib.contextmanager

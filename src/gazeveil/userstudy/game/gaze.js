@@ -4,7 +4,7 @@
 import { connect } from "./gazeveil.js";
 
 const STALE_MS = 400;
-const LOST_MS = 3000;
+const LOST_MS = 5000;
 
 export class Gaze {
   constructor(url) {
@@ -41,7 +41,7 @@ export class Gaze {
 
   /** Whether no gaze comes any more, which a blink does not explain. */
   get lost() {
-    return !this.connected || performance.now() - this.heard > LOST_MS;
+    return !this.connected || performance.now() - this.at > LOST_MS;
   }
 
   close() {

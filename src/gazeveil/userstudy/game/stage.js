@@ -88,8 +88,8 @@ function gazeOf(url) {
 
 async function gazeComes(gaze, words) {
   await frames(() => {
-    tell(gaze.ended ? words.ended(gaze.ended) : gaze.lost ? words.waiting : "");
-    return gaze.lost || gaze.ended ? undefined : true;
+    tell(gaze.ended ? words.ended(gaze.ended) : words.waiting);
+    return gaze.now() && !gaze.lost ? true : undefined;
   });
   tell("");
 }
