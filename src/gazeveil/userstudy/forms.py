@@ -14,6 +14,8 @@ from typing import Any
 from gazeveil.errors import InputError
 
 LONGEST_ANSWER = 4_000
+GERMAN_ENDS = ("stimme gar nicht zu", "stimme völlig zu")
+"""Of our own scales, which all go from disagreement to agreement."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,18 @@ class Form:
     licence: str
     optional: bool = False
     """Whether an item may be left out ("not applicable")."""
+    german_title: str = ""
     german: tuple[str, ...] = ()
+    """Our own items in German; none where the items are published ones."""
 
     def to_dict(self, language: str) -> dict[str, Any]:
-        """Return it as the page shows it."""
-        items = self.german if language == "de" and self.german else self.items
+        """Return it as the page shows it, and the language in which its items and the ends of its scale are."""
+        translated = language == "de" and bool(self.german)
+        ends = (GERMAN_ENDS if self.points else ("", "")) if translated else (self.low, self.high)
         return {
-            "form": self.name, "title": self.title, "items": list(items), "low": self.low, "high": self.high,
+            "form": self.name, "title": self.german_title if language == "de" else self.title,
+            "items": list(self.german if translated else self.items), "low": ends[0], "high": ends[1],
+            "language": "de" if translated else "en",
             "points": self.points, "optional": self.optional, "source": self.source,
         }  # fmt: skip
 
@@ -86,6 +93,7 @@ NOT_IN_16 = (3, 5, 13)
 PSSUQ_16 = tuple(item for number, item in enumerate(PSSUQ_19, start=1) if number not in NOT_IN_16)
 LEWIS = "J. R. Lewis (1992, 2002), Post-Study System Usability Questionnaire"
 FREE = "free to use with citation"
+USING = "Nutzung des Systems"
 AGREE = ("strongly agree", "strongly disagree")
 
 TLX = (
@@ -112,23 +120,24 @@ SUS = (
 FORMS = {
     form.name: form
     for form in (
-        Form("sysuse", "System use", PSSUQ_19[:8], *AGREE, 7, f"{LEWIS}, version 2, items 1 to 8", FREE, True),
-        Form("pssuq-19", "Using the system", PSSUQ_19, *AGREE, 7, f"{LEWIS}, version 2", FREE, True),
-        Form("pssuq-16", "Using the system", PSSUQ_16, *AGREE, 7, f"{LEWIS}, version 3", FREE, True),
+        Form("sysuse", "System use", PSSUQ_19[:8], *AGREE, 7, f"{LEWIS}, version 2, items 1 to 8", FREE, True, USING),
+        Form("pssuq-19", "Using the system", PSSUQ_19, *AGREE, 7, f"{LEWIS}, version 2", FREE, True, USING),
+        Form("pssuq-16", "Using the system", PSSUQ_16, *AGREE, 7, f"{LEWIS}, version 3", FREE, True, USING),
         Form(
             "nasa-tlx", "Workload", TLX, "very low (performance: perfect)", "very high (performance: failure)", 21,
             "S. G. Hart and L. E. Staveland (1988), NASA Task Load Index",
-            "a work of the United States government",
+            "a work of the United States government", german_title="Beanspruchung",
         ),
         Form(
             "sus", "Usability", SUS, "strongly disagree", "strongly agree", 5,
             "J. Brooke (1986), System Usability Scale, © Digital Equipment Corporation",
-            "free to use if the source is acknowledged",
+            "free to use if the source is acknowledged", german_title="Gebrauchstauglichkeit",
         ),
         Form(
             "comfort", "Comfort and delay",
             ("I enjoyed playing.", "My eyes felt comfortable.", "The cursor followed my gaze without delay."),
-            "strongly disagree", "strongly agree", 7, "gazeveil", "Apache-2.0", german=(
+            "strongly disagree", "strongly agree", 7, "gazeveil", "Apache-2.0", german_title="Komfort und Verzögerung",
+            german=(
                 "Das Spielen hat mir Spaß gemacht.", "Meine Augen fühlten sich gut an.",
                 "Der Zeiger folgte meinem Blick ohne Verzögerung.",
             ),
@@ -140,7 +149,8 @@ FORMS = {
                 "I would use an app that follows my gaze if it could not recognise me.",
                 "I would accept a less exact game for more privacy.",
             ),
-            "strongly disagree", "strongly agree", 7, "gazeveil", "Apache-2.0", german=(
+            "strongly disagree", "strongly agree", 7, "gazeveil", "Apache-2.0", german_title="Privatsphäre",
+            german=(
                 "Es ist mir wichtig, wer erfährt, wohin ich schaue.",
                 "Ich würde eine App nutzen, die meinem Blick folgt, wenn sie mich nicht wiedererkennen könnte.",
                 "Ich würde für mehr Privatsphäre ein ungenaueres Spiel in Kauf nehmen.",
@@ -149,7 +159,7 @@ FORMS = {
         Form(
             "open", "In your own words",
             ("What was different between the rounds?", "What bothered you?", "Is there anything else you want to say?"),
-            "", "", 0, "gazeveil", "Apache-2.0", german=(
+            "", "", 0, "gazeveil", "Apache-2.0", german_title="In Ihren Worten", german=(
                 "Was war zwischen den Runden anders?", "Was hat Sie gestört?", "Möchten Sie noch etwas sagen?",
             ),
         ),

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The gazeveil authors
 // SPDX-License-Identifier: Apache-2.0
 // The way through the study: the server says what is next, the page does it and sends what came of it.
-import { ask, say, welcome } from "./forms.js";
+import { ask, close, say, welcome } from "./forms.js";
 import { check, play } from "./stage.js";
 import { wordsOf } from "./words.js";
 
 const AGAIN_MS = 1000;
 const [words, stage] = [document.getElementById("words"), document.getElementById("stage")];
 const place = document.getElementById("levels");
+const away = document.getElementById("away");
 let text = wordsOf("en");
 
 /** Ask the server until it answers: what was done must not be lost because it was away for a while. */
@@ -16,12 +17,13 @@ async function send(way, body) {
     try {
       const answer = await fetch(`api/${way}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
       const told = await answer.json();
+      away.textContent = "";
       if (answer.ok) return told;
       if (answer.status === 400) throw new Error(told.error);
     } catch (error) {
       if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
     }
-    words.dataset.waiting = text.again;
+    away.textContent = text.again;
     await new Promise((done) => setTimeout(done, AGAIN_MS));
   }
 }
@@ -92,25 +94,28 @@ async function main() {
   let who = null;
   while (!answer) {
     who = await welcome(words, study, wordsOf, label);
-    text = wordsOf(who.language);
+    speak(who.language);
     try {
       answer = await send("begin", who);
     } catch (error) {
-      await say(words, study.name, [error.message], text.next);
+      await say(words, study.name, [text.refused, error.message], text.next);
     }
   }
-  if (answer.declined) return words.replaceChildren(...told(text.declined));
+  if (answer.declined) return close(words, ...text.declined);
+  speak(answer.language); // whoever goes on does so in the language in which they began
   while (answer.step.kind !== "done") {
     const data = await doStep(answer.step, study.rules, who.participant);
     answer = await send("done", { participant: who.participant, index: answer.step.index, data });
   }
   document.body.dataset.step = "done";
-  words.replaceChildren(...told(text.done));
+  close(words, ...text.done);
 }
 
-const told = ([title, line]) => [
-  Object.assign(document.createElement("h1"), { textContent: title }),
-  Object.assign(document.createElement("p"), { textContent: line }),
-];
+function speak(language) {
+  text = wordsOf(language);
+  document.documentElement.lang = language;
+  document.getElementById("field").setAttribute("aria-label", text.game);
+  place.setAttribute("aria-label", text.free[0]);
+}
 
 main();

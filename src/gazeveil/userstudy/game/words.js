@@ -4,6 +4,7 @@
 
 const WORDS = {
   en: {
+    code: "en",
     language: "English",
     languageIs: "Language",
     lead: "A game that you play with your eyes.",
@@ -30,9 +31,12 @@ const WORDS = {
     practice: "Practice",
     round: "A round",
     free: ["Your choice", "Choose how exactly the game sees your gaze, with the buttons or the keys 1, 2 and 3, as often as you like while you play."],
+    game: "The game",
+    refused: "That cannot be done:",
     again: "No answer from the study's computer. Trying again …",
   },
   de: {
+    code: "de",
     language: "Deutsch",
     languageIs: "Sprache",
     lead: "Ein Spiel, das Sie mit den Augen spielen.",
@@ -59,6 +63,8 @@ const WORDS = {
     practice: "Übung",
     round: "Eine Runde",
     free: ["Ihre Wahl", "Wählen Sie während des Spiels mit den Knöpfen oder den Tasten 1, 2 und 3, wie genau das Spiel Ihren Blick sieht, so oft Sie mögen."],
+    game: "Das Spiel",
+    refused: "Das geht nicht:",
     again: "Der Rechner der Studie antwortet nicht. Neuer Versuch …",
   },
 };
