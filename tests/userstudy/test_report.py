@@ -14,7 +14,12 @@ import pytest
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.userstudy.analysis import analyse
+from gazeveil.userstudy.design import read_user_study
+from gazeveil.userstudy.forms import FORMS
 from gazeveil.userstudy.measures import read_measures
+from gazeveil.userstudy.overview import overview_of
+from gazeveil.userstudy.proposal import propose
+from gazeveil.userstudy.sessions import Sessions
 
 pytest.importorskip("scipy")
 
@@ -116,3 +121,40 @@ def test_a_table_that_is_none_is_refused_with_what_is_missing(tmp_path: Path) ->
         read_measures(path)
     with pytest.raises(InputError, match="no row has the mechanism"):
         analyse(a_study().filter(pl.col("mechanism") != "none"))
+
+
+def test_a_study_file_gives_a_table_of_participants_and_the_level_chosen_over_time(tmp_path: Path) -> None:
+    propose(tmp_path, "A game")
+    study = read_user_study(tmp_path / "userstudy.toml")
+    sessions = Sessions(study)
+    points = [{"x": 0.1 + 0.4 * (n % 3), "y": 0.5, "gaze_x": 0.1 + 0.4 * (n % 3), "gaze_y": 0.5, "samples": 9}
+              for n in range(8)]  # fmt: skip
+    off = {"x": 0.5, "y": 0.5, "gaze_x": 0.5 + 0.0198705, "gaze_y": 0.5, "samples": 9}  # one degree at 600 mm
+    lost = {"x": 0.9, "y": 0.9, "gaze_x": None, "gaze_y": None, "samples": 0}
+    things = [{"kind": kind, "fate": fate, "born": 0, "ended": 1, "distance": 5, "x": 0.5, "y": 0.5, "size": 0.1,
+               "from_x": 0.1, "from_y": 0.5}
+              for kind, fate in [("target", "destroyed")] * 3 + [("target", "reached"), ("distractor", "destroyed")]
+              + [("distractor", "reached"), ("target", "left")]]  # fmt: skip
+    levels = [[0, "lphu"], [30, "hplu"], [90, "mpmu"]]
+    data = {"points": [*points, off, lost], "things": things, "gaze": [], "attempts": 2, "levels": levels,
+            "seconds": 120, "answers": [4] * 8}  # fmt: skip
+    session = sessions.begin("p01", "en")
+    while (step := sessions.current(session)).kind != "form" or step.details["form"] != "open":
+        answers = {"answers": [4] * len(FORMS[step.details["form"]].items)} if step.kind == "form" else {}
+        sessions.finish(session, step.index, data | answers)
+
+    found = overview_of(study, sessions.every())
+    (taken,) = found.taken
+    assert (taken.rounds, taken.hits, taken.misses, taken.false_selections, taken.attempts) == (28, 84, 28, 28, 56)
+    assert taken.accuracy_deg == pytest.approx(1 / 9, abs=1e-4)
+    assert not taken.finished
+    assert found.chosen is not None
+    ((who, *shares, changes),) = found.chosen.rows()
+    assert (who, changes) == ("p01", 2)
+    assert shares == pytest.approx([0.25, 0.25, 0.5], abs=0.02)
+
+    assert run(["userstudy", "report", str(study.path), "--out", str(tmp_path / "report")]) == 0
+    html = (tmp_path / "report" / "report.html").read_text()
+    assert "Privacy level chosen over time" in html
+    assert "<td>p01</td>" in html
+    assert "not yet" in html

@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +14,9 @@ import pytest
 from gazeveil.userstudy.design import Step, UserStudy, read_user_study
 from gazeveil.userstudy.forms import FORMS
 from gazeveil.userstudy.proposal import propose
-from gazeveil.userstudy.sessions import Session, Sessions
+from gazeveil.userstudy.sessions import Sessions
 from tests.page.browser import Seen, chromium, opened_browser, opened_page
+from tests.userstudy.running import reach, served
 
 for package in ("playwright.sync_api", "starlette", "uvicorn"):
     pytest.importorskip(package)
@@ -28,7 +26,6 @@ pytestmark = [pytest.mark.skipif(chromium() is None, reason="no browser"), pytes
 RULES = {"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 CONTRAST = {"resultTypes": ["violations"], "runOnly": ["color-contrast"]}
 FOCUS = "() => document.activeElement.name || document.activeElement.tagName"
-Reached = Callable[[Step], bool]
 
 
 @dataclass
@@ -39,13 +36,9 @@ class Place:
     link: str
     browser: Any
 
-    def session(self, who: str, language: str, reached: Reached) -> Session:
-        """Return a session of somebody who has done everything before a step."""
-        sessions = Sessions(self.study)
-        session = sessions.begin(who, language)
-        while not reached(step := sessions.current(session)) and step.kind != "done":
-            sessions.finish(session, step.index, {})
-        return session
+    def session(self, who: str, language: str, reached: Callable[[Step], bool]) -> None:
+        """Let somebody have done everything before a step."""
+        reach(self.study, who, language, reached)
 
     @contextlib.contextmanager
     def opened(self, who: str = "", **given: Any) -> Iterator[tuple[Any, Seen]]:
@@ -71,31 +64,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     assert study.last_forms == tuple(FORMS)
     with served(study) as link, opened_browser() as browser:
         yield Place(study, link, browser)
-
-
-@contextlib.contextmanager
-def served(study: UserStudy) -> Iterator[str]:
-    """Run the study's server in a thread of its own until the block ends; gives its link."""
-    from gazeveil.userstudy.server import Desk, StudyServer
-
-    links: list[str] = []
-    began, over = threading.Event(), threading.Event()
-
-    async def serve() -> None:
-        server = StudyServer(Desk(study), 0)
-        links.append(f"http://127.0.0.1:{server.port}/")
-        began.set()
-        await asyncio.to_thread(over.wait)
-        await server.close()
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    try:
-        assert began.wait(30)
-        yield links[0]
-    finally:
-        over.set()
-        thread.join()
 
 
 def violations(page: Any) -> list[str]:

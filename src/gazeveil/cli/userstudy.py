@@ -17,6 +17,8 @@ from gazeveil.errors import OptionError
 if TYPE_CHECKING:
     import polars as pl
 
+    from gazeveil.userstudy.overview import Overview
+
 app = command_app(help="Judge what mechanisms cost people who use them: power before the study, tests after it.")
 
 
@@ -167,15 +169,16 @@ def _turning(policy: Path) -> Callable[[str, str], None]:
     return turn
 
 
-def _played(study: Path) -> pl.DataFrame:
+def _played(study: Path) -> tuple[pl.DataFrame, Overview]:
     from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.overview import overview_of  # noqa: PLC0415
     from gazeveil.userstudy.recordings import identified  # noqa: PLC0415
     from gazeveil.userstudy.scoring import measures_of  # noqa: PLC0415
     from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
 
     found = read_user_study(study)
     sessions = Sessions(found).every()
-    return measures_of(sessions, identified(found, sessions))
+    return measures_of(sessions, identified(found, sessions)), overview_of(found, sessions)
 
 
 @app.command("gaze", epilog="Example: `gazeveil userstudy gaze my-study/userstudy.toml --out gaze`")
@@ -211,8 +214,8 @@ def userstudy_report(
     from gazeveil.userstudy.measures import read_measures  # noqa: PLC0415
     from gazeveil.userstudy.report import write_user_study  # noqa: PLC0415
 
-    table = _played(measures) if measures.suffix == ".toml" else read_measures(measures)
-    found = write_user_study(table, out, title)
+    table, overview = _played(measures) if measures.suffix == ".toml" else (read_measures(measures), None)
+    found = write_user_study(table, out, title, overview)
     if as_json:
         print_json({"out": str(out), **found.to_dict()})
         return

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of one measure: conditions side by side, a panel for each way of control."""
+"""Pictures of a user study: conditions side by side for one measure, and the privacy level chosen over time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from gazeveil.pictures import canvas, png
 from gazeveil.userstudy.analysis import Found
 from gazeveil.userstudy.measures import BASELINE
+from gazeveil.userstudy.overview import Chosen
 
 BLUE, ORANGE = "#1f6fb2", "#e07b28"
 
@@ -31,4 +32,27 @@ def by_condition(found: Sequence[Found]) -> bytes:
         axes.set_title(f"control: {one.control}")
     unit = f" ({found[0].measure.unit})" if found[0].measure.unit else ""
     panels[0][0].set_ylabel(f"{found[0].measure.words}{unit}")
+    return png(figure)
+
+
+def over_time(chosen: Chosen) -> bytes:
+    """Draw the level that each participant had chosen, and how many had chosen which."""
+    figure, (steps, shares) = canvas(10.4, 3.6, 1, 2)
+    places = np.array(list(chosen.by_participant.values()))
+    aside = np.linspace(-0.12, 0.12, len(places)) if len(places) > 1 else np.zeros(1)
+    for line, shift in zip(places, aside, strict=True):
+        steps.step(chosen.seconds, line + shift, where="post", color=BLUE, alpha=0.5, linewidth=1.2)
+    steps.set_yticks(range(len(chosen.levels)), chosen.levels)
+    steps.set_ylim(-0.5, len(chosen.levels) - 0.5)
+    steps.set_ylabel("privacy level")
+    steps.set_title("each participant")
+    there = np.maximum(np.isfinite(places).sum(axis=0), 1)
+    for place, level in enumerate(chosen.levels):
+        shares.step(chosen.seconds, (places == place).sum(axis=0) / there, where="post", label=level)
+    shares.set_ylim(-0.02, 1.02)
+    shares.set_ylabel("share of participants")
+    shares.set_title("everybody")
+    shares.legend(frameon=False)
+    for axes in (steps, shares):
+        axes.set_xlabel("seconds since the free part began")
     return png(figure)

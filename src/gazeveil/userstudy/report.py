@@ -12,15 +12,19 @@ import polars as pl
 
 from gazeveil.files import replacing
 from gazeveil.release.report import Section, picture, table, warning, words, write_report
-from gazeveil.userstudy._plots import by_condition
+from gazeveil.userstudy._plots import by_condition, over_time
 from gazeveil.userstudy.analysis import Analysis, Found, Variance, analyse
+from gazeveil.userstudy.overview import Chosen, Overview
 
 AGAINST = ["condition", "participants", "mean", "difference", "from", "to", "z", "p (Holm)", "rank-biserial r", "d",
            "d from", "d to", "Bayes factor for none", "in words"]  # fmt: skip
 
 
-def write_user_study(measures: pl.DataFrame, folder: Path, title: str) -> Analysis:
-    """Analyse measures and write ``report.html``, ``measures.parquet`` and ``analysis.json``; return what was found."""
+def write_user_study(measures: pl.DataFrame, folder: Path, title: str, overview: Overview | None = None) -> Analysis:
+    """Analyse measures and write ``report.html``, ``measures.parquet`` and ``analysis.json``; return what was found.
+
+    With an overview the report also says what each participant did and which level they chose.
+    """
     found = analyse(measures)
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / "measures.parquet") as temporary:
@@ -32,7 +36,8 @@ def write_user_study(measures: pl.DataFrame, folder: Path, title: str) -> Analys
         "those who met both; trials of a condition are averaged first. Tests are Wilcoxon's signed ranks, exact, "
         "corrected after Holm within each table."
     )
-    write_report(folder / "report.html", title, lead, [*_opening(found), *_measures(found), *_three_way(found)])
+    sections = [*_opening(found), *_measures(found), *_three_way(found), *(_beside(overview) if overview else [])]
+    write_report(folder / "report.html", title, lead, sections)
     return found
 
 
@@ -56,6 +61,31 @@ def _measures(found: Analysis) -> list[Section]:
             pieces += [words(f"Control: {one.control}. {_friedman_words(one)}"), table(AGAINST, _rows(one))]
         sections.append(Section(measure.words.capitalize(), tuple(pieces)))
     return sections
+
+
+def _beside(overview: Overview) -> list[Section]:
+    columns = ["participant", "rounds", "hits", "misses", "false selections", "attempts", "accuracy (degrees)",
+               "finished"]  # fmt: skip
+    rows = [
+        [one.participant, one.rounds, one.hits, one.misses, one.false_selections, one.attempts, one.accuracy_deg,
+         "yes" if one.finished else "not yet"]
+        for one in overview.taken
+    ]  # fmt: skip
+    told = (
+        "All rounds of a participant together, practice and free play left out. A miss is a target that arrived. There "
+        "are more attempts than rounds where gaze was lost and a round was played again. Accuracy is the mean error "
+        "over the nine points at the beginning, without a mechanism."
+    )
+    people = Section("Participants", (words(told), table(columns, rows)))
+    return [_levels(overview.chosen), people] if overview.chosen else [people]
+
+
+def _levels(chosen: Chosen) -> Section:
+    caption = "The privacy level that participants had chosen while they played, from the weakest to the strongest."
+    columns = ["participant", *(f"share of the time at {level}" for level in chosen.levels), "changes"]
+    return Section(
+        "Privacy level chosen over time", (picture(over_time(chosen), caption), table(columns, chosen.rows()))
+    )
 
 
 def _friedman_words(found: Found) -> str:
