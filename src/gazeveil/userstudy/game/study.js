@@ -49,7 +49,7 @@ function choosing(levels, participant) {
       chosen.length = 0;
       place.replaceChildren(...buttons);
       place.hidden = false;
-      buttons[0].click(); // everybody begins at the first level, whatever the one before them had chosen
+      buttons[0]?.click(); // everybody begins at the first level, whatever the one before them had chosen
       addEventListener("keydown", keys);
     },
     end() {

@@ -203,7 +203,10 @@ def _mauchly(covariance: FloatArray, people: int) -> float:
         return 1.0
     if people - 1 < degrees:  # the determinant is zero whatever the truth is
         return math.nan
-    ratio = float(np.linalg.det(covariance)) / (float(np.trace(covariance)) / degrees) ** degrees
+    spread = (float(np.trace(covariance)) / degrees) ** degrees
+    if not spread > 0:  # all the same: there is nothing that could differ
+        return math.nan
+    ratio = float(np.linalg.det(covariance)) / spread
     if not ratio > 0:
         return 0.0
     scale = 1 - (2 * degrees**2 + degrees + 2) / (6 * degrees * (people - 1))
