@@ -300,3 +300,14 @@ def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> Non
     path.write_text(text + 'shown_as = "x"\n')
     with pytest.raises(FileFormatError, match="one of the protocols lsl, pupil"):
         read_policy(path)
+
+
+def test_blank_pupils_are_declared_for_samples_over_pupil_alone(tmp_path: Path) -> None:
+    """G4: PsychoPy's plugin for Pupil Core takes no gaze without pupils."""
+    path = policy_with(tmp_path, "")
+    text = path.read_text().replace("listen = 0\n", "") + "blank_pupils = true\n"
+    path.write_text(text.replace("jsonlines", "pupil"))
+    assert read_policy(path).apps[0].blank_pupils
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match="samples of the protocol pupil"):
+        read_policy(path)

@@ -5,6 +5,7 @@
 All apps of this policy have the same veil, so they share its noise: whatever a client saw, a witness that reads JSON
 lines must have seen too, and none of it may be the simulated eye's own gaze, which is known. What is not in the folder
 ``GAZEVEIL_CLIENTS`` is skipped, see `test_real_clients_tcp`; ``websockets`` and ``pylsl`` are tried wherever they are.
+``GAZEVEIL_CLIENTS_PYTHON`` is an interpreter that has PsychoPy, its plugins (see `psychopy_client`) and pyxdf.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,8 +44,10 @@ WIDTH, HEIGHT = 1920, 1080
 INLET_NAME = f"inlet-{os.getpid()}"
 APPS = {  # the names are those that clients look for, where they do
     "witness": "jsonlines", "opengaze": "opengaze", "eyetribe": "eyetribe", "flow": "gazepointer",
-    "page": "websocket", "unnamed": "pupil", "pupil_capture": "lsl", INLET_NAME: "lsl",
+    "page": "websocket", "unnamed": "pupil", "psychopy": "pupil", "pupil_capture": "lsl", INLET_NAME: "lsl",
 }  # fmt: skip
+EXTRA = {"psychopy": 'shown_as = "psychopy_iohub_surface"\nblank_pupils = true\n'}
+PYTHON = os.environ.get("GAZEVEIL_CLIENTS_PYTHON", "")
 INSISTS = {"flow": 43333, "unnamed": 50020}
 WAIT_S = 60.0
 
@@ -148,7 +152,7 @@ def policy_text(ports: dict[str, int]) -> str:
             continue
         text += f'[[app]]\nname = "{name}"\ntracker = "eye"\nprotocol = "{protocol}"\nrate_hz = {2 * RATE_HZ}\n'
         text += f'listen = "127.0.0.1:{ports[name]}"\n' if name in ports else ""
-        text += 'veil = { preset = "lphu" }\n'
+        text += EXTRA.get(name, "") + 'veil = { preset = "lphu" }\n'
     return text
 
 
@@ -267,6 +271,74 @@ def test_pupil_helpers_inlet_records_the_stream(served: Served, tmp_path: Path) 
     header, *rows = csv.reader(kept.read_text().splitlines())
     assert header == ["timestamp", "confidence", "norm_pos_x", "norm_pos_y"]
     served.check((float(x), 1.0 - float(y)) for _, confidence, x, y in rows if float(confidence))
+
+
+def run_psychopy(plugin: str, port: int, home: Path) -> dict[str, Any]:
+    if not PYTHON:
+        pytest.skip("GAZEVEIL_CLIENTS_PYTHON names no interpreter with PsychoPy")
+    program = Path(__file__).with_name("psychopy_client.py")
+    done = subprocess.run(
+        [PYTHON, program, plugin, str(port), "4"],
+        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+def test_psychopys_pupil_core_plugin_gets_samples_without_pupils(served: Served, tmp_path: Path) -> None:
+    """G4: it got 290 errors, no sample, and a calibration that never ended."""
+    told = run_psychopy("pupil", served.ports["psychopy"], tmp_path)
+    assert (told["failed"], told["calibrated"]) == (0, 200)  # EYETRACKER_OK
+    assert len(told["events"]) > 60
+    for event in told["events"]:
+        assert all(value != value for value in event[14:22] + event[33:41])  # noqa: PLR0124  (NaN: eyes and pupils)
+        assert abs(event[9]) < 5.0  # the delay, in seconds: times are on one clock
+    seen = {(x, y) for x, y in served.seen}
+    for place in told["places"]:  # whole pixels, from the middle of the display and upwards
+        x, y = place[0] + WIDTH / 2, HEIGHT / 2 - place[1]
+        assert any(int(vx * WIDTH) == x and abs(int(vy * HEIGHT) - y) <= 1 for vx, vy in seen), place
+
+
+def test_psychopys_gazepoint_plugin_works_unmodified(served: Served, tmp_path: Path) -> None:
+    told = run_psychopy("gazepoint", served.ports["opengaze"], tmp_path)
+    assert (told["failed"], told["calibrated"]["SUMMARY"]["VALID_POINTS"]) == (0, 5)
+    samples = [event for event in told["events"] if len(event) == 35]
+    assert len(samples) > 60
+    assert all(event[13:16] == [0.0, 0.0, 0.0] for event in samples)  # no pupil
+
+
+XDF = """
+import json, sys, pyxdf
+(stream,), _ = pyxdf.load_xdf(sys.argv[1])
+offsets = stream["footer"]["info"]["clock_offsets"][0]["offset"]
+print(json.dumps({"name": stream["info"]["name"], "offsets": len(offsets), "rows": stream["time_series"].tolist()}))
+"""
+
+
+def test_labrecorder_writes_the_stream_to_a_file(served: Served, tmp_path: Path) -> None:
+    """Its command line, built from its sources: header, samples, clock offsets and footer."""
+    recorder = checkout("LabRecorder") / "LabRecorderCLI"
+    if not PYTHON:
+        pytest.skip("GAZEVEIL_CLIENTS_PYTHON names no interpreter with pyxdf")
+    kept = tmp_path / "recording.xdf"
+    client = subprocess.Popen(
+        [recorder, kept, f'name="{INLET_NAME}"'],
+        env=lsl_environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(12.0)  # it measures clock offsets every five seconds
+    client.communicate(b"\n", timeout=30)
+    command = [PYTHON, "-c", XDF, str(kept)]
+    told = json.loads(subprocess.run(command, capture_output=True, timeout=60, check=True).stdout.splitlines()[-1])
+    assert told["name"] == [INLET_NAME]
+    assert told["offsets"] >= 1
+    served.check((x, 1.0 - y) for confidence, x, y in told["rows"] if confidence)
 
 
 def test_websockets_reads_the_stream(served: Served) -> None:

@@ -187,6 +187,9 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
     if app.shown_as and protocol.name not in _NAMING:
         expected = f"no such name, or one of the protocols {', '.join(_NAMING)}"
         raise file.wrong((*where, "shown_as"), expected, f"the protocol {protocol.name}")
+    if app.blank_pupils and (protocol.name, app.output) != ("pupil", "samples"):
+        found = f"{app.output} of the protocol {protocol.name}"
+        raise file.wrong((*where, "blank_pupils"), "no pupils, or samples of the protocol pupil", found)
     if protocol.name == "lsl" and [_stream(one) for one in policy.apps].count(_stream(app)) > 1:
         raise file.wrong(
             (*where, "shown_as"), "another name for every LSL stream", f"{app.shown_as or app.name!r} twice"

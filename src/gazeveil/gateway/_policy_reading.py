@@ -249,6 +249,7 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         window_at_most=table.fraction("window_at_most", None),
         toy=table.choice("toy", tuple(TOYS), ""),
         shown_as=table.name("shown_as", "the name of a stream or surface") if "shown_as" in table else "",
+        blank_pupils=table.truth("blank_pupils", default=False),
     )
     table.done()
     return setting

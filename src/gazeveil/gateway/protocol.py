@@ -39,6 +39,7 @@ class Shown:
         promise: The promise in words, for protocols that can tell it.
         origins: Web pages that may read this app's stream, besides those of this machine; for WebSocket.
         shown_as: What its stream or surface is called, where that is not the app's name.
+        blank_pupils: Whether gaze comes with a pupil of each eye in which nothing was measured; for Pupil.
     """
 
     plane: Plane
@@ -49,6 +50,7 @@ class Shown:
     promise: str = ""
     origins: tuple[str, ...] = ()
     shown_as: str = ""
+    blank_pupils: bool = False
 
     @property
     def stream(self) -> str:
