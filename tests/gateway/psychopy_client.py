@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""PsychoPy's eye tracker plugins, unmodified, without a window: ``python psychopy_client.py pupil|gazepoint PORT SECONDS``.
+"""PsychoPy's eye tracker plugins, unmodified, without a window.
 
-A program for an interpreter of its own, in which PsychoPy and its plugins ``psychopy-eyetracker-pupil-labs`` and
+``python psychopy_client.py PLUGIN PORT SECONDS``, with ``pupil`` or ``gazepoint`` for the plugin. A program for an
+interpreter of its own, in which PsychoPy and its plugins ``psychopy-eyetracker-pupil-labs`` and
 ``psychopy-eyetracker-gazepoint`` are installed. It makes the plugin's ioHub device as ioHub's own process does, except
 that the display is a made-up one of 1920 x 1080 pixels; then it calibrates, records, polls and says as JSON what came.
 """
@@ -26,23 +27,23 @@ COMMON = {
 class Display:
     """What the plugins ask ioHub's display for."""
 
-    def getPixelResolution(self) -> tuple[int, int]:  # noqa: N802  (their names)
+    def getPixelResolution(self) -> tuple[int, int]:
         return 1920, 1080
 
-    def getCoordBounds(self) -> tuple[int, int, int, int]:  # noqa: N802
+    def getCoordBounds(self) -> tuple[int, int, int, int]:
         return -960, 540, 960, -540
 
-    def getIndex(self) -> int:  # noqa: N802
+    def getIndex(self) -> int:
         return 0
 
-    def _pixel2DisplayCoord(self, x: float, y: float, _: int) -> tuple[float, float]:  # noqa: N802
+    def _pixel2DisplayCoord(self, x: float, y: float, _: int) -> tuple[float, float]:
         return x - 960, 540 - y
 
 
 class Hub:
     """What the plugins ask ioHub's process for."""
 
-    def processDeviceEvents(self) -> None:  # noqa: N802
+    def processDeviceEvents(self) -> None:
         pass
 
 

@@ -222,6 +222,7 @@ class Round:
             parts.append(f'output = "{one.output}"\nrate_hz = {self.rate_hz}\n')
             parts.append(f'listen = "127.0.0.1:{one.port}"\n' if one.port else "")
             parts.append('areas = "areas.json"\n' if one.output == "hits" else "")
+            parts.append("blank_pupils = true\n" if (one.protocol, one.output) == ("pupil", "samples") else "")
             off = 'veil = { preset = "off" }\nunproven = "allow"\n'
             parts.append('veil = { preset = "lphu" }\n' if one.veiled else off)
         allow = "" if all(heard.veiled for heard in self.heard) else 'unproven = "allow"\n'

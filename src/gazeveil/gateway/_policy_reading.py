@@ -19,6 +19,7 @@ from gazeveil.gateway._policy_scene import follow_in, scene_in
 from gazeveil.gateway.policy import (
     KINDS,
     LOOPBACK,
+    MOUSE,
     REPLAY,
     SIMULATE,
     TOYS,
@@ -149,6 +150,8 @@ def _tracker(table: Table) -> TrackerSetting:
             raise table.wrong("sources", "sources that can be chosen live", told(kind), closest(kind, tuple(KINDS)))
     protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
     own = {each: _source(table, each, name) for each in protocols}
+    if MOUSE in kinds:
+        own[KINDS[MOUSE]]["mouse"] = True
     if "fields" in table:
         own[protocol]["fields"] = fields_in(table, protocol, kinds)
     person = table.person("whose gaze it is") if "person" in table else "somebody"

@@ -145,6 +145,7 @@ class TrackerSetting:
         sources: The same tracker with every other source that may be chosen live.
         raw_view: Whether the person may look at raw gaze on the control page of this machine.
         fields: How the tracker calls and counts things, where the policy says so.
+        mouse: Whether the control page's mouse may be the sender, since the policy lists it.
     """
 
     name: str
@@ -164,13 +165,14 @@ class TrackerSetting:
     sources: tuple[TrackerSetting, ...] = ()
     raw_view: bool = False
     fields: Fields | None = None
+    mouse: bool = False
 
     @property
     def kind(self) -> str:
         """What its source is called where one is chosen."""
-        if self.fields is not None:
-            return OWN  # the mouse of a page is sent in its own words
-        return next((kind for kind, protocol in KINDS.items() if protocol == self.protocol), OWN)
+        if self.mouse:
+            return MOUSE
+        return self.protocol if self.protocol in (SIMULATE, REPLAY) else OWN
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -273,7 +273,7 @@ def _blank_pupil(eye: int) -> dict[str, Any]:
 
 
 _BLANK_PUPILS: Final = (_blank_pupil(0), _blank_pupil(1))
-"""Two eyes of which nothing was measured: constants, so that they tell nothing, and no number, so that none misleads."""
+"""Two eyes of which nothing was measured: constants, which tell nothing, and no numbers, which could mislead."""
 
 
 def _gaze_datum(topic: str, pupils: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -344,7 +344,7 @@ LEAVES: Final = {
     "norm_pos": "The veiled point; the middle of the surface where only names of areas may leave.",
     "timestamp": "The device's time is public.",
     "confidence": "Made up: 1 where the veil shows a point, 0 where it shows none, and 0 of a blank pupil.",
-    "base_data": "Of gaze: empty, or two blank pupils where the policy says so. On a surface: which gaze was mapped to it.",
+    "base_data": "Of gaze: empty, or two blank pupils where the policy says so. On a surface: which gaze it is.",
     **dict.fromkeys(
         ("diameter", "diameter_3d", "sphere", "center", "radius", "theta", "phi"),
         "Only in a blank pupil, and never a number: NaN.",
