@@ -48,7 +48,7 @@ APPS = {  # the names are those that clients look for, where they do
 }  # fmt: skip
 EXTRA = {"psychopy": 'shown_as = "psychopy_iohub_surface"\nblank_pupils = true\n'}
 PYTHON = os.environ.get("GAZEVEIL_CLIENTS_PYTHON", "")
-INSISTS = {"flow": 43333, "unnamed": 50020}
+INSISTS = {"flow": 43333, "unnamed": 50020, "opengaze": 4242, "eyetribe": 6555}
 WAIT_S = 60.0
 
 Point = tuple[float, float]
@@ -273,13 +273,13 @@ def test_pupil_helpers_inlet_records_the_stream(served: Served, tmp_path: Path) 
     served.check((float(x), 1.0 - float(y)) for _, confidence, x, y in rows if float(confidence))
 
 
-def run_psychopy(plugin: str, port: int, home: Path) -> dict[str, Any]:
+def run_program(name: str, home: Path, *arguments: str) -> dict[str, Any]:
     if not PYTHON:
-        pytest.skip("GAZEVEIL_CLIENTS_PYTHON names no interpreter with PsychoPy")
-    program = Path(__file__).with_name("psychopy_client.py")
+        pytest.skip("GAZEVEIL_CLIENTS_PYTHON names no interpreter with PsychoPy and PyGaze")
     done = subprocess.run(
-        [PYTHON, program, plugin, str(port), "4"],
+        [PYTHON, Path(__file__).with_name(name), *arguments],
         env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        cwd=home,
         capture_output=True,
         text=True,
         timeout=100,
@@ -291,7 +291,7 @@ def run_psychopy(plugin: str, port: int, home: Path) -> dict[str, Any]:
 
 def test_psychopys_pupil_core_plugin_gets_samples_without_pupils(served: Served, tmp_path: Path) -> None:
     """G4: it got 290 errors, no sample, and a calibration that never ended."""
-    told = run_psychopy("pupil", served.ports["psychopy"], tmp_path)
+    told = run_program("psychopy_client.py", tmp_path, "pupil", str(served.ports["psychopy"]), "4")
     assert (told["failed"], told["calibrated"]) == (0, 200)  # EYETRACKER_OK
     assert len(told["events"]) > 60
     for event in told["events"]:
@@ -304,11 +304,19 @@ def test_psychopys_pupil_core_plugin_gets_samples_without_pupils(served: Served,
 
 
 def test_psychopys_gazepoint_plugin_works_unmodified(served: Served, tmp_path: Path) -> None:
-    told = run_psychopy("gazepoint", served.ports["opengaze"], tmp_path)
+    told = run_program("psychopy_client.py", tmp_path, "gazepoint", str(served.ports["opengaze"]), "4")
     assert (told["failed"], told["calibrated"]["SUMMARY"]["VALID_POINTS"]) == (0, 5)
     samples = [event for event in told["events"] if len(event) == 35]
     assert len(samples) > 60
     assert all(event[13:16] == [0.0, 0.0, 0.0] for event in samples)  # no pupil
+
+
+@pytest.mark.parametrize("kind", ["opengaze", "eyetribe"])
+def test_pygazes_eye_tracker_works_as_opensesame_makes_it(kind: str, served: Served, tmp_path: Path) -> None:
+    port_of(served, kind)
+    told = run_program("pygaze_client.py", tmp_path, kind)
+    assert told["pupil"] == {"opengaze": -1, "eyetribe": 0.0}[kind]
+    served.check(map(tuple, told["seen"]), (WIDTH, HEIGHT), places=2)
 
 
 XDF = """
