@@ -84,7 +84,7 @@ def main(plugin: str, port: int, lasting_s: float) -> None:
         "made_s": made - begun, "calibrated": calibrated, "recording": bool(tracker.setRecordingState(True))
     }  # fmt: skip
     errors: list[str] = []
-    places = []
+    places: list[list[float]] = []
     until = time.monotonic() + lasting_s
     while time.monotonic() < until:
         try:

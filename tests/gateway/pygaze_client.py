@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 SETTINGS = """
 DISPTYPE = 'pygame'
@@ -33,7 +34,7 @@ def main(kind: str) -> None:
     display = importlib.import_module("pygaze.display").Display(disptype="pygame", dispsize=(1920, 1080))
     begun = time.monotonic()
     tracker = importlib.import_module("pygaze.eyetracker").EyeTracker(display, trackertype=kind, logfile="log")
-    told = {"made_s": time.monotonic() - begun}
+    told: dict[str, Any] = {"made_s": time.monotonic() - begun}
     tracker.start_recording()
     tracker.log("trial 1")
     seen = []

@@ -226,13 +226,19 @@ def test_pupil_helpers_work_unmodified(script: str, says: str, served: Served) -
 
 INLET = """
 import json, sys, pylsl
-(found,) = pylsl.resolve_byprop("name", sys.argv[1], timeout=20)
-inlet = pylsl.StreamInlet(found, recover=False)
+found = pylsl.resolve_bypred("type='Gaze' and name='%s'" % sys.argv[1], 1, 20)
+inlet = pylsl.StreamInlet(found[0], recover=False)
+channel = inlet.info(10).desc().child("channels").child("channel")
+labels = []
+while not channel.empty():
+    labels.append([channel.child_value("label"), channel.child_value("type"), channel.child_value("unit")])
+    channel = channel.next_sibling("channel")
 seen = []
 while len(seen) < 60:
-    values, _ = inlet.pull_sample(timeout=10)
+    values, t = inlet.pull_sample(timeout=10)
     seen.append(values)
-print(json.dumps(seen))
+behind = pylsl.local_clock() - (t + inlet.time_correction(10))
+print(json.dumps({"seen": seen, "labels": labels, "behind": behind}))
 """
 
 
@@ -243,7 +249,7 @@ def lsl_environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "LSLAPICFG": str(folder / "lsl_api.cfg")}
 
 
-def test_pylsl_reads_the_stream(served: Served, tmp_path: Path) -> None:
+def test_a_reader_of_lsl_goes_by_type_labels_and_clock(served: Served, tmp_path: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-c", INLET, INLET_NAME],
         env=lsl_environment(tmp_path),
@@ -252,7 +258,14 @@ def test_pylsl_reads_the_stream(served: Served, tmp_path: Path) -> None:
         timeout=60,
         check=True,
     )
-    seen = json.loads(told.stdout.splitlines()[-1])
+    said = json.loads(told.stdout.splitlines()[-1])
+    seen = said["seen"]
+    assert said["labels"] == [
+        ["confidence", "Confidence", "normalized"],
+        ["norm_pos_x", "ScreenX", "normalized"],
+        ["norm_pos_y", "ScreenY", "normalized"],
+    ]
+    assert abs(said["behind"]) < 30.0  # one clock, and a busy machine
     assert {values[0] for values in seen} <= {0.0, 1.0}
     served.check((x, 1.0 - y) for confidence, x, y in seen if confidence)
 
