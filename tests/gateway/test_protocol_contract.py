@@ -122,11 +122,17 @@ def shown_fields(protocol: Protocol, output: Output) -> set[str]:
         sink.end("the budget is spent", 0.0)
         return fields_in(sink.data_to_send())
     assert protocol.sink is not None
-    writer = protocol.sink(Shown(SCREEN, output=output, areas=("menu",)))
+    writer = protocol.sink(Shown(SCREEN, output=output, areas=("menu",), blank_pupils=True))
     if protocol.transport == "zmq":
         import msgspec
 
-        messages = [*writer.show(THINGS[output], 0.0), *writer.silence(0.0), *writer.end("the budget is spent", 0.0)]
+        writer.answer([b"C"], 0.0)
+        messages = [
+            *writer.notices(),
+            *writer.show(THINGS[output], 0.0),
+            *writer.silence(0.0),
+            *writer.end("the budget is spent", 0.0),
+        ]
         return {key for _, packed_ in messages for key in keys(msgspec.msgpack.decode(packed_))}
     values, _ = writer.show(THINGS[output], 0.0)
     labels = [channel.label for channel in writer.description.channels]
