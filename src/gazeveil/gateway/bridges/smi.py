@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """SMI trackers (RED, Hi-Speed) by the remote commands of iView X: lines of text over UDP, without a package.
 
-We ask for ``%ET %TU %SX %SY``: which eyes, microseconds, then x and y of the left and the right eye in pixels. A gaze of
-0, 0 is how iView X writes that there is none. Only datagrams from the tracker's own address are read.
+We ask for ``%ET %TU %SX %SY``: which eyes, microseconds, then x and y of the left and the right eye in pixels. A gaze
+of 0, 0 is how iView X writes that there is none. Only datagrams from the tracker's own address are read.
 """
 
 from __future__ import annotations

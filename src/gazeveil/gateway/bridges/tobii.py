@@ -88,7 +88,9 @@ def _sample(told: Any) -> RawSample:
 
 
 def _eye(told: dict[str, Any], side: str) -> Point:
-    return point_of(told.get(f"{side}_gaze_point_on_display_area")) if told.get(f"{side}_gaze_point_validity") else NOWHERE
+    return (
+        point_of(told.get(f"{side}_gaze_point_on_display_area")) if told.get(f"{side}_gaze_point_validity") else NOWHERE
+    )
 
 
 BRIDGES.register("tobii")(

@@ -73,7 +73,7 @@ class TobiiStream(Bridge):
         """Unsubscribe, and give the device and the library back."""
         steps = (("gaze_point_unsubscribe", self._device), ("device_destroy", self._device), ("api_destroy", self._api))
         for step, handle in steps:
-            if handle:
+            if handle.value:
                 with contextlib.suppress(Exception):
                     getattr(self._library, f"tobii_{step}")(handle)
         self._api, self._device = ctypes.c_void_p(), ctypes.c_void_p()

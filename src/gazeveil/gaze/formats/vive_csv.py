@@ -150,6 +150,11 @@ def _is_named(names: set[str], known: _Names) -> bool:
 
 
 def layout_of(columns: Columns, options: ReadOptions) -> Layout:
+    """Return where our columns are, for files and for logs that are being written.
+
+    Raises:
+        FileFormatError: If one that is needed is not there.
+    """
     words = {parse_name(name).words for name in columns.names}
     names = next((known for known in _KNOWN if _is_named(words, known)), None)
     if names is None:
@@ -180,7 +185,7 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
             )
         for axis in AXES[1:]:  # which side an eye is on is all that is asked
             vectors.numbers.pop(f"{side}_eye_{axis}", None)
-    time, per_second = time_of(columns, options)
+    time, per_second = _time(columns, options)
     numbers, text = {"t": time}, dict[str, str]()
     for eye in directions:
         prefix = "" if eye == "both" else f"{eye}_"
@@ -193,7 +198,7 @@ def layout_of(columns: Columns, options: ReadOptions) -> Layout:
     return Layout(names, vectors, tuple(directions), text, numbers, per_second)
 
 
-def time_of(columns: Columns, options: ReadOptions) -> tuple[str, float | None]:
+def _time(columns: Columns, options: ReadOptions) -> tuple[str, float | None]:
     """Return the column of time and its ticks per second, None where the steps have to be looked at."""
     time = columns.find_with_unit("time", (TICK,)) or columns.need(
         "'time(100ns)', 'time_stamp(ms)' or 'DeviceTimeStamp'", "devicetimestamp", "timestamp", "reltime"
