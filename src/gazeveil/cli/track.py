@@ -93,15 +93,18 @@ def _carry(source: str, to: Path | None, tracker: str, device: str, seconds: flo
         )
     setting = sender_in(read_policy(to), kind, tracker)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    if seconds is not None:
-        timer = threading.Timer(seconds, stop.set)
-        timer.daemon = True
-        timer.start()
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    timer = threading.Timer(seconds if seconds is not None else threading.TIMEOUT_MAX, stop.set)
+    timer.daemon = True
+    timer.start()
     if not as_json:
         print(f"tracking: {kind.title}, sent to tracker {setting.name}; stop with Ctrl-C", flush=True)
-    carried = Carrier(kind, device, setting, log_to(), stop).run()
+    try:
+        carried = Carrier(kind, device, setting, log_to(), stop).run()
+    finally:
+        timer.cancel()
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if as_json:
         print_json({"from": kind.name, "tracker": setting.name, **asdict(carried)})
 
