@@ -8,7 +8,9 @@ or how it fails, is no part of the process that veils. One file in `gazeveil.gat
 
 from __future__ import annotations
 
+import ctypes.util
 import importlib
+import importlib.util
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -61,8 +63,9 @@ class BridgeKind:
             Raises `WireError` where it may come later, any other `GazeveilError` where trying again is useless.
         device: What ``--device`` means.
         withheld: What the interface also offers and a bridge drops, with the reason.
-        module: The vendor's package or library, empty if none is needed.
-        install: How to get it.
+        module: The vendor's package; empty if none is needed.
+        library: The vendor's library; empty if none is needed.
+        install: How to get either; empty if none is needed.
     """
 
     name: str
@@ -72,7 +75,18 @@ class BridgeKind:
     device: str
     withheld: Mapping[str, str] = field(default_factory=dict)
     module: str = ""
+    library: str = ""
     install: str = ""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether what it needs is here; nothing of it is run."""
+        if self.library:
+            return ctypes.util.find_library(self.library) is not None
+        try:
+            return not self.module or importlib.util.find_spec(self.module) is not None
+        except (ImportError, ValueError):
+            return False
 
     @property
     def fields(self) -> Fields:

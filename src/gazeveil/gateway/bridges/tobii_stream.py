@@ -137,6 +137,7 @@ BRIDGES.register("tobii-stream")(
             "gaze origin, eye position": "Positions of the eyes: a biometric. They are not subscribed to.",
             "head pose, user presence": "Pose of the head; not subscribed to.",
         },
+        library=_LIBRARY,
         install=_INSTALL,
     )
 )
