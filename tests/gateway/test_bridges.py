@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra, OptionError, WireError
@@ -21,6 +22,7 @@ from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting
 from gazeveil.gateway.protocol import Gate
 from gazeveil.gateway.protocols.pushlines import PushLinesSource
 from gazeveil.gateway.sample import RawSample
+from gazeveil.gaze.reading import read
 from tests.gateway.bridge_fakes import (
     CANARY,
     RIGS,
@@ -263,3 +265,29 @@ def test_a_live_vive_log_whose_eyes_change_sides_is_refused(rigs: Any) -> None:
     with pytest.raises(GazeveilError, match="changed sides"):
         bridge.poll()
     bridge.close()
+
+
+@pytest.mark.parametrize("name", [name for name, rig in RIGS.items() if issubclass(rig, LogRig)])
+def test_a_live_log_is_read_as_the_files_reader_reads_it(name: str, rigs: Any) -> None:
+    rig: LogRig = rigs(name)
+    bridge = rig.open()
+    live = seen(rig, bridge, PLACES * 2)
+    bridge.close()
+    [recording] = read(rig.path, format=f"{name}-csv").recordings
+    assert [sample.t - live[0].t for sample in live] == (recording.t - recording.t[0]).tolist()
+    for axis in ("x", "y"):
+        told = np.where(recording.tracked, getattr(recording, axis), np.nan)
+        np.testing.assert_array_equal([getattr(sample, axis) for sample in live], told)
+
+
+def test_a_vive_log_that_does_not_say_what_it_counts_in_is_looked_at_first(rigs: Any) -> None:
+    rig: ViveRig = rigs("vive")
+    rig.path.write_text(rig.header.replace("time(100ns)", "timestamp"))
+    bridge = rig.open()
+    row = ["31", "31", "3", "3", "30", "0", "0", "-30", *("0",) * 4, "1", "0", "0", "1"]
+    found = []
+    for n in range(40):
+        rig.tell(";".join([f"{1000 + 11 * n}", *row]) + "\n")
+        found += bridge.poll()
+    bridge.close()
+    assert [sample.t for sample in found] == [(1000 + 11 * n) / 1000 for n in range(30, 40)]  # milliseconds

@@ -11,15 +11,19 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from gazeveil.errors import WireError
 from gazeveil.gateway.bridge import BRIDGES, NOWHERE, BridgeKind, Point, mean_of
 from gazeveil.gateway.bridges._logs import LogTail, Rows, angles
+from gazeveil.gateway.sample import RawSample
 from gazeveil.gaze.formats._columns import Columns, parse_name
 from gazeveil.gaze.formats.base import ReadOptions
-from gazeveil.gaze.formats.vive_csv import DIRECTION_BIT, TICK, TICKS_PER_SECOND, TRUE, layout_of
+from gazeveil.gaze.formats.vive_csv import DIRECTION_BIT, TICK, TICKS_PER_SECOND, TRUE, layout_of, per_second_of
 
 TITLE: Final = "Vive Pro Eye gaze log"
-_USUAL: Final = 1e3
+_LOOKED_AT: Final = 30
+"""Rows whose steps say what time is counted in, where the log does not."""
 _SIDES: Final = ("left", "right")
 
 
@@ -30,16 +34,26 @@ class ViveRows(Rows):
         known = layout_of(columns, ReadOptions())
         super().__init__(columns, known.vectors, known.numbers, known.text)
         self._both = "both" in known.directions
-        words, unit = parse_name(known.numbers["t"])
-        if unit == TICK:
-            self._second = TICKS_PER_SECOND
-        else:  # a log that does not say it counts SRanipal's milliseconds; the gateway compares that with its clock
-            self._second = known.per_second or (1e6 if words == "devicetimestamp" else _USUAL)
+        self._path, self._column = columns.path, known.numbers["t"]
+        words, unit = parse_name(self._column)
+        named = {TICK: TICKS_PER_SECOND}.get(unit) or (1e6 if words == "devicetimestamp" else None)
+        self._second = known.per_second or named
+        self._times: list[float] = []
         self._right = 0.0
+
+    def read(self, cells: Sequence[str]) -> RawSample | None:
+        """Return the sample of a row; none until the first rows have shown what time is counted in."""
+        if self._second is not None:
+            return super().read(cells)
+        if len(cells) == self._width and not math.isnan(t := self.number(cells, "t")):
+            self._times.append(t)
+        if len(self._times) >= _LOOKED_AT:
+            self._second = per_second_of(self._path, np.array(self._times), self._column)
+        return None
 
     def moment(self, t: float) -> float:
         """Return seconds."""
-        return t / self._second
+        return t / (self._second or math.nan)
 
     def gaze(self, cells: Sequence[str]) -> Point:
         """Return the combined gaze, or the mean of the eyes that have some.

@@ -123,7 +123,7 @@ class ViveCsv:
         text, numbers = {**layout.vectors.text, **layout.text}, {**layout.vectors.numbers, **layout.numbers}
         for batch in table.batches(text, numbers, required=("t",)):
             if per_second is None:
-                per_second = _per_second(path, batch.frame["t"].to_numpy(), layout.numbers["t"])
+                per_second = per_second_of(path, batch.frame["t"].to_numpy(), layout.numbers["t"])
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
@@ -207,7 +207,8 @@ def _time(columns: Columns, options: ReadOptions) -> tuple[str, float | None]:
     return time, PER_SECOND[unit] if unit else None
 
 
-def _per_second(path: Path, times: FloatArray, column: str) -> float:
+def per_second_of(path: Path, times: FloatArray, column: str) -> float:
+    """Return how much of the column of time is one second, by its name and its steps."""
     words, unit = parse_name(column)
     if unit == TICK:
         expect_unit(path, times / 10, column, "us")
