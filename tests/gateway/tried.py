@@ -28,7 +28,7 @@ HOW: Final = {
 }
 SOURCES_TRIED: Final = ("recording", "interface", "emulator", "peer")
 CLIENTS_TRIED: Final = ("unmodified", "transcript", "published")
-TOGETHER, TAPPED = "**together**", "tapped"
+TOGETHER, TAPPED, BRIDGED = "**together**", "tapped", "bridged"
 
 Row = dict[str, Any]
 
@@ -63,8 +63,11 @@ def cell(source: Row, client: Row, pairs: set[tuple[str, str]]) -> str:
     """Say how a source and a client were run with each other."""
     if (source["name"], client["name"]) in pairs:
         return TOGETHER
-    wire = BRIDGE if source["by"] in BRIDGES else source["by"]
-    return TAPPED if wire in (*EVERY, *SENDERS) and client["by"] in EVERY else ""
+    if client["by"] not in EVERY:
+        return ""
+    if source["by"] in BRIDGES:
+        return BRIDGED if BRIDGE in SENDERS else ""
+    return TAPPED if source["by"] in (*EVERY, *SENDERS) else ""
 
 
 def page(tried: Tried) -> str:
@@ -115,8 +118,12 @@ A bridge is `gazeveil track --from NAME`: [Read a vendor's tracker](../how-to/re
 ## Each with each
 
 The gateway keeps time and point of a sample, so every source serves every client. Numbers are those of the clients
-above. **together**: this source and this client were run with each other, over sockets. tapped: `make taps` runs the
-source's protocol with the client's over sockets, and searches every byte for raw gaze. Empty: each was tried by itself.
+above.
+
+- **together**: this source and this client were run with each other, over sockets.
+- tapped: `make taps` runs the source's protocol with the client's over sockets, and searches every byte for raw gaze.
+- bridged: the same with a bridge before the gateway, a different one each round; so not each bridge with each client.
+- Empty: each was tried by itself.
 
 {grid}
 """
