@@ -133,12 +133,17 @@ class TobiiRig(Rig):
             callback({"system_time_stamp": 1})
 
     def garbage(self) -> list[Callable[[], None]]:
-        odd = [None, 1, {}, {"device_time_stamp": "x"}, {"device_time_stamp": NAN}, {"device_time_stamp": 10**40}]
-        point = "left_gaze_point_on_display_area"
-        odd += [
-            {"device_time_stamp": 1, "left_gaze_point_validity": 1, point: value}
-            for value in (None, (1,), ("a", "b"), (math.inf, 0.5), (1e300, 2), {}, (True, None))
+        odd: list[object] = [
+            None,
+            1,
+            {},
+            {"device_time_stamp": "x"},
+            {"device_time_stamp": NAN},
+            {"device_time_stamp": 10**40},
         ]
+        point = "left_gaze_point_on_display_area"
+        values: tuple[object, ...] = (None, (1,), ("a", "b"), (math.inf, 0.5), (1e300, 2), {}, (True, None))
+        odd += [{"device_time_stamp": 1, "left_gaze_point_validity": 1, point: value} for value in values]
         return [lambda one=one: self.tell(one) for one in odd]  # type: ignore[misc]
 
 
@@ -234,7 +239,7 @@ class EyeLinkRig(Rig):
         super().__init__(patch, folder)
         queue: list[Any] = []
         self.queue = queue
-        self.tracker = type("EyeLink", (FakeEyeLink,), {"queue": queue})
+        self.tracker: type[FakeEyeLink] = type("EyeLink", (FakeEyeLink,), {"queue": queue})
         self.vendor("pylink", SimpleNamespace(EyeLink=self.tracker, SAMPLE_TYPE=200))
 
     def look(self, t: float, left: Eye, right: Eye) -> None:
@@ -367,7 +372,7 @@ class StreamRig(Rig):
     def __init__(self, patch: Any, folder: Path) -> None:
         super().__init__(patch, folder)
         self.library = FakeStreamEngine()
-        patch.setattr(tobii_stream.ctypes, "CDLL", lambda _: self.library)
+        patch.setattr(ctypes, "CDLL", lambda _: self.library)
 
     def look(self, t: float, left: Eye, right: Eye) -> None:
         seen = [eye for eye in (left, right) if eye is not None]
@@ -416,7 +421,15 @@ class SmiRig(Rig):
         self.tell(b"ET_SPL ?\n")
 
     def garbage(self) -> list[Callable[[], None]]:
-        odd = (b"", b"\xff\xff", b"ET_SPL", b"ET_SPL b", b"ET_SPL x 1 2 3", b"ET_SPL l nan 1 2", b"ET_SPL l 1 a b")
+        odd: tuple[bytes, ...] = (
+            b"",
+            b"\xff\xff",
+            b"ET_SPL",
+            b"ET_SPL b",
+            b"ET_SPL x 1 2 3",
+            b"ET_SPL l nan 1 2",
+            b"ET_SPL l 1 a b",
+        )
         odd += (b"ET_SPL l 1e999 1 2", b"ET_CAL 9", b"ET_SPL r 5 inf -inf", b"ET_SPL b 1 2 3 4")
         return [lambda one=one: self.tell(one) for one in odd]  # type: ignore[misc]
 

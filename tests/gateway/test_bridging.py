@@ -129,7 +129,8 @@ class Mute(Bridge):
 
 
 def test_a_tracker_that_falls_silent_counts_as_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    policy, closed, stop, log = tmp_path / "policy.toml", [], threading.Event(), io.StringIO()
+    policy, stop, log = tmp_path / "policy.toml", threading.Event(), io.StringIO()
+    closed: list[str] = []
     policy.write_text(pushed_text(free_port(), free_port(), protocol="pushlines"))
     kind = BridgeKind("mute", "Mute", "norm", lambda *_: Mute(closed), "")
     seconds = itertools.count(0.0, 0.5)

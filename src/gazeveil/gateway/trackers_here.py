@@ -87,9 +87,8 @@ def _on_usb(sysfs: Path) -> Iterator[Here]:
         for device in sorted(sysfs.iterdir())[:_MOST_DEVICES]:
             vendor, product = _text(device / "idVendor").lower(), _text(device / "idProduct").lower()
             words = " ".join((_text(device / "manufacturer"), _text(device / "product")))
-            sources = USB_VENDORS.get(vendor, ()) if vendor else ()
-            sources += tuple(one for word, known in USB_WORDS.items() if word in words.lower() for one in known)
-            for source in dict.fromkeys(sources):
+            named = [one for word, known in USB_WORDS.items() if word in words.lower() for one in known]
+            for source in dict.fromkeys([*USB_VENDORS.get(vendor, ()), *named]):
                 yield _here(f"{_printable(words) or 'a device'} on USB ({vendor}:{product})", "usb", source)
 
 
