@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import itertools
 import json
+import os
+import socket
 import threading
 import time
 from pathlib import Path
@@ -17,6 +20,7 @@ import pytest
 from gazeveil.cli.main import run as run_command
 from gazeveil.errors import InputError
 from gazeveil.gateway import bridging
+from gazeveil.gateway._tokens import token_in
 from gazeveil.gateway.bridge import Bridge, BridgeKind
 from gazeveil.gateway.bridging import Carried, Carrier, sender_in
 from gazeveil.gateway.logs import log_to
@@ -112,6 +116,34 @@ def test_what_the_gateway_refuses_ends_it_with_the_gateways_words(
 
     failed = asyncio.run(run())
     assert "the gateway refuses what EyeLink sends: x and y look like shares" in failed
+
+
+def test_a_program_of_another_user_that_took_the_gateways_port_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as thief:
+        port = thief.getsockname()[1]
+        policy = tmp_path / "policy.toml"
+        policy.write_text(pushed_text(free_port(), port, protocol="pushlines"))
+        table = tmp_path / "tcp"
+        row = f"  0: 0100007F:{port:04X} 00000000:0000 0A 00000000:00000000 00:00000000 00000000 {{}} 0 1 1\n"
+        monkeypatch.setattr(bridging, "TCP_TABLES", (table, tmp_path / "none"))
+        [tracker] = read_policy(policy).trackers
+        assert tracker.inlet is not None
+        with pytest.raises(FileNotFoundError):  # no token: there was never a gateway here
+            bridging._Gateway(tracker.inlet)
+        token_in(tracker.inlet.token_file)
+        table.write_text("head\n" + row.format(os.geteuid() + 1))
+        with pytest.raises(PermissionError, match="another user"):
+            bridging._Gateway(tracker.inlet)
+        table.write_text("head\n" + row.format(os.geteuid()))
+        bridging._Gateway(tracker.inlet).close()
+        heard = []
+        for _ in range(3):
+            connection, _where = thief.accept()
+            with connection, contextlib.suppress(ConnectionError):
+                heard.append(connection.recv(1000))
+    assert [bool(data) for data in heard] == [False, False, True]
 
 
 class Mute(Bridge):

@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from gazeveil.errors import InputError, OptionError, WireError
@@ -38,6 +39,8 @@ _POLL_S: Final = 0.004
 _PATIENCE_S: Final = 5.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 _MOST_IN_ONE: Final = 256
+TCP_TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_LISTENS: Final = "0A"
 _LATER: Final = ("closed", "sender")
 """Kinds of errors after which a sender may come again."""
 
@@ -242,23 +245,35 @@ class _Writer:
 
 
 class _Gateway:
-    """A connection to a gateway that has let us in."""
+    """A connection to a gateway. Who listens must be the gateway: raw gaze would go to anybody else just the same.
+
+    Raises:
+        OSError: If nobody listens, or somebody else does.
+    """
 
     def __init__(self, inlet: Inlet) -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(inlet.listen.host, inlet.listen.host)  # noqa: S104
         self._socket = socket.create_connection((host, inlet.listen.port), _PATIENCE_S)
         self._waiting = b""
-        if inlet.tls is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname = False  # this very certificate is wanted, whatever its name
-            context.load_verify_locations(inlet.tls.certificate)
-            self._socket = context.wrap_socket(self._socket)
-        self.send(json.dumps({"token": token_in(inlet.token_file)}).encode() + b"\n")
+        try:
+            if inlet.tls is not None:
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                context.check_hostname = False  # this very certificate is wanted, whatever its name
+                context.load_verify_locations(inlet.tls.certificate)
+                self._socket = context.wrap_socket(self._socket)
+            else:
+                _check_listener(inlet)
+            self.send(json.dumps({"token": token_in(inlet.token_file)}).encode() + b"\n")
+        except BaseException:
+            self._socket.close()
+            raise
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
     def has_said_something(self, patience_s: float) -> bool:
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+            return True
         return bool(select.select([self._socket], [], [], patience_s)[0])
 
     def heard(self) -> tuple[list[dict[str, object]], bool]:
@@ -281,3 +296,20 @@ class _Gateway:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._socket.close()
+
+
+def _check_listener(inlet: Inlet) -> None:
+    """Refuse a listener of another user than the token's: while the gateway is away, any program may take its port.
+
+    Linux says whose a listening port is. Elsewhere nothing does; TLS is the way to be sure there.
+
+    Raises:
+        OSError: If it is somebody else's, or the gateway has made no token yet.
+    """
+    owner = inlet.token_file.stat().st_uid
+    for table in TCP_TABLES:
+        with contextlib.suppress(FileNotFoundError):
+            for line in table.read_text().splitlines()[1:]:
+                _, local, _, state, _, _, _, uid, *_ = line.split()
+                if state == _LISTENS and int(local.rpartition(":")[2], 16) == inlet.listen.port and int(uid) != owner:
+                    raise PermissionError(0, "a program of another user listens on its port")

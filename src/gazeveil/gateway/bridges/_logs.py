@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from gazeveil.errors import FileFormatError, OptionError, WireError
+from gazeveil.errors import OptionError, WireError
 from gazeveil.gateway.bridge import NOWHERE, Bridge, Point
 from gazeveil.gateway.protocol import MOST_WAITING
 from gazeveil.gateway.sample import RawSample
@@ -109,7 +109,7 @@ class LogTail(Bridge):
             self._rows = make(Columns(self._path, names))
             self._waiting = b""
             self._skip_what_is_there()
-        except (WireError, FileFormatError):
+        except BaseException:
             self._file.close()
             raise
 
