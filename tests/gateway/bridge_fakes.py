@@ -414,7 +414,7 @@ class SmiRig(Rig):
 
     def look(self, t: float, left: Eye, right: Eye) -> None:
         (lx, ly), (rx, ry) = pixels(left, 0.0), pixels(right, 0.0)
-        self.tell(f"ET_SPL b {t * 1e6:.0f} {lx:.3f} {rx:.3f} {ly:.3f} {ry:.3f}\n".encode())
+        self.tell(f"ET_SPL b {t * 1e6:.0f} {lx:.9f} {rx:.9f} {ly:.9f} {ry:.9f}\n".encode())
 
     def lose(self) -> None:
         """It leaves without a word: it stops, and what it says next is not understood."""
