@@ -117,8 +117,8 @@ A bridge is `gazeveil track --from NAME`: [Read a vendor's tracker](../how-to/re
 
 ## Each with each
 
-The gateway keeps time and point of a sample, so every source serves every client. Numbers are those of the clients
-above.
+Whatever the source, the gateway makes the same kind of sample of it, so every source serves every client. Numbers are
+those of the clients above.
 
 - **together**: this source and this client were run with each other, over sockets.
 - tapped: `make taps` runs the source's protocol with the client's over sockets, and searches every byte for raw gaze.
