@@ -40,6 +40,7 @@ class Bridged(Tracker):
         if self._rig.kind.unit == "deg":
             self._rig.plane = Plane(SCREEN.in_unit(Unit.DEGREE))
         self._thread: threading.Thread | None = None
+        self._carrier: Carrier | None = None
 
     @property
     def fields(self) -> str:
@@ -67,7 +68,9 @@ class Bridged(Tracker):
         self._rig.look(monotonic(), both, both)
 
     def offend(self) -> None:
-        self.random.choice(self._rig.garbage())()
+        """A time that jumps among the first samples would be refused, and end the bridge: that is tried elsewhere."""
+        if self._carrier is not None and self._carrier.carried.sent > 2 * self.rate_hz:
+            self.random.choice(self._rig.garbage())()
 
     def _carry(self) -> None:
         if self.token_file is None:
@@ -75,4 +78,5 @@ class Bridged(Tracker):
         folder = self.token_file.parent
         tracker = sender_in(read_policy(folder / "policy.toml"), self._rig.kind, self.protocol)
         with (folder / "bridge.log").open("w") as log:
-            Carrier(self._rig.kind, self._rig.device, tracker, log_to(log), self._stop).run()
+            self._carrier = Carrier(self._rig.kind, self._rig.device, tracker, log_to(log), self._stop)
+            self._carrier.run()
