@@ -17,11 +17,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from gazeveil.cli.policy import EXAMPLE
 from gazeveil.errors import FileFormatError, WireError
+from gazeveil.gateway.bridges._logs import Rows, _cells, _header
+from gazeveil.gateway.bridges.smi import samples_in
+from gazeveil.gateway.bridges.varjo import VarjoRows
+from gazeveil.gateway.bridges.vive import ViveRows
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, Shown
@@ -33,6 +37,8 @@ from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.protocols.lsl import Channel
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gaze.formats._columns import Columns
+from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
 from tests.gateway.loopback import SCREEN
 from tests.gateway.test_protocol_contract import RICH, SENT, joined
 from tests.gateway.test_protocol_pupil import gaze
@@ -85,6 +91,7 @@ def parsers() -> Iterator[Parser]:
             yield Parser(f"{protocol.name} sink", _zmq_sink(protocol), [b"SUB_PORT", b"T 0.0", b"t", b"R name", b"v"])
         else:
             yield Parser(f"{protocol.name} source", _lsl_source(protocol), [b"\x3f\xd0" + bytes(6)] * 2)
+    yield from _bridges()
     yield Parser("push texts", _push_texts, [text.encode() for text in _SAID])
     for kind, fields in _MAPPED.items():
         yield Parser(f"push texts, {kind}", _push_texts_with(fields), [text.encode() for text in _SAID_MAPPED[1:]])
@@ -101,6 +108,35 @@ _SAID = [
     *(f'{{"t": {n / 10}, "x": 0.25, "y": 0.75}}' for n in range(4)),
     '[{"t": 0.5, "x": 0, "y": 1}, {"t": 0.6, "x": null, "y": null}]',
 ]
+
+
+def _bridges() -> Iterator[Parser]:
+    """Those bridges that read bytes; the others get what a vendor's package has read."""
+    yield Parser(
+        "smi datagrams", lambda: samples_in, [b"ET_SPL b 5010000 480.000 672.000 540.000 648.000\n", b"ET_SPL l 7 1 2"]
+    )
+    for title, rows, rig in (("varjo", VarjoRows, VarjoRig), ("vive", ViveRows, ViveRig)):
+        lines = _logged(rig)
+        yield Parser(f"{title} log", partial(_log_rows, rows, lines[0]), lines[1:])
+        yield Parser(f"{title} header", partial(_log_header, rows, lines[1]), lines[:1], share=4)
+
+
+def _logged(rig: type[LogRig]) -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        log = rig(None, Path(folder))
+        for n, (left, right) in enumerate([((0.25, 0.5), (0.3, 0.6)), (None, (0.5, 0.5)), (None, None)]):
+            log.look(5.0 + n / 100, left, right)
+        return log.path.read_bytes().splitlines(keepends=True)
+
+
+def _log_rows(rows: Callable[[Columns], Rows], header: bytes) -> Callable[[bytes], object]:
+    delimiter, names = _header(header)
+    reader = rows(Columns(Path("log"), names))
+    return lambda data: [one for line in data.split(b"\n") if (one := reader.read(_cells(line, delimiter))) is not None]
+
+
+def _log_header(rows: Callable[[Columns], Rows], line: bytes) -> Callable[[bytes], object]:
+    return lambda data: _log_rows(rows, data)(line)
 
 
 def _listener(protocol: Protocol, said: int) -> Callable[[], Callable[[bytes], object]]:

@@ -33,7 +33,8 @@ NEEDS = {
     "gazepointer": ("websockets",),
     "push": ("websockets",),
 }
-SENDERS = ("push", "pushlines")
+BRIDGE = "bridge"
+SENDERS = ("push", "pushlines", BRIDGE)
 """Trackers that connect to the gateway; no app speaks these."""
 COUNT_UPWARDS = {"pupil", "lsl"}
 SEARCH_EVERY_S = 0.25
@@ -215,8 +216,9 @@ class Round:
         for name, tracker in self.trackers.items():
             key = "listen" if name in SENDERS else "address"
             where = f'stream = "{tracker.stream}"' if name == "lsl" else f'{key} = "127.0.0.1:{tracker.port}"'
-            parts.append(f'[[tracker]]\nname = "{name}"\nprotocol = "{name}"\n{where}\nperson = "p-{name}"\n')
-            parts.append(f"screen = {_SCREEN}\n")
+            protocol = "pushlines" if name == BRIDGE else name
+            parts.append(f'[[tracker]]\nname = "{name}"\nprotocol = "{protocol}"\n{where}\nperson = "p-{name}"\n')
+            parts.append(f"{getattr(tracker, 'fields', '')}screen = {_SCREEN}\n")
         for one in {heard.app: heard for heard in self.heard}.values():
             parts.append(f'[[app]]\nname = "{one.app}"\ntracker = "{one.tracker}"\nprotocol = "{one.protocol}"\n')
             parts.append(f'output = "{one.output}"\nrate_hz = {self.rate_hz}\n')
@@ -244,6 +246,10 @@ def _tracker_class(name: str) -> type[tcp.Tracker]:
         from tests.taps.message_trackers import Lsl, Pupil
 
         return Pupil if name == "pupil" else Lsl
+    if name == BRIDGE:
+        from tests.taps.bridged import Bridged
+
+        return Bridged
     kinds = (tcp.OpenGaze, tcp.EyeTribe, tcp.GazePointer, tcp.JsonLines, tcp.WebSocket, tcp.Push, tcp.PushLines)
     return next(kind for kind in kinds if kind.protocol == name)
 
