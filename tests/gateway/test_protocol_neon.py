@@ -24,6 +24,7 @@ from gazeveil.gateway.sample import RawSample, _fixation, _sample
 from gazeveil.gaze.geometry import headset, screen
 from tests.gateway.neon_phone import FLOATS, SDP, Phone, asking_for, packet, payload, report
 from tests.gateway.test_protocol_contract import fields_in, keys
+from tests.gateway.transcript import FOLDER, replay
 
 pytest.importorskip("websockets")
 
@@ -332,6 +333,12 @@ def test_updates_begin_with_the_whole_status_and_end_with_the_reason() -> None:
     assert b'"connected": true' not in last
     assert last.endswith(b"the budget is spent")
     assert sink.ended
+
+
+@pytest.mark.parametrize("piece", [None, 1, 7])
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("neon_*.txt")))
+def test_what_pupil_labs_own_client_said_is_answered_the_same_again(name: str, piece: int | None) -> None:
+    assert replay(name, sink_of(), piece=piece) > 0
 
 
 @pytest.mark.parametrize("stream", [True, False])
