@@ -11,6 +11,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.neon_link import NeonLink
 from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.protocols._neon_source import NeonSource
 from gazeveil.gateway.sample import RawSample, _sample
@@ -206,6 +208,14 @@ def test_a_link_follows_the_door_of_an_app_which_is_one_port_for_everything() ->
         await door.close("over")
 
     asyncio.run(run())
+
+
+def test_the_policy_of_the_how_to_is_one(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "use-neon.md"
+    (tmp_path / "policy.toml").write_text(page.read_text().partition("```toml\n")[2].partition("```")[0])
+    policy = read_policy(tmp_path / "policy.toml")
+    assert (policy.trackers[0].protocol, policy.apps[0].protocol) == ("neon", "neon")
+    assert policy.trackers[0].geometry.knows_degrees
 
 
 def test_a_status_is_asked_as_the_phone_expects_it() -> None:
