@@ -12,6 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -167,16 +168,15 @@ def test_datagrams_of_anybody_else_are_not_taken() -> None:
 
 def test_two_ports_side_by_side_are_looked_for_again_if_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
-    real = socket.socket
 
-    class Socket(real):
-        def bind(self, address: object) -> None:
+    class Socket(socket.socket):
+        def bind(self, address: Any) -> None:
             tried.append(address)
             if len(tried) == 2:
                 raise OSError("taken")
-            super().bind(address)  # type: ignore[arg-type]
+            super().bind(address)
 
-    monkeypatch.setattr(neon_link.socket, "socket", Socket)
+    monkeypatch.setattr(socket, "socket", Socket)
     one, other = neon_link._two_ports("127.0.0.1")
     with one, other:
         assert one.getsockname()[1] + 1 == other.getsockname()[1]

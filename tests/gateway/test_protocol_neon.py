@@ -346,7 +346,7 @@ def test_who_comes_after_the_end_is_told_why(stream: bool) -> None:
     sink = sink_of()
     sink.connected(0.0)
     sink.end("the budget is spent", 0.0)
-    assert not sink.ended  # it has asked nothing yet
+    assert [sink.ended] == [False]  # it has asked nothing yet
     if stream:
         sink.received(asking_for("gaze"), 0.0)
         assert sink.data_to_send() == b"RTSP/1.0 503 Service Unavailable\r\nCSeq: 1\r\n\r\n"
