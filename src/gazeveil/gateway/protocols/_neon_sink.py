@@ -103,7 +103,8 @@ class NeonSink(GradedSink):
             self.ended = True
 
     def silence(self, now: float) -> None:
-        """Say that there is no gaze at present, as glasses do that nobody wears."""
+        """Say that there is no gaze at present, as glasses do that nobody wears; an end is taken back."""
+        self._go_on()
         if self.wants_gaze:
             self._fill(now)
 
@@ -113,9 +114,19 @@ class NeonSink(GradedSink):
             self._fill(now)
 
     def end(self, reason: str, now: float) -> None:
-        """Say why nothing more comes. Who has asked nothing yet is told when it does, as an answer."""
-        self._why_not, self._playing, self.ended = reason, False, bool(self._kind)
+        """Say why nothing more comes, and end streams.
+
+        Who follows the status stays, since clients that are closed out come again at once, without end. Who has asked
+        nothing yet is told when it does.
+        """
+        self._why_not, self._playing = reason, False
+        self.ended = self._kind in ("messages", "echo")
         self._tell_status()
+
+    def _go_on(self) -> None:
+        if self._why_not:
+            self._why_not = ""
+            self._tell_status()
 
     def _begun(self) -> bytes:
         """Find out what kind of connection this is, and return what is to be understood; nothing if it is too early."""
@@ -149,13 +160,10 @@ class NeonSink(GradedSink):
         self._tell_status()
 
     def _tell_status(self) -> None:
-        """Tell whoever follows the status; if there is a reason why nothing comes, for the last time."""
+        """Tell whoever follows the status."""
         if self._texts.open:
             for part in components(self.shown, self._place, self._why_not):
                 self._out += self._texts.packed(json.dumps(part))
-            if self._why_not:
-                self._texts.close(self._why_not)
-                self._out += self._texts.to_send()
 
     def _answer_echo(self, data: bytes, now: float) -> None:
         """Answer a time with itself and the machine's time."""
@@ -263,6 +271,7 @@ class NeonSink(GradedSink):
     # Streams
 
     def _sample(self, veiled: VeiledSample, now: float) -> None:
+        self._go_on()
         if not self._playing:
             return
         x, y = self._pixels(veiled.x, veiled.y)
@@ -270,6 +279,7 @@ class NeonSink(GradedSink):
         self._send(_NO_GAZE if missing else _GAZE.pack(x, y, WORN), self._time(veiled.t, now), now)
 
     def _fixation(self, veiled: VeiledFixation, now: float) -> None:
+        self._go_on()
         if not self._playing:
             return
         told = self._time(veiled.t, now)
