@@ -64,6 +64,14 @@ class Listener:
     reported: bool = False
 
 
+class _Hears(asyncio.DatagramProtocol):
+    def __init__(self, heard: list[bytes]) -> None:
+        self.heard = heard
+
+    def datagram_received(self, data: bytes, addr: object) -> None:
+        self.heard.append(data)
+
+
 @dataclass
 class Phone:
     """A phone with glasses.
@@ -75,6 +83,7 @@ class Phone:
         extra: Further parts of the status.
         chunked: Whether answers come in chunks.
         asked: First lines of all requests of RTSP.
+        heard: Datagrams that came.
         refuses: A method that is answered with an error.
         phone: Further fields of the phone itself.
     """
@@ -89,6 +98,7 @@ class Phone:
     asked: list[str] = field(default_factory=list)
     port: int = 0
     rtsp_port: int = 0
+    heard: list[bytes] = field(default_factory=list)
     listeners: list[Listener] = field(default_factory=list)
     _number: int = 65_530  # it turns over soon
     _first_stamp: int = 2**32 - CLOCK_RATE  # so does this, after a second
@@ -108,7 +118,9 @@ class Phone:
         self._web = await serve(self._follow, "127.0.0.1", 0, process_request=self._answer, compression=None)
         self.port = next(iter(self._web.sockets)).getsockname()[1]
         loop = asyncio.get_running_loop()
-        self._datagrams, _ = await loop.create_datagram_endpoint(asyncio.DatagramProtocol, local_addr=("127.0.0.1", 0))
+        self._datagrams, _ = await loop.create_datagram_endpoint(
+            lambda: _Hears(self.heard), local_addr=("127.0.0.1", 0)
+        )
 
     async def close(self) -> None:
         self._web.close()
@@ -201,7 +213,9 @@ class Phone:
                 listener.ports = int(ports[1]), int(ports[2])
             elif channels := re.search(r"interleaved=(\d+)-(\d+)", headers["transport"]):
                 listener.channels = int(channels[1]), int(channels[2])
-            told += [f"Transport: {headers['transport']};ssrc=7;mode=play", "Session: 1185d20035702ca"]
+            port = self._datagrams.get_extra_info("sockname")[1]
+            theirs = f";server_port={port}-{port}" if listener.ports else ""
+            told += [f"Transport: {headers['transport']}{theirs};ssrc=7;mode=play", "Session: 1185d20035702ca"]
         elif method == "PLAY":
             listener.plays = True
         listener.writer.write(("\r\n".join(["RTSP/1.0 200 OK", *told, "", ""]) + body).encode())

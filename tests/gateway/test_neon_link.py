@@ -24,6 +24,7 @@ from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.protocols._neon_source import NeonSource
+from gazeveil.gateway.protocols._rtp import RECEIVER
 from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gateway.sockets import AppOutlet
 from gazeveil.gaze.geometry import screen
@@ -161,6 +162,7 @@ def test_datagrams_of_anybody_else_are_not_taken() -> None:
                 lambda: len(followed.samples) > 3, lambda: phone.send(payload(1.0, 2.0), 1000.0, 1000.0)
             )
             assert {round(sample.x) for sample in followed.samples} == {1}
+            assert phone.heard[:2] == [RECEIVER] * 2  # which opens firewalls
             assert not followed.lost
 
     asyncio.run(run())

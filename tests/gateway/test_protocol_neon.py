@@ -17,7 +17,7 @@ from gazeveil.gateway.protocol import Shown
 from gazeveil.gateway.protocols._neon_sink import NeonSink
 from gazeveil.gateway.protocols._neon_source import LENGTHS, NeonSource
 from gazeveil.gateway.protocols._neon_status import CAMERAS, Sensor, components, sensor_in
-from gazeveil.gateway.protocols._rtp import Report, Sender, packet_of, report_in
+from gazeveil.gateway.protocols._rtp import RECEIVER, Report, Sender, packet_of, report_in
 from gazeveil.gateway.protocols._rtsp_messages import MOST_BODY, MOST_HEAD, Frame, Message, Messages
 from gazeveil.gateway.protocols.neon import LEAVES
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
@@ -179,10 +179,25 @@ def test_a_source_asks_for_datagrams_where_it_awaits_them_and_keeps_its_session_
     assert "Session: 7\r\n" in asked[3]
     source.tick(10.0)
     assert source.data_to_send() == b""
+    assert source.datagrams == []  # the phone has not said where it would hear them
     source.tick(54.0)
     assert source.data_to_send().startswith(b"OPTIONS ")
     source.received(b"RTSP/1.0 200 OK\r\nCSeq: 5\r\n\r\n", 54.0)
     assert source.data_to_send() == b""
+
+
+def test_a_source_says_every_five_seconds_that_it_is_there() -> None:
+    source = playing()
+    for now, sent in ((4.9, b""), (5.0, b"$\1\0\x08" + RECEIVER), (9.0, b""), (10.0, b"$\1\0\x08" + RECEIVER)):
+        source.tick(now)
+        assert source.data_to_send() == sent
+    assert report_in(RECEIVER) is None
+    source = NeonSource(SCENE, ports=(5000, 5001))
+    source._set_up(Message("", {"session": "7", "transport": "RTP/AVP;server_port=6000-6001"}))
+    assert source.datagrams == [(0, 6000, RECEIVER), (1, 6001, RECEIVER)]
+    for port in ("0-7", "99999-7"):
+        source._set_up(Message("", {"session": "7", "transport": f"RTP/AVP;server_port={port}"}))
+    assert len(source.datagrams) == 2
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,14 @@ class _GazeConnection(TrackerConnection):
             self._datagrams.append(transport)
         self._gaze.ports = pair[0].getsockname()[1], pair[1].getsockname()[1]
 
+    def _flush(self) -> None:
+        super()._flush()
+        if self._gaze.datagrams and self._transport is not None and self._datagrams:
+            phone = self._transport.get_extra_info("peername")
+            for which, port, data in self._gaze.datagrams:
+                self._datagrams[which].sendto(data, (phone[0], port))
+        self._gaze.datagrams.clear()
+
     def took(self, read: Callable[[bytes], Any], data: bytes) -> None:
         """Take a datagram."""
         if not self._over.done():

@@ -17,7 +17,7 @@ from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Source
 from gazeveil.gateway.protocols._neon_status import Sensor
 from gazeveil.gateway.protocols._numbers import coordinate
-from gazeveil.gateway.protocols._rtp import Report, packet_of, report_in
+from gazeveil.gateway.protocols._rtp import RECEIVER, Report, packet_of, report_in
 from gazeveil.gateway.protocols._rtsp_messages import Message, Messages
 from gazeveil.gateway.sample import RawSample
 
@@ -28,7 +28,7 @@ EACH_EYE: Final = 17
 LENGTHS: Final = frozenset({8, 9, EACH_EYE, 25, 65, 89, 105})
 """The point; whether the glasses are worn; points of each eye; the state of the eyes; lids; and all together."""
 _POINT: Final = struct.Struct("!ff")
-_KEEP_ALIVE_S: Final = 54.0
+_KEEP_ALIVE_S, _REPORT_S = 54.0, 5.0
 _STEPS: Final = {"OPTIONS": "DESCRIBE", "DESCRIBE": "SETUP", "SETUP": "PLAY", "PLAY": ""}
 """What is asked after each answer."""
 
@@ -41,6 +41,9 @@ class NeonSource(Source):
         sensor: What the status said.
         host: Where the phone is, for addresses; the connection itself is somebody else's.
         ports: Where datagrams are awaited, of gaze and of reports; None where they come over the connection.
+
+    Attributes:
+        datagrams: What waits to be sent from those ports: from which of the two, to which port of the phone, and bytes.
     """
 
     def __init__(
@@ -61,7 +64,9 @@ class NeonSource(Source):
         self._report: Report | None = None
         self._channels = (0, 1)
         self._last_number: int | None = None
-        self._keep_alive_at = math.inf
+        self._keep_alive_at = self._report_at = math.inf
+        self._their_ports: tuple[int, int] | None = None
+        self.datagrams: list[tuple[int, int, bytes]] = []
 
     def connected(self, now: float) -> None:
         """Begin to ask."""
@@ -109,7 +114,13 @@ class NeonSource(Source):
         self._report = report_in(data) or self._report
 
     def tick(self, now: float) -> None:
-        """Keep the session alive."""
+        """Keep the session alive, and say that somebody is there."""
+        if now >= self._report_at:
+            self._report_at = now + _REPORT_S
+            if self.ports is None:
+                self._out += struct.pack("!cBH", b"$", self._channels[1], len(RECEIVER)) + RECEIVER
+            elif self._their_ports is not None:
+                self.datagrams.append((1, self._their_ports[1], RECEIVER))
         if now >= self._keep_alive_at:
             self._keep_alive_at = now + _KEEP_ALIVE_S
             self._ask("OPTIONS")
@@ -150,7 +161,7 @@ class NeonSource(Source):
         elif asked == "SETUP":
             self._set_up(answer)
         elif asked == "PLAY":
-            self._keep_alive_at = now + _KEEP_ALIVE_S
+            self._keep_alive_at, self._report_at = now + _KEEP_ALIVE_S, now + _REPORT_S
         if self._keep_alive_at == math.inf and (next_step := _STEPS[asked]):
             self._ask(next_step)
 
@@ -174,6 +185,11 @@ class NeonSource(Source):
         found = re.search(r"interleaved=(\d{1,3})-(\d{1,3})", answer.headers.get("transport", ""))
         if found and self.ports is None:
             self._channels = int(found[1]), int(found[2])
+        found = re.search(r"server_port=(\d{1,5})-(\d{1,5})", answer.headers.get("transport", ""))
+        if found and self.ports is not None and all(0 < int(port) < 1 << 16 for port in found.groups()):
+            self._their_ports = int(found[1]), int(found[2])
+            # A firewall lets datagrams in from where some went out to.
+            self.datagrams += [(which, port, RECEIVER) for which, port in enumerate(self._their_ports)]
 
 
 def _middle(left: tuple[float, float], right: tuple[float, ...]) -> tuple[float, float]:
