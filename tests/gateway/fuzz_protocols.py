@@ -10,6 +10,7 @@ input until it refuses one or has had sixteen, so that what is left over from be
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import resource
 import sys
@@ -30,7 +31,10 @@ from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, Shown
 from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
+from gazeveil.gateway.protocols._neon_source import NeonSource
+from gazeveil.gateway.protocols._neon_status import sensor_in
 from gazeveil.gateway.protocols._pushing import Conversation
+from gazeveil.gateway.protocols._rtsp_messages import Messages
 from gazeveil.gateway.protocols._websocket_text import _mute, _websockets
 from gazeveil.gateway.protocols.gazepointer import GazePointerSource
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
@@ -40,6 +44,7 @@ from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gaze.formats._columns import Columns
 from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
 from tests.gateway.loopback import SCREEN
+from tests.gateway.neon_phone import SDP, Phone, packet, payload, report
 from tests.gateway.test_protocol_contract import RICH, SENT, joined
 from tests.gateway.test_protocol_pupil import gaze
 from tests.gateway.transcript import FOLDER, read
@@ -84,6 +89,8 @@ def parsers() -> Iterator[Parser]:
         elif protocol.transport == "tcp":
             yield Parser(f"{protocol.name} source", _tcp_source(protocol), [RICH[protocol.name](), _shown(protocol)])
             yield Parser(f"{protocol.name} sink", _tcp_sink(protocol), _heard(protocol))
+            if protocol.name == "neon":
+                yield from _neon_parsers()
             if protocol.name == "websocket":
                 yield Parser("websocket handshake", _websocket_handshake, [_AGREES])
         elif protocol.transport == "zmq":
@@ -101,6 +108,51 @@ def parsers() -> Iterator[Parser]:
     yield Parser("gazepointer source over WebSocket", _tcp_source(over_web), [_shown(over_web)])
     yield Parser("gazepointer sink over WebSocket", _tcp_sink(over_web), _heard(over_web))
     yield Parser("policy", _policy, [EXAMPLE.encode()], share=100)
+
+
+def _neon_parsers() -> Iterator[Parser]:
+    """What comes to a link in datagrams, before a stream plays, and over HTTP."""
+    everything, status = (
+        payload(400.0, 300.0, True, (31.4,) * 24),
+        json.dumps({"result": Phone(rtsp_port=8086).status()}),
+    )
+    answers = [f"RTSP/1.0 200 OK\r\nCSeq: {n}\r\nSession: 7\r\n\r\n" for n in (1, 2, 3)]
+    answers[1] = answers[1].replace("\r\n\r\n", f"\r\nContent-Length: {len(SDP)}\r\n\r\n{SDP}")
+    chunked = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{len(status):x}\r\n{status}\r\n0\r\n\r\n"
+    yield Parser("neon gaze packets", _neon_packets, [packet(1, 0, everything), packet(2, 9, payload(1.0, 2.0))])
+    yield Parser("neon reports", _neon_reports, [report(1000.0, 7)])
+    yield Parser("neon handshake", _neon_handshake, [text.encode() for text in answers])
+    yield Parser("neon status", lambda: lambda data: [sensor_in(data)][:0], [status.encode()])
+    yield Parser("neon messages", lambda: lambda data: list(Messages().feed(data))[:0], [chunked.encode()])
+
+
+def _neon_source() -> NeonSource:
+    """A source that skipped the handshake, which takes longer than all the rest."""
+    source = NeonSource(SCREEN)
+    source._clock_rate = 90_000
+    return source
+
+
+def _neon_packets() -> Callable[[bytes], object]:
+    source = _neon_source()
+    source.report(report(1000.0, 0))
+    return source.gaze
+
+
+def _neon_reports() -> Callable[[bytes], object]:
+    source, number = _neon_source(), iter(range(1 << 30))
+
+    def feed(data: bytes) -> object:
+        source.report(data)
+        return source.gaze(packet(next(number), 0, payload(400.0, 300.0)))
+
+    return feed
+
+
+def _neon_handshake() -> Callable[[bytes], object]:
+    source = NeonSource(SCREEN)
+    source.connected(0.0)
+    return lambda data: source.received(data, 1.0)
 
 
 _SAID = [

@@ -288,7 +288,7 @@ def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> Non
     """G13: some clients know one name alone, such as pupil_capture."""
     path = policy_with(tmp_path, "")
     text = path.read_text().replace("listen = 0\n", "")
-    for protocol in ("lsl", "pupil"):
+    for protocol in ("lsl", "neon", "pupil"):
         path.write_text(text.replace("jsonlines", protocol) + 'shown_as = "pupil_capture"\n')
         (app,) = read_policy(path).apps
         assert app.shown_as == "pupil_capture"
@@ -298,7 +298,7 @@ def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> Non
     messages = PupilSink(shown).show(_sample(1.0, 960.0, 540.0), 0.0)
     assert b"surfaces.pupil_capture" in [topic for topic, _ in messages]
     path.write_text(text + 'shown_as = "x"\n')
-    with pytest.raises(FileFormatError, match="one of the protocols lsl, pupil"):
+    with pytest.raises(FileFormatError, match="one of the protocols lsl, neon, pupil"):
         read_policy(path)
 
 

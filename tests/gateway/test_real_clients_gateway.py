@@ -44,7 +44,8 @@ WIDTH, HEIGHT = 1920, 1080
 INLET_NAME = f"inlet-{os.getpid()}"
 APPS = {  # the names are those that clients look for, where they do
     "witness": "jsonlines", "opengaze": "opengaze", "eyetribe": "eyetribe", "flow": "gazepointer",
-    "page": "websocket", "unnamed": "pupil", "psychopy": "pupil", "pupil_capture": "lsl", INLET_NAME: "lsl",
+    "page": "websocket", "unnamed": "pupil", "psychopy": "pupil", "phone": "neon", "pupil_capture": "lsl",
+    INLET_NAME: "lsl",
 }  # fmt: skip
 EXTRA = {"psychopy": 'shown_as = "psychopy_iohub_surface"\nblank_pupils = true\n'}
 PYTHON = os.environ.get("GAZEVEIL_CLIENTS_PYTHON", "")
@@ -376,6 +377,39 @@ def test_websockets_reads_the_stream(served: Served) -> None:
             if told.get("valid"):
                 seen.append((told["x"], told["y"]))
     served.check(seen, places=6)
+
+
+NEON = """
+import json, sys
+from pupil_labs.realtime_api.simple import Device
+device = Device("127.0.0.1", int(sys.argv[1]))
+seen = [device.receive_gaze_datum(timeout_seconds=20) for _ in range(60)]
+told = {
+    "seen": [(one.x, one.y, one.worn) for one in seen], "times": [one.timestamp_unix_seconds for one in seen],
+    "name": device.phone_name, "serial": device.module_serial, "errors": device.get_errors(),
+    "video": device.receive_scene_video_frame(timeout_seconds=0.1),
+    "offset": device.estimate_time_offset(5).time_offset_ms.median,
+    "event": device.send_event("begin").recording_id,
+}
+device.close()
+print(json.dumps(told))
+"""
+
+
+def test_pupil_labs_real_time_api_works_unmodified(served: Served) -> None:
+    """It brings video codecs with it, so it has a virtual environment of its own among the clients."""
+    python = checkout("pupil-labs-realtime-api") / "bin" / "python"
+    done = subprocess.run(
+        [python, "-c", NEON, str(served.ports["phone"])], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["name"], told["serial"], told["errors"]) == ("phone", "gazeveil", [])
+    assert (told["video"], told["event"]) == (None, None)
+    assert abs(told["offset"]) < 1000
+    assert abs(told["times"][-1] - time.time()) < 100
+    assert told["times"] == sorted(told["times"])
+    served.check(((x, y) for x, y, worn in told["seen"] if worn), (1600, 1200), places=2)
 
 
 def test_gazeflows_page_shows_the_veiled_point_in_a_browser(served: Served, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ token_file = "control.token"
 
 [[tracker]]
 name = "desk"
-protocol = "simulate"       # or opengaze, eyetribe, pupil, lsl, gazepointer, websocket, jsonlines, push, pushlines
+protocol = "simulate"     # or opengaze, eyetribe, pupil, neon, lsl, gazepointer, websocket, jsonlines, push, pushlines
 person = "anna"
 screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
 

@@ -22,13 +22,14 @@ from gazeveil.gateway.policy import (
     TrackerSetting,
 )
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
+from gazeveil.gateway.protocols._neon_status import CAMERAS
 from gazeveil.gateway.veiling import OFF, mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.toml_lines import Where
 from gazeveil.toml_table import File
 
-_NAMING = ("lsl", "pupil")
-"""Protocols in which streams or surfaces have names."""
+_NAMING = ("lsl", "neon", "pupil")
+"""Protocols in which streams, phones or surfaces have names."""
 _ALL_HOSTS = ("0.0.0.0", "::")  # noqa: S104  (compared with, not bound)
 
 
@@ -48,6 +49,7 @@ def check(policy: Policy, file: File) -> None:
     check_scenes(policy, file)
     _check_inlets(policy, file)
     _check_toys(policy, file)
+    _check_glasses(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
             ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
@@ -116,6 +118,19 @@ def _check_toys(policy: Policy, file: File) -> None:
         if app.toy and (app.protocol != "websocket" or app.tls is not None):
             raise file.wrong(
                 ("app", index, "toy"), "no toy, or the protocol websocket without tls", f"the protocol {app.protocol}"
+            )
+
+
+def _check_glasses(policy: Policy, file: File) -> None:
+    """Refuse another plane than the scene camera's for glasses: what they tell is where gaze is in its picture."""
+    for index, tracker in enumerate(policy.trackers):
+        size = tracker.geometry.width_px, tracker.geometry.height_px
+        if tracker.protocol == "neon" and tracker.geometry.knows_pixels and size not in CAMERAS.values():
+            raise file.wrong(
+                ("tracker", index, "screen"),
+                "the pixels of the scene camera, in which gaze is counted",
+                f"{size[0]:g} x {size[1]:g}",
+                "1600 x 1200 for Neon, 1088 x 1080 for Invisible",
             )
 
 

@@ -350,7 +350,8 @@ class LslLink:
             )
         inlet = pylsl.StreamInlet(found[0], 10, recover=False)
         try:
-            source.described(_channels(inlet.info(SILENT_TRACKER_S)))
+            info = inlet.info(SILENT_TRACKER_S)
+            source.described(_channels(info), str(info.name()))
             self.meter.connects += 1
             heard = monotonic()
             while not self._stopped:

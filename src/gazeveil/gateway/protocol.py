@@ -219,6 +219,7 @@ class Protocol:
         transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
         source: Makes the client side from a plane, and from fields if the policy has them; None if there is none.
         fields: Whether a policy may say how trackers of this kind call and count things.
+        link: How a tracker is followed if that takes more than one connection; empty if it does not.
         listener: Makes the side where the gateway listens and trackers connect, from a plane, a gate and fields.
         sink: Makes the tracker side; None if there is none.
         outputs: What a sink can carry.
@@ -237,6 +238,7 @@ class Protocol:
     outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
     listener: Callable[..., PushedSource] | None = None
     fields: bool = False
+    link: Literal["", "rtsp"] = ""
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")
