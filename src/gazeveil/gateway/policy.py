@@ -237,6 +237,7 @@ class AppSetting:
         window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
         toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
         shown_as: What its LSL stream or Pupil surface is called; empty for its name.
+        beside: What it gets beside gaze, of `gazeveil.gateway.sample.BESIDE`; all else is dropped.
     """
 
     name: str
@@ -260,6 +261,7 @@ class AppSetting:
     window_at_most: Fraction | None = None
     toy: str = ""
     shown_as: str = ""
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

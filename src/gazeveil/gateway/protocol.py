@@ -222,6 +222,7 @@ class Protocol:
         outputs: What a sink can carry.
         leaves: Every field that may leave, with the reason; whatever is not here does not.
         withheld: Fields that the protocol knows and we drop or make up from the veiled point, with the reason.
+        beside: Whether a sink can carry what a policy declares beside gaze: the head, and where the eyes are.
     """
 
     name: str
@@ -235,6 +236,7 @@ class Protocol:
     outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
     listener: Callable[..., PushedSource] | None = None
     fields: bool = False
+    beside: bool = False
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")

@@ -37,9 +37,8 @@ def formal(guarantee: Guarantee) -> str:
     if isinstance(guarantee, GazeStreamDP):
         window = f"any one window of {exactly(guarantee.window)} s and radius {exactly(guarantee.radius)}"
         head = "" if guarantee.head_radius is None else f", and {exactly(guarantee.head_radius)} deg for the head,"
-        return f"ε-differential privacy for {window} {guarantee.radius_unit}{head} of a gaze stream with ε = " + exactly(
-            guarantee.epsilon
-        )
+        window = f"{window} {guarantee.radius_unit}{head}"
+        return f"ε-differential privacy for {window} of a gaze stream with ε = {exactly(guarantee.epsilon)}"
     if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and not guarantee.delta):
         return f"ε-differential privacy with ε = {exactly(guarantee.epsilon)}"
     if isinstance(guarantee, ApproxDP):
