@@ -12,7 +12,7 @@ from gazeveil.gateway.fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNI
 from gazeveil.gateway.policy import MOUSE
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.sample import BESIDE
-from gazeveil.gaze.frames import AXES, FRAMES
+from gazeveil.gaze.directions import AXES, FRAMES
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.samples.space import FULL_TURN
 from gazeveil.toml_table import Table, told
@@ -90,7 +90,7 @@ def _gaze(table: Table, form: re.Pattern[str]) -> dict[str, Any]:
     return {"unit": "deg"}
 
 
-def _vectors(table: Table) -> dict[str, str]:
+def _vectors(table: Table) -> dict[str, Any]:
     """Return the fields of headsets."""
     found = {key: _name(table, key, "") for key in ("direction", *BESIDE)}
     if any(found.values()):

@@ -1,63 +1,85 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Directions of headsets in our words: whose axes, which frame, and how one becomes the other.
-
-Ours are right, down and ahead; a direction is yaw to the right and pitch downwards, in degrees from straight ahead. In
-the *head's* frame ahead is where the head points, and a direction says how the eyes are turned. In the *world's* frame
-ahead is fixed in the room, and a direction says what is looked at. A head's rotation takes one to the other.
-"""
+"""Gaze from data frames: polars, pandas, or whatever speaks Arrow. Nothing is written to disk on the way."""
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-Vector = tuple[float, float, float]
-Rotation = tuple[float, float, float, float]
-"""A unit quaternion (x, y, z, w), in the same axes as the vectors that it turns."""
+import polars as pl
 
-AXES: Final[dict[str, tuple[tuple[int, int], tuple[int, int], tuple[int, int]]]] = {
-    "gazeveil": ((0, 1), (1, 1), (2, 1)),
-    "unity": ((0, 1), (1, -1), (2, 1)),
-    "unreal": ((1, 1), (2, -1), (0, 1)),
-    "openxr": ((0, 1), (1, -1), (2, -1)),
-}
-"""Whose axes, and which of their numbers, with which sign, are our right, down and ahead. Unity: right, up, ahead;
-Unreal: ahead, right, up; OpenXR: right, up, back."""
-FRAMES: Final = {"head": "the head's frame", "world": "the world's frame"}
-_SHORTEST = 1e-6
+from gazeveil.errors import InputError
+from gazeveil.gaze import schema
+from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport
+from gazeveil.gaze.formats.parquet import table_chunks
+
+NAME = Path("the data frame")
 
 
-def ours(vector: Vector, axes: str) -> Vector:
-    """Return a vector in our axes: right, down, ahead."""
-    right, down, ahead = AXES[axes]
-    return vector[right[0]] * right[1], vector[down[0]] * down[1], vector[ahead[0]] * ahead[1]
+def is_frame(source: object) -> bool:
+    """Return whether something is a data frame rather than a path."""
+    if isinstance(source, pl.DataFrame | pl.LazyFrame):
+        return True
+    return hasattr(source, "__arrow_c_stream__") or _is_pandas(source)
 
 
-def angles(vector: Vector) -> tuple[float, float]:
-    """Return yaw and pitch of a vector in our axes, whatever its length; NaN for one without any."""
-    right, down, ahead = vector
-    if not math.hypot(right, down, ahead) >= _SHORTEST:
-        return math.nan, math.nan
-    return math.degrees(math.atan2(right, ahead)), math.degrees(math.atan2(down, math.hypot(right, ahead)))
+def frame_chunks(source: Any, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
+    """Yield the recordings of a data frame.
+
+    Columns are found by the names of our schema (``observer``, ``t``, ``x``, ``y`` …) or by ``columns=`` of the
+    options. Rows of one recording may lie in several places; they keep their order.
+
+    Raises:
+        InputError: If columns are missing or hold no numbers, nobody says who looked, or times are hardly in seconds.
+    """
+    table = as_polars(source)
+    found = table.columns
+    if options.observer is None and options.columns.get("observer", "observer") not in found:
+        raise InputError(
+            "the data frame does not say who looked",
+            hint="name the column with columns={'observer': 'Participant'}, or the person with observer='p01'",
+        )
+    for name in schema.SAMPLES:
+        _check_numbers(table, options.columns.get(name, name))
+    keys = [name for key in schema.KEYS if (name := options.columns.get(key, key)) in found]
+    if keys and len(table):
+        table = pl.concat(table.partition_by(keys, maintain_order=True))
+    yield from table_chunks(table.lazy(), NAME, options, report)
+    report.fraction = 1.0
 
 
-def direction(yaw: float, pitch: float) -> Vector:
-    """Return the unit vector of a direction, in our axes."""
-    across, downwards = math.radians(yaw), math.radians(pitch)
-    return math.cos(downwards) * math.sin(across), math.sin(downwards), math.cos(downwards) * math.cos(across)
+def _check_numbers(table: pl.DataFrame, name: str) -> None:
+    """Refuse a column of texts that are no numbers."""
+    if name in table.columns and table[name].dtype == pl.String:
+        column = table[name]
+        wrong = column.filter(column.is_not_null() & column.cast(pl.Float64, strict=False).is_null())
+        if len(wrong):
+            raise InputError(
+                f"column {name!r} of the data frame has {wrong[0]!r}, which is no number",
+                hint="make it a number, or leave it empty where gaze was lost",
+            )
 
 
-def to_world(vector: Vector, head: Rotation) -> Vector:
-    """Return a vector of the head's frame in the world's, given how the head is turned in the world."""
-    x, y, z, w = head
-    a, b, c = vector
-    # v + 2 w (q x v) + 2 q x (q x v)
-    p, q, r = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
-    return a + w * p + y * r - z * q, b + w * q + z * p - x * r, c + w * r + x * q - y * p
+def as_polars(source: Any) -> pl.DataFrame:
+    """Return a data frame as one of polars."""
+    if isinstance(source, pl.LazyFrame):
+        return source.collect()
+    if isinstance(source, pl.DataFrame):
+        return source
+    if _is_pandas(source):  # column by column: polars alone would need pyarrow for it
+        columns = {str(name): source[name].to_numpy() for name in source.columns}
+        return pl.DataFrame({name: _column(values) for name, values in columns.items()})
+    return pl.DataFrame(source)
 
 
-def to_head(vector: Vector, head: Rotation) -> Vector:
-    """Return a vector of the world's frame in the head's."""
-    x, y, z, w = head
-    return to_world(vector, (-x, -y, -z, w))
+def _column(values: Any) -> Any:
+    if values.dtype == object:  # texts, and numbers with gaps
+        return [None if isinstance(item, float) and math.isnan(item) else item for item in values.tolist()]
+    return values
+
+
+def _is_pandas(source: object) -> bool:
+    return type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns")

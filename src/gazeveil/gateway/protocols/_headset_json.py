@@ -15,7 +15,7 @@ from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.protocols._json_paths import ABSENT, Path, at, path_of
 from gazeveil.gateway.protocols._numbers import coordinate
 from gazeveil.gateway.sample import BESIDE, HEAD, IPD, ORIGINS, EyeGeometry, Place, Pointing, VeiledSample
-from gazeveil.gaze.frames import Vector, angles, ours
+from gazeveil.gaze.directions import Vector, angles, ours
 
 _PARTS: Final = (("0", "1", "2"), ("x", "y", "z"))
 _SIDES: Final = (("0", "1"), ("left", "right"))

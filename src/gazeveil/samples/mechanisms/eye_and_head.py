@@ -118,6 +118,8 @@ class EyeAndHeadVeil(Veil):
     __slots__ = ("_eyes", "_head", "_sources")
 
     mechanism: EyeAndHead
+    _eyes: Veil
+    _head: Veil
 
     def __init__(self, mechanism: EyeAndHead, noise: NoiseSource) -> None:
         super().__init__(mechanism, noise)
