@@ -21,6 +21,7 @@ from gazeveil.exact import above_zero, exact
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
+from gazeveil.samples.kalman import HEADS, GazeModel
 from gazeveil.samples.length import Length
 from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
 from gazeveil.samples.mechanisms.clock import Clock
@@ -31,6 +32,18 @@ from gazeveil.types import FloatArray
 HEAD_SPACE = Sphere()
 """Heads point anywhere in the world: yaw all around, and pitch."""
 Both = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadClock(Clock):
+    """The clock for where a head points; its filter knows how heads turn."""
+
+    name: ClassVar[str] = "head-clock"
+
+    @property
+    def model(self) -> GazeModel:
+        """How heads turn."""
+        return HEADS
 
 
 @MECHANISMS.register("eye-and-head")
@@ -86,9 +99,9 @@ class EyeAndHead(SampleMechanism):
         )
 
     @property
-    def head(self) -> Clock:
+    def head(self) -> HeadClock:
         """The same clock for where the head points: as many ticks in as long a window."""
-        return Clock(
+        return HeadClock(
             HEAD_SPACE,
             epsilon=self.epsilon * self.share,
             window=self.window,
