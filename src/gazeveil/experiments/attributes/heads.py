@@ -90,13 +90,14 @@ def measure(folder: Path, seed: int = 1, tell: Tell = silent, seconds: float = S
 def measured(
     sessions: Sequence[VrSession],
     strengths: Sequence[tuple[str, str]] = STRENGTHS,
+    sees: Sequence[tuple[str, ...]] = SEES,
     *,
     seed: int = 1,
     tell: Tell = silent,
 ) -> list[Row]:
-    """Ask who it is in these sessions, in every way."""
+    """Ask who it is in these sessions, at these strengths, attackers who look at that."""
     ways = [(BARE, "", ""), *((leaves, *one) for one in strengths for leaves in (EYES_BARE_HEAD, EYES_NO_HEAD, JOINT))]
-    jobs = [(way, seen) for way in ways for seen in SEES if way[0] != EYES_NO_HEAD or seen == ("gaze",)]
+    jobs = [(way, seen) for way in ways for seen in sees if way[0] != EYES_NO_HEAD or seen == ("gaze",)]
     rows: list[Row] = []
     made: dict[tuple[str, str, str], list[Leaving]] = {}
     for done, (way, seen) in enumerate(jobs):
