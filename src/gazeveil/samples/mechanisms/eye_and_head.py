@@ -31,6 +31,7 @@ from gazeveil.types import FloatArray
 
 HEAD_SPACE = Sphere()
 """Heads point anywhere in the world: yaw all around, and pitch."""
+_MISSING = math.nan
 Both = tuple[float, float, float, float]
 
 
@@ -143,9 +144,8 @@ class EyeAndHeadVeil(Veil):
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample of gaze without the head."""
-        return self.step_both(t, x, y, math.nan, math.nan)[:2]
+        return self.step_both(t, x, y, _MISSING, _MISSING)[:2]
 
-    @alone
     def step_both(self, t: float, x: float, y: float, yaw: float, pitch: float) -> Both:
         """Take one sample and return the veiled gaze and the veiled direction of the head at once.
 
@@ -160,12 +160,17 @@ class EyeAndHeadVeil(Veil):
             InputError: If the time is not a number or absurd; the veil is shut.
             VeilShut: If the veil is shut already.
         """
-        try:
+        if self._shut:
             self._check_open()
+        if not self._door.acquire(False):  # as `alone`, without its price: a live call must be short
+            raise self._crowded()
+        try:
             return *self._eyes.step(t, x, y), *self._head.step(t, yaw, pitch)
         except BaseException as error:
             self._fail(error)
             raise
+        finally:
+            self._door.release()
 
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples of gaze without the head; the same as stepping through them."""
