@@ -153,6 +153,14 @@ def test_the_head_that_leaves_is_veiled_and_the_same_for_all_who_share_the_veil(
     assert not any(f"{secret:.6f}" in text for secret in (77.125, 33.375, -31.625, 31.875, 62.1875))
 
 
+def test_an_app_and_whoever_is_tracked_are_told_what_leaves_beside_gaze() -> None:
+    apps = app("game", "head", "ipd", unproven=True), app("plain")
+    said = {one.name: one.promise for one in Bench(policy(TRACKER, *apps)).hub.status().apps}
+    assert "the distance between the eyes as it is: nothing is guaranteed for that." in said["game"]
+    assert "points in the world, veiled together with gaze." in said["game"]
+    assert "beside" not in said["plain"].lower()
+
+
 def test_fixations_and_areas_carry_nothing_beside_gaze() -> None:
     found = shown_to(resting=app("resting", "head", "ipd", output="fixations", unproven=True))
     assert not any(hasattr(one, "head") or hasattr(one, "eyes") for one in found["resting"])

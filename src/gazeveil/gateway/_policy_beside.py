@@ -74,5 +74,5 @@ def in_words(app: AppSetting) -> list[str]:
 
 
 def sentences(app: AppSetting) -> list[str]:
-    """Say the same to the app."""
+    """Say the same to the app, and to whoever sits before the tracker."""
     return [f"{line[0].upper()}{line[1:]}." for line in in_words(app)]

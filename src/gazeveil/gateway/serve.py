@@ -29,7 +29,6 @@ from gazeveil.errors import (
 )
 from gazeveil.gateway._doors import opened_door, tls_of
 from gazeveil.gateway._hub_seat import Door
-from gazeveil.gateway._policy_beside import sentences
 from gazeveil.gateway._rehearsal import rehearse
 from gazeveil.gateway._status import status_of
 from gazeveil.gateway._tokens import token_in
@@ -281,7 +280,7 @@ class Gateway:
         areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
             tracker.plane, app.rate_hz, output, areas, app.name,
-            promise=" ".join((promises[app.name], *sentences(app))), origins=app.origins, shown_as=app.shown_as,
+            promise=promises[app.name], origins=app.origins, shown_as=app.shown_as,
         )  # fmt: skip
 
     # Time
