@@ -32,7 +32,7 @@ class Picture:
         return f"Picture({len(self.png) // 1024:,} kB PNG)"
 
 
-def paper(width: float, height: float, layout: str | None = None) -> Any:
+def paper(width: float, height: float, layout: Any = None) -> Any:
     """Return a figure of so many inches, without touching anybody's global plotting state.
 
     Raises:

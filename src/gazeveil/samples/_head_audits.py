@@ -67,8 +67,8 @@ class Both(OneStream):
 def eye_and_head(epsilon: float = 1.0, radius: float = 60.0, head_radius: float = 10.0, share: float = 0.5) -> Subject:
     """The veil for eyes and head, with gaze on a screen: gaze and head are moved at the same samples."""
     middle = PLANE.centre[0]
-    moved = [Gaze(*_still(middle + step, middle), np.array([0]), 2) for step in (0.0, radius * _JUST_WITHIN)]
-    return _subject(PLANE, epsilon, radius, head_radius, share, (Pair(*moved, "gaze moved across"),))
+    here, there = (Gaze(*_still(middle + step, middle), np.array([0]), 2) for step in (0.0, radius * _JUST_WITHIN))
+    return _subject(PLANE, epsilon, radius, head_radius, share, (Pair(here, there, "gaze moved across"),))
 
 
 @auditable("eye-and-head-sphere")

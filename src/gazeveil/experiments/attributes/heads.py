@@ -107,9 +107,20 @@ def measured(
             made = {way: [leaving(one, *way, noise) for one, noise in zip(sessions, sources, strict=True)]}
         trials = [_trial(one, shown) for one, shown in zip(sessions, made[way], strict=True)]
         found = Judge(GeometryOfEyes(seen), trials, enrolled="others", seed=seed).judge()
-        off = _off(sessions, made[way])
-        numbers = found.accuracy, found.accuracy_interval, found.chance, found.people
-        rows.append(Row(*way, seen, *numbers, off))
+        leaves, epsilon, window = way
+        rows.append(
+            Row(
+                leaves,
+                epsilon,
+                window,
+                seen,
+                found.accuracy,
+                found.accuracy_interval,
+                found.chance,
+                found.people,
+                _off(sessions, made[way]),
+            )
+        )
     return rows
 
 
@@ -119,11 +130,11 @@ def leaving(session: VrSession, leaves: str, epsilon: str, window: str, noise: N
     field = Sphere(*EYE_FIELD)
     if leaves == BARE:
         return *gaze, *head
-    promise = {"epsilon": Fraction(epsilon), "window": Fraction(window), "radius": RADIUS}
+    loss, seconds = Fraction(epsilon), Fraction(window)
     if leaves == JOINT:
-        both = EyeAndHead(field, **promise, head_radius=HEAD_RADIUS)
+        both = EyeAndHead(field, epsilon=loss, window=seconds, radius=RADIUS, head_radius=HEAD_RADIUS)
         return both.start(noise).run_both(session.t, *gaze, *head)
-    shown = Clock(field, **promise).start(noise).run(session.t, *gaze)
+    shown = Clock(field, epsilon=loss, window=seconds, radius=RADIUS).start(noise).run(session.t, *gaze)
     return (*shown, None, None) if leaves == EYES_NO_HEAD else (*shown, *head)
 
 
