@@ -28,6 +28,7 @@ from gazeveil.gateway.bridges.smi import samples_in
 from gazeveil.gateway.bridges.varjo import VarjoRows
 from gazeveil.gateway.bridges.vive import ViveRows
 from gazeveil.gateway.fields import Fields
+from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, Shown
 from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
@@ -43,6 +44,7 @@ from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gaze.formats._columns import Columns
 from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
+from gazeveil.gaze.geometry import headset
 from tests.gateway.loopback import SCREEN
 from tests.gateway.neon_phone import SDP, Phone, packet, payload, report
 from tests.gateway.test_protocol_contract import RICH, SENT, joined
@@ -103,6 +105,8 @@ def parsers() -> Iterator[Parser]:
     for kind, fields in _MAPPED.items():
         yield Parser(f"push texts, {kind}", _push_texts_with(fields), [text.encode() for text in _SAID_MAPPED[1:]])
     yield Parser("jsonlines source, declared fields", _declared, [text.encode() + b"\n" for text in _SAID_MAPPED[1:]])
+    yield Parser("push texts, headset", _push_texts_with(_HEADSET, _VIEW), [text.encode() for text in _SAID_BY_HEADSET])
+    yield Parser("jsonlines source, headset", _headset, [text.encode() + b"\n" for text in _SAID_BY_HEADSET])
     yield Parser("policy fields", _policy, [_POLICY_FIELDS.encode()], share=100)
     over_web = replace(PROTOCOLS["gazepointer"], source=lambda plane: GazePointerSource(plane, "websocket"))
     yield Parser("gazepointer source over WebSocket", _tcp_source(over_web), [_shown(over_web)])
@@ -236,9 +240,22 @@ _POLICY_FIELDS = EXAMPLE.replace('protocol = "simulate"', 'protocol = "pushlines
 )
 
 
-def _push_texts_with(fields: Fields) -> Callable[[], Callable[[bytes], object]]:
+_VIEW = Plane(headset(110, 100))
+_HEADSET = Fields(direction="gaze", axes="unreal", unit="deg", head="head", origins="origins", ipd="ipd")
+_SAID_BY_HEADSET = [
+    *(f'{{"t": {n / 10}, "gaze": [1, 0.{n}, 0], "head": [1, 0, 0], "origins": null, "ipd": null}}' for n in range(3)),
+    '{"t": 1, "gaze": {"x": 1, "y": 0, "z": 0}, "head": null, "origins": {"left": [0, 3, 1], "right": null}, "ipd": 6}',
+]
+
+
+def _headset() -> Callable[[bytes], object]:
+    source = JsonLinesSource(_VIEW, _HEADSET)
+    return lambda data: source.received(data, 0.0)
+
+
+def _push_texts_with(fields: Fields, plane: Plane = SCREEN) -> Callable[[], Callable[[bytes], object]]:
     def make() -> Callable[[bytes], object]:
-        talk, now = Conversation(SCREEN, Gate("right"), fields), iter(range(1 << 30))
+        talk, now = Conversation(plane, Gate("right"), fields), iter(range(1 << 30))
         talk.heard(_SAID[0], 0.0)
         return lambda data: talk.heard(data.decode("utf-8", "surrogateescape"), next(now) / 10)
 

@@ -322,7 +322,9 @@ class Push(Tracker):
 
     def send(self) -> None:
         x, y = self.gaze.next()
-        self._say(json.dumps({"t": monotonic(), "x": x, "y": y}))
+        place = [self.number("origin")] * 3
+        geometry = {"head": [self.number("head")] * 3, "origins": [place, place], "ipd": self.number("ipd")}
+        self._say(json.dumps({"t": monotonic(), "x": x, "y": y, **geometry}))
 
     def offend(self) -> None:
         x, y = self.gaze.next()

@@ -209,3 +209,6 @@ app.command("attributes", epilog="Example: `gazeveil experiment attributes --set
 app.command("geometry", epilog="Example: `gazeveil experiment geometry --data shared/data`")(
     _experiment_attributes.experiment_geometry
 )
+app.command("heads", epilog="Example: `gazeveil experiment heads --data shared/data`")(
+    _experiment_attributes.experiment_heads
+)

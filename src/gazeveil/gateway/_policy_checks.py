@@ -9,6 +9,7 @@ from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
 from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
+from gazeveil.gateway._policy_beside import check_beside
 from gazeveil.gateway._policy_scene import check_follow, check_scenes
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import (
@@ -227,6 +228,7 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
                 (*where, "knob"), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
             )
         _check_preset(name, app, tracker, file, where)
+    check_beside(app, tracker, budget, file, where)
     levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
     check_follow(app, tracker, levels, file, where)
 

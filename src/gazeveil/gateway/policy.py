@@ -240,6 +240,7 @@ class AppSetting:
         toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
         shown_as: What its LSL stream or Pupil surface is called; empty for its name.
         blank_pupils: Whether Pupil gaze comes with pupils that say of every number that it was not measured.
+        beside: What it gets beside gaze, of `gazeveil.gateway.sample.BESIDE`; all else is dropped.
     """
 
     name: str
@@ -264,6 +265,7 @@ class AppSetting:
     toy: str = ""
     shown_as: str = ""
     blank_pupils: bool = False
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,6 +225,7 @@ class Protocol:
         outputs: What a sink can carry.
         leaves: Every field that may leave, with the reason; whatever is not here does not.
         withheld: Fields that the protocol knows and we drop or make up from the veiled point, with the reason.
+        beside: Whether a sink can carry what a policy declares beside gaze: the head, and where the eyes are.
     """
 
     name: str
@@ -239,6 +240,7 @@ class Protocol:
     listener: Callable[..., PushedSource] | None = None
     fields: bool = False
     link: Literal["", "rtsp"] = ""
+    beside: bool = False
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")
