@@ -54,13 +54,16 @@ def check_beside(
         if budget is not None and not budget.unproven:
             raise file.wrong(at, f"what the budget of {budget.person!r} allows", f"an unveiled {name!r}", ALLOW)
     kind = PROTOCOLS[tracker.protocol] if tracker.protocol in PROTOCOLS.names() else None
-    if kind is not None and kind.fields and kind.transport == "tcp":
-        known = tracker.fields.beside if tracker.fields is not None else {}
-        for name in app.beside:
-            if name not in known:
-                raise file.wrong(
-                    at, "what the tracker's fields name", f"{name!r}", f'{name} = "{name}" in [tracker.fields] names it'
-                )
+    if kind is None:
+        return
+    named = kind.fields and kind.transport == "tcp"
+    known = set(tracker.fields.beside if tracker.fields is not None else ()) if named else kind.knows
+    for name in app.beside:
+        if name not in known and named:
+            hint = f'{name} = "{name}" in [tracker.fields] names it'
+            raise file.wrong(at, "what the tracker's fields name", f"{name!r}", hint)
+        if name not in known:
+            raise file.wrong(at, f"what is read of {kind.title} beside gaze", f"{name!r}", ", ".join(known) or "nothing is")
 
 
 def in_words(app: AppSetting) -> list[str]:

@@ -4,7 +4,8 @@
 
 Nothing is kept: what comes while the gateway is away is dropped, and while the tracker is away the connection is
 closed, so that the gateway's apps hear silence at once. Both are tried again, at growing intervals. The gateway
-compares the first samples with its clock and its screen; what it refuses ends this.
+compares the first samples with its clock and its screen; what it refuses ends this, but for a clock that jumped: a
+device may be fine when it is opened again.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ TCP_TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LISTENS: Final = "0A"
 _LATER: Final = ("closed", "sender")
 """Kinds of errors after which a sender may come again."""
+_CLOCK: Final = "time"
+"""The kind of error for a clock: bridges send seconds, so it is the device's own that is wrong."""
 
 
 def sender_in(policy: Policy, kind: BridgeKind, name: str = "") -> TrackerSetting:
@@ -83,6 +86,10 @@ class Carried:
     lost: int = 0
 
 
+class _Refused(WireError):  # noqa: N818
+    """The gateway does not believe the device's clock."""
+
+
 class Carrier:
     """One bridge and one gateway.
 
@@ -113,6 +120,7 @@ class Carrier:
         self._gateway: _Gateway | None = None
         self._next_try = -math.inf
         self._pause = _FIRST_PAUSE_S
+        self._connected_at = -math.inf
         self.carried = Carried()
 
     def run(self) -> Carried:
@@ -143,7 +151,7 @@ class Carrier:
         return self.carried
 
     def _followed(self, bridge: Bridge) -> bool:
-        """Carry until the tracker is lost; tell whether a sample came."""
+        """Carry until the tracker is lost; tell whether a sample came that nobody refused."""
         came, last = False, self._clock()
         try:
             while not self._stop.is_set():
@@ -157,6 +165,7 @@ class Carrier:
         except WireError as error:
             self.carried.lost += 1
             self._log("tracker lost", bridge=self._kind.name, why=error, hint=error.hint)
+            came = came and not isinstance(error, _Refused)
         finally:
             bridge.close()
             self._hang_up()
@@ -185,7 +194,7 @@ class Carrier:
         except OSError as error:
             self._away(error.strerror or type(error).__name__, now)
         else:
-            self._pause = _FIRST_PAUSE_S
+            self._connected_at = now
             self._answers()
             self._log("connected", tracker=self._tracker.name)
 
@@ -208,6 +217,8 @@ class Carrier:
             elif kind in _LATER:
                 is_open = False
                 self._away(message, self._clock())
+            elif kind == _CLOCK:
+                raise _Refused(f"the gateway refuses what {self._kind.title} sends: {message}", hint=hint)
             elif kind:
                 self._hang_up()
                 raise InputError(f"the gateway refuses what {self._kind.title} sends: {message}", hint=hint)
@@ -224,6 +235,8 @@ class Carrier:
         if self._gateway is not None:
             self._gateway.close()
             self._gateway = None
+            if self._clock() - self._connected_at > _PATIENCE_S:  # whoever hangs up at once is not called at once
+                self._pause = _FIRST_PAUSE_S
 
 
 class _Writer:
