@@ -158,7 +158,7 @@ def test_a_device_whose_clock_jumps_at_first_is_refused_tried_again_ever_later_a
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app, inlet = free_port(), free_port()
-    rig, clock = TobiiRig(monkeypatch, tmp_path), JumpingClock(1000.0, -1000.0)
+    rig, clock = TobiiRig(monkeypatch, tmp_path), JumpingClock(60.0, -60.0)
     pauses = Pauses(rig)
     shown_at: list[int] = []
 

@@ -63,7 +63,9 @@ def check_beside(
             hint = f'{name} = "{name}" in [tracker.fields] names it'
             raise file.wrong(at, "what the tracker's fields name", f"{name!r}", hint)
         if name not in known:
-            raise file.wrong(at, f"what is read of {kind.title} beside gaze", f"{name!r}", ", ".join(known) or "nothing is")
+            raise file.wrong(
+                at, f"what is read of {kind.title} beside gaze", f"{name!r}", ", ".join(known) or "nothing is"
+            )
 
 
 def in_words(app: AppSetting) -> list[str]:

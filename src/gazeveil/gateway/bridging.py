@@ -31,7 +31,7 @@ from gazeveil.gateway.logs import Limited, Log
 from gazeveil.gateway.policy import Inlet, Policy, TrackerSetting
 from gazeveil.gateway.protocols._json_gaze import converters
 from gazeveil.gateway.protocols._pushed_samples import FURTHEST
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import ORIGINS, EyeGeometry, RawSample
 
 PROTOCOL: Final = "pushlines"
 SILENT_S: Final = 5.0
@@ -46,6 +46,7 @@ _LATER: Final = ("closed", "sender")
 """Kinds of errors after which a sender may come again."""
 _CLOCK: Final = "time"
 """The kind of error for a clock: bridges send seconds, so it is the device's own that is wrong."""
+_CLOCK_HINT: Final = "the device's clock jumped or runs wrong; it is opened again after a pause"
 
 
 def sender_in(policy: Policy, kind: BridgeKind, name: str = "") -> TrackerSetting:
@@ -63,7 +64,8 @@ def sender_in(policy: Policy, kind: BridgeKind, name: str = "") -> TrackerSettin
             hint="choose one with --tracker" if able else f"write into the policy:\n{kind.in_policy()}",
         )
     [tracker] = able
-    if replace(tracker.fields or Fields(), others=REFUSE) != kind.fields:
+    able_fields = [kind.fields, *(replace(kind.fields, **{what: what}) for what in kind.knows)]
+    if replace(tracker.fields or Fields(), others=REFUSE) not in able_fields:
         raise InputError(
             f"tracker {tracker.name!r} is declared for other samples than those of {kind.title}",
             hint=f'write fields = {{ unit = "{kind.unit}" }} in its [[tracker]], and nothing else about fields',
@@ -218,7 +220,7 @@ class Carrier:
                 is_open = False
                 self._away(message, self._clock())
             elif kind == _CLOCK:
-                raise _Refused(f"the gateway refuses what {self._kind.title} sends: {message}", hint=hint)
+                raise _Refused(f"the gateway refuses what {self._kind.title} sends: {message}", hint=_CLOCK_HINT)
             elif kind:
                 self._hang_up()
                 raise InputError(f"the gateway refuses what {self._kind.title} sends: {message}", hint=hint)
@@ -245,16 +247,19 @@ class _Writer:
     def __init__(self, kind: BridgeKind, tracker: TrackerSetting) -> None:
         self._convert = converters(tracker.plane)[kind.unit][0]
         self._to_fraction = tracker.plane.to_fraction
+        self._tells_eyes = tracker.fields is not None and bool(tracker.fields.origins)
 
     def line(self, samples: list[RawSample]) -> bytes:
         return json.dumps([self._written(sample) for sample in samples], allow_nan=False).encode() + b"\n"
 
-    def _written(self, sample: RawSample) -> dict[str, float | None]:
+    def _written(self, sample: RawSample) -> dict[str, object]:
         x, y = sample.x, sample.y
+        eyes = sample.eyes or EyeGeometry()
+        beside: dict[str, object] = {ORIGINS: [eyes.left, eyes.right]} if self._tells_eyes else {}
         share = self._to_fraction(*self._convert(x, y))
         if not all(-FURTHEST <= one <= 1.0 + FURTHEST for one in share):  # NaN is not, either
-            return {"t": sample.t, "x": None, "y": None}
-        return {"t": sample.t, "x": x, "y": y}
+            return {"t": sample.t, "x": None, "y": None, **beside}
+        return {"t": sample.t, "x": x, "y": y, **beside}
 
 
 class _Gateway:
