@@ -64,8 +64,8 @@ def sender_in(policy: Policy, kind: BridgeKind, name: str = "") -> TrackerSettin
             hint="choose one with --tracker" if able else f"write into the policy:\n{kind.in_policy()}",
         )
     [tracker] = able
-    able_fields = [kind.fields, *(replace(kind.fields, **{what: what}) for what in kind.knows)]
-    if replace(tracker.fields or Fields(), others=REFUSE) not in able_fields:
+    fitting = [kind.fields, *([replace(kind.fields, origins=ORIGINS)] if ORIGINS in kind.knows else [])]
+    if replace(tracker.fields or Fields(), others=REFUSE) not in fitting:
         raise InputError(
             f"tracker {tracker.name!r} is declared for other samples than those of {kind.title}",
             hint=f'write fields = {{ unit = "{kind.unit}" }} in its [[tracker]], and nothing else about fields',

@@ -49,8 +49,8 @@ class ViveRows(Rows):
             places.find(f"{side}_place", known.names.origin.replace("EYE", known.names.eyes[side]))
         self._numbers |= places.numbers
         self._text |= places.text
-        named = [*places.numbers.values(), *places.text.values()]
-        self._in_mm = all(parse_name(name).unit == _MM or f"origin{_MM}" in parse_name(name).words for name in named)
+        names = [parse_name(name) for name in (*places.numbers.values(), *places.text.values())]
+        self._in_mm = all(name.unit == _MM or f"origin{_MM}" in name.words for name in names)
 
     def read(self, cells: Sequence[str]) -> RawSample | None:
         """Return the sample of a row; none until the first rows have shown what time is counted in."""
@@ -87,7 +87,8 @@ class ViveRows(Rows):
         """Return where the eyes are, to the right, down and ahead, if the log counts that in mm."""
         if not self._in_mm or not self._right:
             return None
-        return EyeGeometry(*(self._place_of(cells, side) for side in _SIDES))
+        left, right = (self._place_of(cells, side) for side in _SIDES)
+        return EyeGeometry(left, right)
 
     def _place_of(self, cells: Sequence[str], side: str) -> Place | None:
         if self._is_valid(cells, f"{side}_", _ORIGIN_BIT) is False:

@@ -210,7 +210,7 @@ def _middle(left: tuple[float, float], right: tuple[float, ...]) -> tuple[float,
 
 
 def _eyes(payload: bytes) -> EyeGeometry | None:
-    """Return where the eyes are from the scene camera, in mm to its right, down and ahead; None where that is not said."""
+    """Return where the eyes are, in mm to the right, down and ahead of the scene camera; None where it is not said."""
     if len(payload) < _LEAST_STATE or payload[8] != WORN:
         return None
     numbers = _CENTRES.unpack_from(payload, _STATE_AT)
