@@ -144,7 +144,7 @@ def measure(
     rows = []
     for done, (one, name, question) in enumerate(jobs):
         tell(done, len(jobs))
-        mechanism = veil(name, one.plane)
+        mechanism = veil(name, one.plane, one.trials[0].rate_hz)
         found = infer(who, one.trials, one.kinds[question], mechanism, seed=seed)
         promise = "none" if mechanism is None else mechanism.guarantee.in_words()
         rows.append(Row(one.name, one.title, question, name, promise, found))

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stored measurements of the grid, asked for the strongest attack at a level.
+
+A level that was not measured gets the nearest one that is no stronger: nothing is ever taken from a stronger level.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+import polars as pl
+
+from gazeveil.experiments.advising.advice import Harm, Success, Use
+from gazeveil.samples.identification import Identification
+
+_WHO: Final = {
+    "simulated": "simulated participants",
+    "vr": "participants in a headset (public recordings)",
+    "osie": "participants before photographs (OSIE)",
+    "readers": "simulated readers",
+    "eyetribe": "participants of a public laboratory study",
+}
+NONE: Final = "none"
+
+Distance = Callable[[Mapping[str, Any]], float | None]
+"""How far below the wanted level a stored one is: 0 for the same, None for another or a stronger one."""
+
+
+def strongest(table: pl.DataFrame, use: Use, harm: Harm, distance: Distance) -> Success | None:
+    """Return the strongest attack at a level, or at the nearest that is no stronger; None if none was measured."""
+    rows = _attacks(table, use, harm)
+    levels: dict[float, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["mechanism"] != NONE and (far := distance(row)) is not None:
+            levels.setdefault(far, []).append(row)
+    if not levels:
+        return None
+    nearest = min(levels)
+    best = max(levels[nearest], key=lambda row: _gain(row["value"], row["chance"]))
+    alike = ("corpus", "measure", "metric")
+    bare = [
+        row["value"] for row in rows if row["mechanism"] == NONE and all(row[name] == best[name] for name in alike)
+    ]
+    level = f"`{best['mechanism']}`" + (f" at {best['level']}" if best["level"] else "")
+    other = "" if nearest == 0 else ", the nearest level measured that is no stronger"
+    return Success(
+        attack=f"`{best['measure']}`",
+        threat=best["threat"],
+        metric=best["metric"],
+        value=best["value"],
+        low=_or(best["low"], best["value"]),
+        high=_or(best["high"], best["value"]),
+        chance=_or(best["chance"], 0.0),
+        without=max(bare, default=None),
+        where=f"{best['n'] or 'some'} {_WHO.get(best['corpus'], best['corpus'])}, behind {level}{other}",
+    )
+
+
+def no_stronger_epsilon(mechanisms: tuple[str, ...], epsilon: Fraction) -> Distance:
+    """Return a distance over proven levels of some mechanisms: those with this ε or a larger one."""
+
+    def distance(row: Mapping[str, Any]) -> float | None:
+        found = row["epsilon"]
+        if row["mechanism"] not in mechanisms or not row["proven"] or found is None or found < float(epsilon) - 1e-9:
+            return None
+        return max(0.0, math.log(found / float(epsilon))) if found > float(epsilon) + 1e-9 else 0.0
+
+    return distance
+
+
+def no_stronger_stream(mechanism: str, epsilon: float, window: float, radius_deg: float) -> Distance:
+    """Return a distance over levels of a stream mechanism in degrees: ε no smaller, window and radius no larger."""
+    wanted = (1 / epsilon, window, radius_deg)
+
+    def distance(row: Mapping[str, Any]) -> float | None:
+        recipe = json.loads(row["recipe"] or "{}")
+        if recipe.get("mechanism") != mechanism or recipe.get("space", {}).get("kind") != "sphere":
+            return None
+        try:
+            found = (1 / float(Fraction(str(recipe["epsilon"]))), *(float(Fraction(str(recipe[name])))
+                     for name in ("window", "radius")))  # fmt: skip
+        except (KeyError, ValueError, ZeroDivisionError):
+            return None
+        steps = [math.log(more / less) for less, more in zip(found, wanted, strict=True)]
+        near = [0.0 if abs(step) < 1e-6 else step for step in steps]
+        return math.fsum(near) if min(near) >= 0 else None
+
+    return distance
+
+
+def of_identification(found: Identification) -> Success:
+    """Return what the packaged table of identification says about a veil."""
+    row = found.row
+    behind = {
+        "measured": "behind this veil at this level",
+        "nearest": "behind the nearest level measured that is no stronger",
+        "no veil": "without any veil: nothing nearer was measured",
+    }[found.relation]
+    attack = f"`{row.recogniser}`" + (f" with `{row.attack}`" if row.attack else "")
+    return Success(
+        attack=attack,
+        threat=row.threat_model if row.attack else f"{row.known} of everybody",
+        metric="accuracy",
+        value=row.rate,
+        low=row.interval[0],
+        high=row.interval[1],
+        chance=row.chance,
+        without=None if found.bare is None else found.bare.rate,
+        where=f"{row.data}, {row.seconds:g} s at a time, {behind}",
+    )
+
+
+def stronger(one: Success | None, other: Success | None) -> Success | None:
+    """Return the one that is further from guessing."""
+    known = [each for each in (one, other) if each is not None]
+    return max(known, key=lambda each: each.gain, default=None)
+
+
+def _attacks(table: pl.DataFrame, use: Use, harm: Harm) -> list[dict[str, Any]]:
+    kept = table.filter(
+        (pl.col("use") == str(use))
+        & (pl.col("role") == "attack")
+        & (pl.col("harm") == str(harm))
+        & pl.col("headline")
+        & (pl.col("status") == "ok")
+        & pl.col("value").is_not_null()
+    )
+    return kept.to_dicts()
+
+
+def _gain(value: float, chance: float | None) -> float:
+    floor = chance or 0.0
+    return (value - floor) / (1 - floor) if floor < 1 else 0.0
+
+
+def _or(value: float | None, other: float) -> float:
+    return other if value is None or math.isnan(value) else value
