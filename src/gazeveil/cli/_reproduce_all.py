@@ -19,8 +19,8 @@ from gazeveil.files import replacing
 
 
 def reproduce_all(
-    only: Annotated[str, typer.Option("--only", help="Names with commas, such as liu-3,kaleido-10; all if empty.")] = "",
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer participants and repeats: under three minutes.")] = False,
+    only: Annotated[str, typer.Option("--only", help="Names with commas, such as liu-3,kaleido-10; else all.")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer participants and repeats: some minutes.")] = False,
     data: Annotated[
         Path | None,
         typer.Option("--data", help="Folder of the data sets; by default data/ or shared/data/ here or above."),

@@ -15,8 +15,10 @@ from typing import Any, Final
 
 import polars as pl
 
+from gazeveil.errors import GazeveilError
 from gazeveil.experiments.advising.advice import Harm, Success, Use
-from gazeveil.samples.identification import Identification
+from gazeveil.samples.identification import Identification, levels_apart
+from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
 
 _WHO: Final = {
     "simulated": "simulated participants",
@@ -43,9 +45,7 @@ def strongest(table: pl.DataFrame, use: Use, harm: Harm, distance: Distance) -> 
     nearest = min(levels)
     best = max(levels[nearest], key=lambda row: _gain(row["value"], row["chance"]))
     alike = ("corpus", "measure", "metric")
-    bare = [
-        row["value"] for row in rows if row["mechanism"] == NONE and all(row[name] == best[name] for name in alike)
-    ]
+    bare = [row["value"] for row in rows if row["mechanism"] == NONE and all(row[name] == best[name] for name in alike)]
     level = f"`{best['mechanism']}`" + (f" at {best['level']}" if best["level"] else "")
     other = "" if nearest == 0 else ", the nearest level measured that is no stronger"
     return Success(
@@ -73,22 +73,15 @@ def no_stronger_epsilon(mechanisms: tuple[str, ...], epsilon: Fraction) -> Dista
     return distance
 
 
-def no_stronger_stream(mechanism: str, epsilon: float, window: float, radius_deg: float) -> Distance:
-    """Return a distance over levels of a stream mechanism in degrees: ε no smaller, window and radius no larger."""
-    wanted = (1 / epsilon, window, radius_deg)
+def no_stronger_stream(wanted: SampleMechanism) -> Distance:
+    """Return a distance over levels of the same stream mechanism: ε no smaller, window and radius no larger."""
 
     def distance(row: Mapping[str, Any]) -> float | None:
-        recipe = json.loads(row["recipe"] or "{}")
-        if recipe.get("mechanism") != mechanism or recipe.get("space", {}).get("kind") != "sphere":
-            return None
         try:
-            found = (1 / float(Fraction(str(recipe["epsilon"]))), *(float(Fraction(str(recipe[name])))
-                     for name in ("window", "radius")))  # fmt: skip
-        except (KeyError, ValueError, ZeroDivisionError):
+            found = mechanism_from_dict(json.loads(row["recipe"]))
+        except (GazeveilError, ValueError, KeyError, TypeError):  # a recipe of something else
             return None
-        steps = [math.log(more / less) for less, more in zip(found, wanted, strict=True)]
-        near = [0.0 if abs(step) < 1e-6 else step for step in steps]
-        return math.fsum(near) if min(near) >= 0 else None
+        return levels_apart(found, wanted)
 
     return distance
 

@@ -31,8 +31,8 @@ MOST_PARTICIPANTS: Final = 5_000
 
 ADDS_UP: Final = "a further release from the same participants: its ε adds to this one"
 GROUP: Final = (
-    "what the result says about the group; whoever knows that somebody is like the group may infer the same about them, "
-    "whether they took part or not"
+    "what the result says about the group; whoever knows that somebody is like the group may infer the same about "
+    "them, whether they took part or not"
 )
 SEVERAL: Final = "several participants at once (a family, a class): for k of them ε is k times as large"
 DECLARED: Final = "what you declare in study.toml: the number of participants, stimuli, screen and durations are public"
@@ -104,15 +104,18 @@ def heatmap(study: Study, harm: Harm, table: pl.DataFrame) -> Advice:
         plan = study.plan(PrivateHeatmaps(epsilon=epsilon))
         return _forecast(lambda: plan.at(participants=participants).forecast)
 
-    tried: list[tuple[bool, Forecasting]] = [(True, whole), (False, one)] if several else [(False, one)]
-    for all_of_them, forecast in tried:
-        epsilon = smallest(LEVELS, lambda level, forecast=forecast: forecast(level, number))  # type: ignore[misc]
-        if epsilon is not None:
-            break
-    else:
-        return _too_few(_aggregate(Use.HEATMAP, harm, study, MOST, one(MOST, number), table, one_of=several), one, number)
+    all_of_them, forecast = several, whole if several else one
+    epsilon = smallest(LEVELS, lambda level: forecast(level, number))
+    if epsilon is None and several:
+        all_of_them, forecast = False, one
+        epsilon = smallest(LEVELS, lambda level: one(level, number))
+    if epsilon is None:
+        nearest = _aggregate(Use.HEATMAP, harm, study, MOST, one(MOST, number), table, one_of=several)
+        return _too_few(nearest, one, number)
     amount = in_digits(epsilon)
-    what = f"private heatmaps of all {len(study.stimuli)} stimuli" if all_of_them else f"one private heatmap of “{name}”"
+    what = (
+        f"private heatmaps of all {len(study.stimuli)} stimuli" if all_of_them else f"one private heatmap of “{name}”"
+    )
     alone = " Maps of all stimuli at once need more participants; choose the one that matters." if several else ""
     command = "heatmaps gaze" if all_of_them else f"heatmap gaze --stimulus {name}"
     made = _aggregate(
@@ -170,8 +173,8 @@ def _aggregate(
         headline="",
         mechanism=_MECHANISM[use],
         guarantee=(
-            f"(ε = {in_digits(epsilon)}, δ = {float(delta):g})-differential privacy for everything that one participant "
-            f"contributed ({study.neighbours.value})"
+            f"(ε = {in_digits(epsilon)}, δ = {float(delta):g})-differential privacy for everything that one "
+            f"participant contributed ({study.neighbours.value})"
         ),
         level=level_in_words(epsilon, study.neighbours, "this release; those of further releases add up"),
         utility=forecast,
@@ -213,4 +216,3 @@ def _forecast(made: Callable[[], Forecast | None]) -> Forecast | None:
         return made()
     except GazeveilError:
         return None
-

@@ -35,9 +35,12 @@ _UNPROTECTED: Final = (
     "when gaze was missing, how long a recording is, and that it exists",
 )
 _BY_USE: Final = {
-    Use.LIVE: ("apps that read the tracker past the gateway", "pupil size, head and eye geometry, if a policy lets them pass"),
-    Use.DATASET: ("the names under which recordings are published: give them new ones", ),
-}  # fmt: skip
+    Use.LIVE: (
+        "apps that read the tracker past the gateway",
+        "pupil size, head and eye geometry, if a policy lets them pass",
+    ),
+    Use.DATASET: ("the names under which recordings are published: give them new ones",),
+}
 
 
 def advise(study: Study, use: Use, harm: Harm, table: pl.DataFrame) -> Advice:
@@ -46,7 +49,7 @@ def advise(study: Study, use: Use, harm: Harm, table: pl.DataFrame) -> Advice:
         return _always_a_member(use)
     plans = {name: study.plan(VeiledRecordings(preset=name)) for name in PRESETS}
     good = [name for name, plan in plans.items() if useful(plan.forecast)]
-    options = {name: _advice(study, use, harm, name, plan, table) for name, plan in plans.items()}
+    options = {name: _advice(use, harm, name, plan, table) for name, plan in plans.items()}
     for name in good:
         found = options[name]
         if found.attack is not None and not found.attack.surely_above_chance:
@@ -81,7 +84,7 @@ def advise(study: Study, use: Use, harm: Harm, table: pl.DataFrame) -> Advice:
 def _always_a_member(use: Use) -> Advice:
     reason = {
         Use.LIVE: "an app that gets live gaze knows that somebody is there",
-        Use.DATASET: "every participant has recordings of their own in it, so whoever finds one knows that they took part",
+        Use.DATASET: "every participant has recordings of their own in it, and whoever finds one knows who took part",
     }[use]
     return Advice(
         use=use,
@@ -92,7 +95,7 @@ def _always_a_member(use: Use) -> Advice:
     )
 
 
-def _advice(study: Study, use: Use, harm: Harm, name: str, plan: Plan, table: pl.DataFrame) -> Advice:
+def _advice(use: Use, harm: Harm, name: str, plan: Plan, table: pl.DataFrame) -> Advice:
     mechanism = next(iter(plan.measurement.on_screens.values()))  # type: ignore[attr-defined]
     epsilon, window = Fraction(mechanism.epsilon), float(mechanism.window)
     return Advice(
@@ -106,22 +109,19 @@ def _advice(study: Study, use: Use, harm: Harm, name: str, plan: Plan, table: pl
             epsilon, Neighbours.REPLACE_ONE, f"one window of {window:g} s; a minute has {60 / window:g} of them"
         ),
         utility=plan.forecast,
-        attack=_attack(mechanism, use, harm, plan, table),
+        attack=_attack(mechanism, harm, plan, table),
         bound=(
-            f"every attack on where somebody looked in one window of {window:g} s is bounded as the level says; nothing is "
-            "proven about who it is or what kind of person"
+            f"every attack on where somebody looked in one window of {window:g} s is bounded as the level says; "
+            "nothing is proven about who it is or what kind of person"
         ),
         unprotected=(*_UNPROTECTED, *_BY_USE[use]),
     )
 
 
-def _attack(mechanism: StreamMechanism, use: Use, harm: Harm, plan: Plan, table: pl.DataFrame) -> Success | None:
+def _attack(mechanism: StreamMechanism, harm: Harm, plan: Plan, table: pl.DataFrame) -> Success | None:
     """Return the strongest of the grid and, for identity, of the packaged table of identification."""
-    epsilon, window = (float(each) for each in (mechanism.epsilon, mechanism.window))
-    radius = float(mechanism.radius) / mechanism.space.degrees(1.0)
-    level = no_stronger_stream(mechanism.name, epsilon, window, radius)
-    stored = [strongest(table, each, harm, level) for each in (Use.LIVE, Use.DATASET)]
-    found = stronger(*stored)
+    level = no_stronger_stream(mechanism)
+    found = stronger(*(strongest(table, each, harm, level) for each in (Use.LIVE, Use.DATASET)))
     identified = plan.measurement.identification() if harm is Harm.REIDENTIFICATION else None
     return stronger(found, None if identified is None else of_identification(identified))
 

@@ -98,7 +98,8 @@ def vr(folder: Path, people: int = PEOPLE, seconds: float = SECONDS) -> TraitSet
     one = vr_people(folder / VR_FOLDER, seconds)
     names = sorted({trial.person for trial in one.trials})[:people]
     kept = without_pupil(trial for trial in one.trials if trial.person in names)
-    return TraitSet("vr", one.title, one.plane, kept, {IDENTITY: {name: name for name in names}})
+    title = one.title if len(kept) == len(one.trials) else f"{one.title} (the first {len(names)})"
+    return TraitSet("vr", title, one.plane, kept, {IDENTITY: {name: name for name in names}})
 
 
 def trait_sets(

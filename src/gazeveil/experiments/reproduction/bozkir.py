@@ -26,11 +26,11 @@ _SIMILAR: Final = 10.0
 
 def measure(data: Path | None, *, quick: bool) -> list[Finding]:
     """Return all four figures; the authors' readers are not at hand, so these are simulated."""
-    people, seconds, every = (8, 150.0, 20) if quick else (20, 600.0, 10)
+    people, seconds, every = (6, 120.0, 20) if quick else (20, 300.0, 10)
     epsilons = (0.01, 0.1, 1.0) if quick else EPSILONS
-    found = run(people=people, seconds=seconds, runs=2 if quick else 5, every=every, epsilons=epsilons)
+    found = run(people=people, seconds=seconds, runs=1, every=every, epsilons=epsilons, learners=())
     about = f"simulated: {people} readers of three documents, {seconds:g} s each"
-    command = f"gazeveil reproduce bozkir --people {people} --seconds {seconds:g} --every {every}"
+    command = f"gazeveil reproduce bozkir --people {people} --seconds {seconds:g} --every {every} --runs 1"
     voted, single = (_Told(found, people * 3, votes) for votes in (True, False))
     return [
         Finding("bozkir-1", PAPER, "Figure 1: correlation of a feature over time, and of its differences", about,
@@ -47,7 +47,8 @@ def measure(data: Path | None, *, quick: bool) -> list[Finding]:
                 tuple(_classes(voted)), *_accuracies(voted), {"Accuracy": _plots.accuracies(found, voted=True)},
                 ("In place of gender stands the simulator's group of readers.",), command),
         Finding("bozkir-4", PAPER, "Figure 4: document and gender told from single windows, over ε", about,
-                tuple(_single(voted, single)), *_accuracies(single), {"Accuracy": _plots.accuracies(found, voted=False)},
+                tuple(_single(voted, single)), *_accuracies(single),
+                {"Accuracy": _plots.accuracies(found, voted=False)},
                 ("In place of gender stands the simulator's group of readers.",), command),
     ]  # fmt: skip
 

@@ -130,7 +130,7 @@ def counted(claim: str, right: int, pairs: int, *, most: float = 0.9, reason: st
     """
     share = right / pairs if pairs else math.nan
     holds = None if not pairs or 0.5 <= share < most else share >= most
-    undecided = f"a trend counts from {most:.0%} of the pairs on" if holds is None else ""
+    undecided = f"a trend counts from {100 * most:.0f} % of the pairs on" if holds is None else ""
     return judged(claim, f"in {right} of {pairs} neighbouring pairs", holds, reason or undecided)
 
 

@@ -58,7 +58,10 @@ def _figure_2(levels: Sequence[NoiseLevel]) -> Finding:
         tuple(checks),
         ("privacy", "observers", "published σ", "corrected σ", "corrected σ, 300 samples each"),
         tuple((row.level, row.observers, row.published, row.sound, row.bounded) for row in read_off),
-        {"Noise over side and observers": _plots.noise_surface(levels), "Slice at 300 x 300": _plots.noise_slice(levels)},
+        {
+            "Noise over side and observers": _plots.noise_surface(levels),
+            "Slice at 300 x 300": _plots.noise_slice(levels),
+        },
         (
             "The published formula keeps its guarantee on large maps although its proof is wrong (L1, L2), and breaks "
             "it on very small ones (L3). The corrected noise is the least that is enough.",
@@ -85,9 +88,7 @@ def _figure_3(rows: Sequence[Quality], people: figures.Gaze, *, quick: bool) -> 
             all(two.cc.mean < one.cc.mean for one, two in zip(normal, laplace, strict=True)),
         ),
         counted("CC falls as ε gets smaller", sum(rises([row.cc.mean for row in one]) for one in published), pairs),
-        counted(
-            "MSE grows as ε gets smaller", sum(rises([-row.mse.mean for row in one]) for one in published), pairs
-        ),
+        counted("MSE grows as ε gets smaller", sum(rises([-row.mse.mean for row in one]) for one in published), pairs),
         judged(
             f"σ = {_QUOTED} at ε = 1.5 and 50,000 observers",
             f"{formula:.4f} by theorem 3.4",

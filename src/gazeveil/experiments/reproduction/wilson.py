@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from gazeveil.datasets.vr_objects import VR_FOLDER
+from gazeveil.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.experiments.reproduction.finding import Check, Finding, judged, percent
 from gazeveil.experiments.wilson import _plots, figures, tables
 from gazeveil.experiments.wilson._paper import TABLE_2, TABLE_3
@@ -196,8 +196,8 @@ def measure_figure_2(data: Path | None, *, quick: bool) -> list[Finding]:
         for name, sweep in figures.SWEEPS.items()
         if name != "spatial, centred" or not quick
     }
-    sessions = figures.vr_sessions(plan.data)[:: 8 if quick else 1] if plan.data is not None else []
-    hits = figures.retention(sessions, repeats=1 if quick else 3, sweeps=sweeps) if sessions else []
+    sessions = vr_sessions(plan.data)[:: 8 if quick else 1] if plan.data is not None else []
+    hits = figures.retention(sessions, repeats=1, sweeps=sweeps) if sessions else []
     named = identification(plan, sweeps=sweeps)
     about = tables.about(plan)
     checks = [*_effective(named, quick), *_kept(hits)]
@@ -229,7 +229,8 @@ def _effective(named: Sequence[Named], quick: bool) -> Iterable[Check]:
         hides = last.low <= last.chance
         wanted = name != "temporal"
         claim = f"{name} is {'effective' if wanted else 'not effective'} at hiding who it is"
-        ours = f"{percent(last.accuracy, (last.low, last.high))} at strength {last.strength:g}; without {percent(bare.accuracy, (bare.low, bare.high))}"
+        at_last, at_none = (percent(row.accuracy, (row.low, row.high)) for row in (last, bare))
+        ours = f"{at_last} at strength {last.strength:g}; {at_none} without a mechanism"
         decided = hides == wanted if not quick or hides == wanted else None
         reason = "effective: the interval reaches down to chance, without any attack"
         yield judged(claim, ours, decided, reason if decided is not None else "six participants are too few to decide")

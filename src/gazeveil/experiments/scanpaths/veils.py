@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from gazeveil.errors import UnknownName
 from gazeveil.gaze.geometry import Geometry
@@ -107,19 +107,13 @@ def veil(name: str, plane: Geometry, rate_hz: float = 100.0) -> SampleMechanism 
 def _at(
     kind: str, promise: tuple[str, str], radius: float, plane: Geometry, rate_hz: float
 ) -> SampleMechanism | InPixels:
-    epsilon, window = promise
+    parameters: dict[str, Any] = dict(zip(("epsilon", "window"), promise, strict=True))
     if kind != PUBLISHED:
-        return MECHANISMS[kind](space_of(plane), epsilon=epsilon, window=window, radius=radius / PER_DEGREE)
+        return MECHANISMS[kind](space_of(plane), radius=radius / PER_DEGREE, **parameters)
     left, top, right, bottom = plane.extent()
-    made = MECHANISMS[kind](
-        Screen((right - left) * PER_DEGREE, (bottom - top) * PER_DEGREE),
-        epsilon=epsilon,
-        window=window,
-        radius=radius,
-        l_thresh=_THRESHOLD_PX,
-        rate_hz=round(rate_hz),
-    )
-    return InPixels(made, (left, top))
+    parameters |= {"radius": radius, "l_thresh": _THRESHOLD_PX, "rate_hz": round(rate_hz)}
+    screen = Screen((right - left) * PER_DEGREE, (bottom - top) * PER_DEGREE)
+    return InPixels(MECHANISMS[kind](screen, **parameters), (left, top))
 
 
 def named(text: str) -> tuple[str, ...]:
