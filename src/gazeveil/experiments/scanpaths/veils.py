@@ -109,7 +109,7 @@ def _at(
 ) -> SampleMechanism | InPixels:
     parameters: dict[str, Any] = dict(zip(("epsilon", "window"), promise, strict=True))
     if kind != PUBLISHED:
-        return MECHANISMS[kind](space_of(plane), radius=radius / PER_DEGREE, **parameters)
+        return MECHANISMS[kind](space_of(plane), **parameters, **{"radius": radius / PER_DEGREE})
     left, top, right, bottom = plane.extent()
     parameters |= {"radius": radius, "l_thresh": _THRESHOLD_PX, "rate_hz": round(rate_hz)}
     screen = Screen((right - left) * PER_DEGREE, (bottom - top) * PER_DEGREE)
