@@ -109,9 +109,10 @@ def _at(
 ) -> SampleMechanism | InPixels:
     parameters: dict[str, Any] = dict(zip(("epsilon", "window"), promise, strict=True))
     if kind != PUBLISHED:
-        return MECHANISMS[kind](space_of(plane), **parameters, **{"radius": radius / PER_DEGREE})
-    left, top, right, bottom = plane.extent()
+        parameters["radius"] = radius / PER_DEGREE
+        return MECHANISMS[kind](space_of(plane), **parameters)
     parameters |= {"radius": radius, "l_thresh": _THRESHOLD_PX, "rate_hz": round(rate_hz)}
+    left, top, right, bottom = plane.extent()
     screen = Screen((right - left) * PER_DEGREE, (bottom - top) * PER_DEGREE)
     return InPixels(MECHANISMS[kind](screen, **parameters), (left, top))
 
