@@ -183,9 +183,11 @@ def _asked(table: Table, use: str, role: Role, entry: object) -> Asked:
         case str():
             asked = Asked(role, entry)
         case {"name": str(name), **options}:
-            asked = Asked(role, name, options)
+            asked = Asked(role, name, {str(key): value for key, value in options.items()})
         case _:
-            raise table.wrong(_PLURAL[role], 'names, or tables such as { name = "membership", releases = 100 }', repr(entry))
+            raise table.wrong(
+                _PLURAL[role], 'names, or tables such as { name = "membership", releases = 100 }', repr(entry)
+            )
     try:
         question_of(use, asked)
     except GazeveilError as error:
@@ -205,7 +207,8 @@ def _levels(mechanisms: Table, use: str, label: str) -> Iterator[Level]:
         except GazeveilError as error:
             raise mechanisms.because(label, "a mechanism that is known", error) from None
         words = ", ".join(f"{key}={value}" for key, value in each.items())
-        yield Level(label, words, next(filter(None.__ne__, map(_number, chosen)), None), wanted)
+        numbers = [number for value in chosen if (number := _number(value)) is not None]
+        yield Level(label, words, numbers[0] if numbers else None, wanted)
 
 
 def _number(value: object) -> float | None:

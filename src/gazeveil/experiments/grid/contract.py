@@ -28,10 +28,8 @@ NONE: Final = "none"
 """The mechanism that does nothing: data as they are."""
 
 
-class DoesNotApply(GazeveilError):
+class DoesNotApply(GazeveilError):  # noqa: N818  (reads as what it is)
     """There is nothing to measure: the attack is of no use against this mechanism, or the data lack what it needs."""
-
-    code = "does-not-apply"
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,13 +145,13 @@ def of_corpus(path: Path, people: int = 0) -> MapData:
         raise InputError(f"{path} has {len(names)} participants; three are needed, one of them to stand by")
     inside, outside = corpus.select(observer=names[:-1]), corpus.select(observer=names[-1:])
     kept = [name for name in inside.stimuli if name in outside.stimuli]
-    most = max(part.samples.group_by("observer").len().collect()["len"].max() or 1 for part in inside.parts)  # type: ignore[type-var]
+    most = max(int(part.samples.group_by("observer").len().collect()["len"].to_numpy().max()) for part in inside.parts)
     return MapData(
         path.name,
         f"{path.name}: {len(names) - 1} people before {len(kept)} stimuli",
         tuple(inside.select(stimulus=[name]) for name in kept),
         tuple(outside.select(stimulus=[name]) for name in kept),
-        int(most),  # type: ignore[call-overload]
+        most,
     )
 
 

@@ -72,15 +72,16 @@ def in_processes(
         while any(worker.job is not None for worker in at_work):
             ready = wait([worker.pipe for worker in at_work if worker.job is not None], timeout=_OFTEN_S)
             for place, worker in enumerate(at_work):
-                if (job := worker.job) is None:
+                busy_with = worker.job
+                if busy_with is None:
                     continue
                 late = time.monotonic() - worker.since > limit_s
                 if worker.pipe not in ready and not late:
                     continue
-                done = _finished(worker, job, worker.pipe in ready, limit_s)
+                done = _finished(worker, busy_with, worker.pipe in ready, limit_s)
                 if not worker.process.is_alive():
-                    at_work[place] = worker = _start(work, setting)
-                _next(worker, waiting, at_work)
+                    at_work[place] = _start(work, setting)
+                _next(at_work[place], waiting, at_work)
                 yield done
     finally:
         for worker in at_work:
@@ -134,6 +135,11 @@ def _end(worker: _Worker[Job]) -> None:
     worker.process.join(_TO_END_S)
 
 
+def in_short(error: BaseException) -> str:
+    """Return an error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 def _serve(pipe: Connection, work: Callable[[Any, Any], Any], setting: Any) -> None:
     while True:
         try:
@@ -143,7 +149,7 @@ def _serve(pipe: Connection, work: Callable[[Any, Any], Any], setting: Any) -> N
         try:
             answer = work(setting, job), ""
         except Exception as error:  # noqa: BLE001  (whatever a job raises is told, and the next one is done)
-            answer = None, f"{type(error).__name__}: {error}"
+            answer = None, in_short(error)
         try:
             pipe.send(answer)
         except OSError:

@@ -41,9 +41,7 @@ def _veiled(mechanism: SampleMechanism | None, seed: int, recording: Recording) 
     return mechanism.apply(recording, NoiseSource.seeded(seed).spawn("/".join(recording.key)))
 
 
-def over_people(
-    metric: str, people: Sequence[str], values: Sequence[float], seed: int = 1, **more: Any
-) -> Number:
+def over_people(metric: str, people: Sequence[str], values: Sequence[float], seed: int = 1, **more: Any) -> Number:
     """Return the mean over people of their own means, and where it lies for people drawn anew.
 
     Args:

@@ -24,7 +24,7 @@ from gazeveil.experiments.grid.asked import Grid, question_of
 from gazeveil.experiments.grid.cells import Cell, Kept, cells_of, source_of
 from gazeveil.experiments.grid.contract import USES, Answer, DoesNotApply, Protected, Wanted
 from gazeveil.experiments.grid.own_code import load_code
-from gazeveil.experiments.grid.pool import Done, in_processes
+from gazeveil.experiments.grid.pool import Done, in_processes, in_short
 
 OK, BROKEN, DOES_NOT_APPLY = "ok", "broken", "does not apply"
 
@@ -88,7 +88,8 @@ def run_cells(
     clock = _Clock({cell.digest: cell for cell in cells}, found, again, max(workers, 1))
     follow(clock.now())
     for done in _ended(setting, todo, workers):
-        result = done.answer if not done.error else {"status": BROKEN, "error": done.error, "numbers": []}
+        broken = {"status": BROKEN, "error": done.error, "numbers": []}
+        result: dict[str, Any] = broken if done.error else done.answer
         kept.put(done.job.digest, {**_about(done.job), **result, "seconds": done.seconds})
         follow(clock.now(done, result["status"]))
     return cells, kept
@@ -106,7 +107,7 @@ def _ended(setting: Setting, todo: Sequence[Cell], workers: int) -> Iterator[Don
         try:
             answer, error = measured(setting, cell), ""
         except Exception as problem:  # noqa: BLE001  (a cell may break in any way; the run goes on)
-            answer, error = None, f"{type(problem).__name__}: {problem}"
+            answer, error = None, in_short(problem)
         yield Done(cell, answer, error, time.monotonic() - begun)
 
 
@@ -182,12 +183,12 @@ def _plain(value: Any) -> Any:
 class _Clock:
     """How far a run is, and how long the rest takes: as long as cells of the same measure took on the same data."""
 
-    def __init__(
-        self, cells: Mapping[str, Cell], found: Mapping[str, Any], again: set[str], workers: int
-    ) -> None:
+    def __init__(self, cells: Mapping[str, Cell], found: Mapping[str, Any], again: set[str], workers: int) -> None:
         self._left = {digest: cells[digest] for digest in again}
         self._total, self._reused, self._workers = len(cells), len(cells) - len(again), workers
-        self._broken = sum(one is not None and one["status"] == BROKEN for key, one in found.items() if key not in again)
+        self._broken = sum(
+            one is not None and one["status"] == BROKEN for key, one in found.items() if key not in again
+        )
         self._took: dict[tuple[int, str], list[float]] = {}
         for digest, one in found.items():
             if one is not None and digest not in again:

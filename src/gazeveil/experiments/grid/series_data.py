@@ -64,13 +64,17 @@ class SeriesData:
 
     def perturbed(self, protected: Protected, values: FloatArray, noise: NoiseSource) -> FloatArray:
         """Return series behind a mechanism."""
-        return values if protected.mechanism is None else protected.mechanism.perturb(values, noise)  # type: ignore[no-any-return]
+        return values if protected.mechanism is None else np.asarray(protected.mechanism.perturb(values, noise))
 
 
 @lru_cache(maxsize=4)
 def released_series(data: SeriesData, protected: Protected, seed: int) -> FloatArray:
     """Return all series behind a mechanism."""
-    return data.perturbed(protected, data.series, NoiseSource.seeded(seed).spawn("series"))
+    noise, released = NoiseSource.seeded(seed).spawn("series"), np.empty_like(data.series)
+    for task in np.unique(data.tasks):  # one series a person at a time: some mechanisms mix people
+        of_task = data.tasks == task
+        released[of_task] = data.perturbed(protected, data.series[of_task], noise)
+    return released
 
 
 def readers(data: Path | None, people: int = 20, seconds: float = 120.0) -> SeriesData:
@@ -102,7 +106,7 @@ def eyetribe(data: Path | None, people: int = 0) -> SeriesData:
 
 
 SOURCES.register("readers")(Source(readers))
-SOURCES.register("eyetribe")(Source(eyetribe, EYETRIBE_FILE))
+SOURCES.register("eyetribe")(Source(eyetribe, str(EYETRIBE_FILE)))
 
 
 def of_corpus(path: Path, people: int = 0) -> SeriesData:

@@ -80,7 +80,12 @@ def _needed(path: Path) -> set[Path]:
 @cache
 def _read(path: Path) -> _File:
     tree = ast.parse(path.read_bytes())
-    modules, foreign, data, registries, looked_up, registering = set(), set(), set(), {}, set(), set()
+    modules: set[str] = set()
+    foreign: set[str] = set()
+    data: set[str] = set()
+    registries: dict[str, str] = {}
+    looked_up: set[ast.Name] = set()
+    registering: set[ast.Name] = set()
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -97,9 +102,9 @@ def _read(path: Path) -> _File:
                 data.add(Path(text).name)
                 continue
             case ast.AnnAssign(target=ast.Name(id=known), value=ast.Call(func=ast.Name(id="Registry")) as call):
-                texts = [one.value for one in (*call.args, *(word.value for word in call.keywords))
-                         if isinstance(one, ast.Constant) and str(one.value).startswith(f"{_ROOT}.")]  # fmt: skip
-                registries.update({known: text for text in texts})
+                arguments = [*call.args, *(word.value for word in call.keywords)]
+                texts = [str(one.value) for one in arguments if isinstance(one, ast.Constant)]
+                registries.update((known, text) for text in texts if text.startswith(f"{_ROOT}."))
                 continue
             case _:
                 continue
@@ -118,7 +123,9 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
                 one
                 for one in node.body
                 if not (
-                    isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str)
+                    isinstance(one, ast.Expr)
+                    and isinstance(one.value, ast.Constant)
+                    and isinstance(one.value.value, str)
                 )
             ]
             node.body = body

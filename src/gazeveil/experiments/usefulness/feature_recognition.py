@@ -113,7 +113,12 @@ def _first_runs(path: Path) -> list[Recording]:
 
 
 def _row(
-    title: str, epsilon: float | None, series: FloatArray, people: NDArray[np.int64], runs: NDArray[np.int64], every: int
+    title: str,
+    epsilon: float | None,
+    series: FloatArray,
+    people: NDArray[np.int64],
+    runs: NDArray[np.int64],
+    every: int,
 ) -> dict[str, Any]:
     told = {learner: asdict(identify(series, people, runs, learner, every)) for learner in LEARNERS}
     return {"method": title, "epsilon": epsilon, "people": len(np.unique(people)), **told}

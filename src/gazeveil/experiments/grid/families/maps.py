@@ -40,8 +40,9 @@ class Maps(Family):
 
 
 def _left(name: str, data: MapData, protected: Protected, seed: int, engine: Engine) -> Answer:
-    metric, truths = MAP_METRICS[name], _truths(data, engine)
-    maps = _maps(data, protected, seed, engine)
+    where: Any = engine
+    metric, truths = MAP_METRICS[name], _truths(data, where)
+    maps = _maps(data, protected, seed, where)
     values = [metric(found, truth) for found, truth in zip(maps, truths, strict=True)]
     floor, ideal = (
         float(np.nanmean([metric(given, truth) for given, truth in zip(those, truths, strict=True)]))

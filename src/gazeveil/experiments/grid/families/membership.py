@@ -18,7 +18,16 @@ import numpy as np
 from gazeveil.aggregate.engine import Engine
 from gazeveil.experiments.dataset_attacks.membership import Found, attack
 from gazeveil.experiments.dataset_attacks.worlds import TARGETS, Product, world_of
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question, Role, check_options
+from gazeveil.experiments.grid.contract import (
+    FAMILIES,
+    Answer,
+    Family,
+    Number,
+    Protected,
+    Question,
+    Role,
+    check_options,
+)
 from gazeveil.experiments.grid.map_data import MapData
 from gazeveil.experiments.grid.series_data import SeriesData, released_series
 from gazeveil.noise import NoiseSource

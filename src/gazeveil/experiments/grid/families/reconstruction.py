@@ -25,7 +25,16 @@ from gazeveil.experiments.dataset_attacks.reconstruction import (
     released_of,
     subtracted,
 )
-from gazeveil.experiments.grid.contract import FAMILIES, Answer, Family, Number, Protected, Question, Role, check_options
+from gazeveil.experiments.grid.contract import (
+    FAMILIES,
+    Answer,
+    Family,
+    Number,
+    Protected,
+    Question,
+    Role,
+    check_options,
+)
 from gazeveil.experiments.grid.map_data import MapData
 from gazeveil.types import FloatArray
 

@@ -120,9 +120,7 @@ def _left(name: str, data: SeriesData, protected: Protected, seed: int, engine: 
     return Answer((over_people(name, people, values, seed, chance=floor, ideal=ideal),))
 
 
-def _numbers(
-    metric: str, told: list[Told], seed: int, chance: float, ideal: float = np.nan
-) -> tuple[Number, ...]:
+def _numbers(metric: str, told: list[Told], seed: int, chance: float, ideal: float = np.nan) -> tuple[Number, ...]:
     people = [str(one.person) for one in told]
     return (
         over_people(metric, people, [one.voted for one in told], seed, chance=chance, ideal=ideal),

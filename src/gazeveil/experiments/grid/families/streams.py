@@ -45,7 +45,7 @@ class Streams(Family):
 def _left(name: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:
     people, found = _measured(name, data, protected, seed, engine)
     ideal, floor = (float(np.nanmean(found[:, column])) if len(found) else np.nan for column in (1, 2))
-    return Answer((over_people(name, people, found[:, 0], seed, chance=floor, ideal=ideal),))  # type: ignore[arg-type]
+    return Answer((over_people(name, people, found[:, 0], seed, chance=floor, ideal=ideal),))
 
 
 def _measured(name: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> tuple[list[str], Any]:
@@ -75,9 +75,7 @@ def _middle(raw: Recording) -> Recording:
         left, top, right, bottom = raw.geometry.extent()
     except GeometryError:
         left = right = top = bottom = 0.0
-    return replace(
-        raw, x=np.full(len(raw), (left + right) / 2), y=np.full(len(raw), (top + bottom) / 2), valid=None
-    )
+    return replace(raw, x=np.full(len(raw), (left + right) / 2), y=np.full(len(raw), (top + bottom) / 2), valid=None)
 
 
 def _at_times_of(raw: Recording, behind: Recording) -> Recording:
