@@ -16,6 +16,7 @@ from gazeveil.cli import (
     _experiment_datasets,
     _experiment_features,
     _experiment_forecast,
+    _experiment_grid,
     _experiment_identify,
     _experiment_picture,
     _experiment_scanpaths,
@@ -208,4 +209,13 @@ app.command("attributes", epilog="Example: `gazeveil experiment attributes --set
 )
 app.command("geometry", epilog="Example: `gazeveil experiment geometry --data shared/data`")(
     _experiment_attributes.experiment_geometry
+)
+app.command("run", epilog="Example: `gazeveil experiment run grid.toml --out runs/first`")(
+    _experiment_grid.experiment_run
+)
+app.command("compare", epilog="Example: `gazeveil experiment compare runs/first runs/second`")(
+    _experiment_grid.experiment_compare
+)
+app.command("leaderboard", epilog="Example: `gazeveil experiment leaderboard runs/first --out leaderboard.md`")(
+    _experiment_grid.experiment_leaderboard
 )

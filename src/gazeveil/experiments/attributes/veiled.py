@@ -25,7 +25,7 @@ from gazeveil.attacks.trials import without_pupil
 from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError, OptionError
 from gazeveil.experiments.identity_data import simulated_people, vr_people
-from gazeveil.experiments.scanpaths.veils import VEILS, veil
+from gazeveil.experiments.veils import VEILS, veil
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.simulate import Population
 from gazeveil.types import Tell, silent

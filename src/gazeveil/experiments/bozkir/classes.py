@@ -10,7 +10,7 @@ windows and without. A person is recognised in the release of one document after
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from gazeveil.types import FloatArray
 
 EVERY = 10
 TREES = 100
+LEARNERS: Final = ("nearest", "svm", "forest")
+"""Who tells people apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,14 @@ class Accuracy:
     chance: float
 
 
+class Told(NamedTuple):
+    """What was told of one series: whose it is, the share of windows that are right, and whether their majority is."""
+
+    person: int
+    windows: float
+    voted: float
+
+
 def leave_one_person_out(
     series: FloatArray, labels: NDArray[np.int64], people: NDArray[np.int64], every: int = EVERY
 ) -> Accuracy:
@@ -48,18 +58,20 @@ def leave_one_person_out(
         people: Whose series each is.
         every: Which windows are taken.
     """
-    svm = _learner("svm")
-    some = series[:, ::every]
-    right_windows, right_votes = [], []
+    return _summed(told_of_strangers(series, labels, people, every), 1 / len(np.unique(labels)))
+
+
+def told_of_strangers(
+    series: FloatArray, labels: NDArray[np.int64], people: NDArray[np.int64], every: int = EVERY
+) -> list[Told]:
+    """Return the same series by series."""
+    svm, some, found = _learner("svm"), series[:, ::every], []
     for person in np.unique(people):
         test = people == person
         rows, names = _rows(some[~test], labels[~test])
         model = svm.fit(rows, names)
-        for one, label in zip(some[test], labels[test], strict=True):
-            told = model.predict(one)
-            right_windows.append(float(np.mean(told == label)))
-            right_votes.append(float(np.argmax(np.bincount(told)) == label))
-    return Accuracy(float(np.mean(right_windows)), float(np.mean(right_votes)), 1 / len(np.unique(labels)))
+        found += [_told(model, int(person), one, label) for one, label in zip(some[test], labels[test], strict=True)]
+    return found
 
 
 def identify(
@@ -84,19 +96,43 @@ def identify(
     Raises:
         InputError: If there are fewer than two documents, or a person has not read all of them.
     """
+    return _summed(identified(series, people, documents, learner, every), 1 / len(np.unique(people)))
+
+
+def identified(
+    series: FloatArray,
+    people: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    learner: str,
+    every: int = EVERY,
+) -> list[Told]:
+    """Return the same series by series.
+
+    Raises:
+        InputError: If there are fewer than two documents, or a person has not read all of them.
+    """
     kinds = np.unique(documents)
     if len(kinds) < 2 or any(set(people[documents == kind]) != set(people) for kind in kinds):
         raise InputError("recognising people takes series of everybody on at least two documents")
-    windows, votes = [], []
+    found = []
     for kind in kinds:
         test = documents == kind
         rows, names = _rows(series[~test, ::every], people[~test])
         model = _learner(learner).fit(rows, names)
-        for one, person in zip(series[test, ::every], people[test], strict=True):
-            told = model.predict(one)
-            windows.append(float(np.mean(told == person)))
-            votes.append(float(np.argmax(np.bincount(told)) == person))
-    return Accuracy(float(np.mean(windows)), float(np.mean(votes)), 1 / len(np.unique(people)))
+        asked = zip(series[test, ::every], people[test], strict=True)
+        found += [_told(model, int(person), one, person) for one, person in asked]
+    return found
+
+
+def _told(model: Any, person: int, one: FloatArray, label: int) -> Told:
+    said = model.predict(one)
+    return Told(person, float(np.mean(said == label)), float(np.argmax(np.bincount(said)) == label))
+
+
+def _summed(found: list[Told], chance: float) -> Accuracy:
+    return Accuracy(
+        float(np.mean([one.windows for one in found])), float(np.mean([one.voted for one in found])), chance
+    )
 
 
 def _rows(series: FloatArray, labels: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
