@@ -13,12 +13,12 @@ import pytest
 from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
 from gazeveil.datasets.vr_objects import PIXELS_PER_DEGREE, VrSession
 from gazeveil.errors import UnknownName
+from gazeveil.experiments.kaleido.published import InPixels, veil_or_published
 from gazeveil.experiments.reproduction import liu, page, parts
 from gazeveil.experiments.reproduction.finding import Check, Finding, Verdict, counted, judged
 from gazeveil.experiments.reproduction.kaleido_streams import around
 from gazeveil.experiments.reproduction.running import measured
 from gazeveil.experiments.reproduction.running import run as run_parts
-from gazeveil.experiments.scanpaths.veils import InPixels, veil
 from gazeveil.gaze.geometry import headset
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
@@ -132,7 +132,7 @@ def test_head_and_eye_together_are_one_direction_on_a_panorama() -> None:
 
 
 def test_kaleido_as_published_counts_in_pixels_whatever_the_gaze() -> None:
-    made = veil("kaleido-as-published:3:0.5:small", headset(50, 50), 72.0)
+    made = veil_or_published("kaleido-as-published:3:0.5:small", headset(50, 50), 72.0)
     assert isinstance(made, InPixels)
     assert isinstance(made.guarantee, Unproven)
     t = np.arange(72) / 72
@@ -140,5 +140,5 @@ def test_kaleido_as_published_counts_in_pixels_whatever_the_gaze() -> None:
     assert np.hypot(x - 5, y + 5).mean() < 20
     assert x.min() >= -25
     assert judged("a", "b", None).verdict is Verdict.NOT_COMPARABLE
-    with pytest.raises(UnknownName, match="as-published:3"):
-        veil("clock:3:0.5:huge", headset(50, 50))
+    with pytest.raises(UnknownName, match=r"0\.5:huge"):
+        veil_or_published("kaleido-as-published:3:0.5:huge", headset(50, 50))

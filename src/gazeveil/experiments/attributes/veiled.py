@@ -14,7 +14,7 @@ One session is left out after the other, and the attacker is trained on the othe
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -130,6 +130,7 @@ def measure(
     *,
     seed: int = 1,
     tell: Tell = silent,
+    make: Callable[[str, Geometry], Any] = veil,
 ) -> list[Row]:
     """Ask all questions behind all veils.
 
@@ -139,13 +140,14 @@ def measure(
         recogniser: Who infers; ``clusterfix`` by default.
         seed: All noise follows from it.
         tell: Told how many questions are done.
+        make: What makes a veil of its name, for a plane.
     """
     who = RECOGNISERS["clusterfix"]() if recogniser is None else recogniser
     jobs = [(one, name, question) for one in sets for name in veils for question in one.kinds]
     rows = []
     for done, (one, name, question) in enumerate(jobs):
         tell(done, len(jobs))
-        mechanism = veil(name, one.plane, one.trials[0].rate_hz)
+        mechanism = make(name, one.plane)
         found = infer(who, one.trials, one.kinds[question], mechanism, seed=seed)
         promise = "none" if mechanism is None else mechanism.guarantee.in_words()
         rows.append(Row(one.name, one.title, question, name, promise, found))

@@ -16,7 +16,7 @@ Intervals are over people drawn anew; those of F1 over scenes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from gazeveil.attacks.outliers import Found, outliers, reach_of_the_rest
 from gazeveil.errors import OptionError
 from gazeveil.experiments.scanpaths.data import SceneSet
 from gazeveil.experiments.veils import VEILS, veil
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.types import BoolArray, FloatArray, Tell, silent
@@ -118,7 +119,13 @@ class Measured:
 
 
 def measure(
-    one: SceneSet, veils: Sequence[str] = VEILS, *, repeats: int = 1, seed: int = 1, tell: Tell = silent
+    one: SceneSet,
+    veils: Sequence[str] = VEILS,
+    *,
+    repeats: int = 1,
+    seed: int = 1,
+    tell: Tell = silent,
+    make: Callable[[str, Geometry], Any] = veil,
 ) -> Measured:
     """Measure what veils leave of the scanpaths of a set.
 
@@ -128,6 +135,7 @@ def measure(
         repeats: How often veils with noise are run; results are means.
         seed: All noise follows from it.
         tell: Told how many veils are done.
+        make: What makes a veil of its name, for a plane.
 
     Raises:
         OptionError: If there is no repeat.
@@ -135,14 +143,14 @@ def measure(
     """
     if repeats < 1:
         raise OptionError(f"at least one repeat is needed, not {repeats}")
-    chosen = {name: veil(name, one.plane) for name in veils}
+    chosen = {name: make(name, one.plane) for name in veils}
     raw = paths_of(one)
     truth = outliers_of(raw)
     rows = []
     for done, (name, mechanism) in enumerate(chosen.items()):
         tell(done, len(chosen))
         times = repeats if mechanism is not None and mechanism.draws_noise else 1
-        runs = [_veiled(one, name, seed, repeat) for repeat in range(times)]
+        runs = [_veiled(one, name, mechanism, seed, repeat) for repeat in range(times)]
         promise = "none" if mechanism is None else mechanism.guarantee.in_words()
         rows.append(compared(one, name, promise, raw, truth, runs, seed))
     return Measured(
@@ -167,8 +175,7 @@ def outliers_of(paths: Paths) -> list[BoolArray]:
     return [outliers(warped_distances(scene)) for scene in paths]
 
 
-def _veiled(one: SceneSet, name: str, seed: int, repeat: int) -> Paths:
-    mechanism = veil(name, one.plane)
+def _veiled(one: SceneSet, name: str, mechanism: Any, seed: int, repeat: int) -> Paths:
     found: Paths = []
     for number, scene in enumerate(one.scenes):
         found.append([])
