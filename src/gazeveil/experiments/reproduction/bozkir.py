@@ -18,15 +18,18 @@ from gazeveil.experiments.reproduction.finding import Check, Finding, judged, pe
 PAPER = "Bozkir et al. 2020"
 _PUBLISHED: Final = ", as published"
 _CHUNKED, _DIFFERENCES = ("C-FPA 64", "C-FPA 128"), ("DC-FPA 32", "DC-FPA 64")
-_OTHERS: Final = ("LPA", "FPA", *_CHUNKED)
+_METHODS: Final = ("FPA", *_CHUNKED)
+"""What the paper proposes, apart from DC-FPA; LPA is what it improves on."""
 _LEVELS: Final = "simulated readers: levels follow the simulator, orderings may be compared"
+_ENOUGH: Final = 20
+"""As many readers as the paper has."""
 _SIMILAR: Final = 10.0
 """Errors within a factor of ten count as similar: the paper's axis spans nine powers of ten."""
 
 
 def measure(data: Path | None, *, quick: bool) -> list[Finding]:
     """Return all four figures; the authors' readers are not at hand, so these are simulated."""
-    people, seconds, every = (6, 120.0, 20) if quick else (20, 300.0, 10)
+    people, seconds, every = (12, 100.0, 20) if quick else (20, 300.0, 10)
     epsilons = (0.01, 0.1, 1.0) if quick else EPSILONS
     found = run(people=people, seconds=seconds, runs=1, every=every, epsilons=epsilons, learners=())
     about = f"simulated: {people} readers of three documents, {seconds:g} s each"
@@ -34,7 +37,7 @@ def measure(data: Path | None, *, quick: bool) -> list[Finding]:
     voted, single = (_Told(found, people * 3, votes) for votes in (True, False))
     return [
         Finding("bozkir-1", PAPER, "Figure 1: correlation of a feature over time, and of its differences", about,
-                tuple(_correlations(found)), pictures={"Correlation": _plots.correlations(found)}, command=command),
+                tuple(_correlations(found, people)), pictures={"Correlation": _plots.correlations(found)}, command=command),
         Finding("bozkir-2", PAPER, "Figure 2: utility (1/NMSE) of the mechanisms over ε", about,
                 tuple(_utility(found)), ("method", "document", "stated ε", "true ε", "NMSE", "error of range"),
                 tuple((row["method"], row["document"], row["stated_epsilon"],
@@ -42,7 +45,9 @@ def measure(data: Path | None, *, quick: bool) -> list[Finding]:
                        row["nmse"], row["range_error"]) for row in found.errors),
                 {"Error": _plots.errors(found)},
                 ("The stated ε leaves out √n (B4) and adds nothing over chunks (B2): the true ε of a participant under "
-                 "declared ranges stands beside it. NMSE divides by means that may be near 0 (B8).",), command),
+                 "declared ranges stands beside it. NMSE divides by means that may be near 0 (B8).",
+                 "Simulated features are stationary and lie far from 0, where NMSE is tame: a likely reason for other "
+                 "orderings, which was not tested."), command),
         Finding("bozkir-3", PAPER, "Figure 3: document and gender told with majority vote, over ε", about,
                 tuple(_classes(voted)), *_accuracies(voted), {"Accuracy": _plots.accuracies(found, voted=True)},
                 ("In place of gender stands the simulator's group of readers.",), command),
@@ -53,16 +58,19 @@ def measure(data: Path | None, *, quick: bool) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _correlations(found: Figures) -> Iterable[Check]:
+def _correlations(found: Figures, people: int) -> Iterable[Check]:
     shares = {}
     for document, differences, values in found.correlations:
         shares[document, differences] = float(np.mean(np.abs(values[1:])))
     documents = sorted({document for document, _ in shares})
+    less = all(shares[one, True] < shares[one, False] for one in documents)
+    by_chance = math.sqrt(2 / math.pi / (people - 1))
     yield judged(
         "difference signals correlate significantly less than the features themselves",
         "; ".join(f"{one}: {shares[one, True]:.2f} against {shares[one, False]:.2f}" for one in documents)
-        + " (mean over lags, absolute)",
-        all(shares[one, True] < shares[one, False] for one in documents),
+        + f" (mean over lags, absolute; {by_chance:.2f} by chance)",
+        less if less or people >= _ENOUGH else None,
+        "" if less or people >= _ENOUGH else f"{people} readers are too few to decide",
     )
     factors = found.factors
     yield judged(
@@ -133,12 +141,16 @@ class _Told:
         """Return the accuracy without noise."""
         return float(self.rows[0][question][self._key])
 
-    def shown(self, value: float) -> str:
-        """Return an accuracy with its interval (Wilson score, 95 %)."""
+    def interval(self, value: float) -> tuple[float, float]:
+        """Return the 95 % interval of an accuracy (Wilson score)."""
         n, z = self._series, 1.96
         middle = (value + z * z / (2 * n)) / (1 + z * z / n)
         half = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-        return percent(value, (max(0.0, middle - half), min(1.0, middle + half)))
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+    def shown(self, value: float) -> str:
+        """Return an accuracy with its interval."""
+        return percent(value, self.interval(value))
 
 
 def _accuracies(told: _Told) -> tuple[tuple[str, ...], tuple[tuple[object, ...], ...]]:
@@ -151,15 +163,16 @@ def _accuracies(told: _Told) -> tuple[tuple[str, ...], tuple[tuple[object, ...],
 
 def _classes(told: _Told) -> Iterable[Check]:
     least, most = told.epsilons[0], told.epsilons[-1]
-    methods = (*_OTHERS, *_DIFFERENCES)
+    methods = (*_METHODS, *_DIFFERENCES)
     lowest = {e: told.least(methods, e, "document") for e in told.epsilons}
+    above, reaches = lowest[least] > 1 / 3, told.interval(lowest[least])[1] > 1 / 3
     yield judged(
         "documents are told above the 33 % of guessing by all methods, even where ε < 1",
         f"lowest at ε = {least:g}: {told.shown(lowest[least])}; raw {told.shown(told.raw('document'))}",
-        lowest[least] > 1 / 3,
-        "" if lowest[least] > 1 / 3 else _LEVELS,
+        above if above or not reaches else None,
+        "" if above else f"the interval has guessing in it; {_LEVELS}" if reaches else _LEVELS,
     )
-    high = told.least(_OTHERS, most, "document")
+    high = told.least(_METHODS, most, "document")
     yield judged(
         "all but DC-FPA tell the document in more than 85 % at ε = 24 or 48",
         f"lowest at ε = {most:g}: {told.shown(high)}",
