@@ -37,7 +37,8 @@ def measure(data: Path | None, *, quick: bool) -> list[Finding]:
     voted, single = (_Told(found, people * 3, votes) for votes in (True, False))
     return [
         Finding("bozkir-1", PAPER, "Figure 1: correlation of a feature over time, and of its differences", about,
-                tuple(_correlations(found, people)), pictures={"Correlation": _plots.correlations(found)}, command=command),
+                tuple(_correlations(found, people)), pictures={"Correlation": _plots.correlations(found)},
+                command=command),
         Finding("bozkir-2", PAPER, "Figure 2: utility (1/NMSE) of the mechanisms over ε", about,
                 tuple(_utility(found)), ("method", "document", "stated ε", "true ε", "NMSE", "error of range"),
                 tuple((row["method"], row["document"], row["stated_epsilon"],
