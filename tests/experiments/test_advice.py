@@ -7,17 +7,20 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from gazeveil.cli.main import EXIT_FINDING, EXIT_OK, EXIT_USAGE, run
 from gazeveil.errors import InputError
 from gazeveil.experiments.advising import asking
 from gazeveil.experiments.advising.advice import Harm, Use, bound_in_words, level_in_words
 from gazeveil.experiments.advising.asking import advise
 from gazeveil.experiments.advising.measured import no_stronger_epsilon, no_stronger_stream, strongest
 from gazeveil.experiments.advising.recommending import LEVELS, enough_participants, useful
+from gazeveil.experiments.grid import stored as grid
 from gazeveil.gaze.geometry import headset, screen
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.forecast import Forecast
@@ -180,6 +183,24 @@ def test_feature_series_are_advised_as_the_mean_of_the_group(monkeypatch: pytest
     assert "mean feature series of all participants at ε = 1," in found.headline
     assert found.attack is None
     assert not advise(study(10), Use.FEATURES, Harm.REIDENTIFICATION, TABLE).fits
+
+
+def test_the_command_prints_the_advice_and_exits_with_1_where_nothing_fits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid, "measured", lambda: TABLE)
+    file = tmp_path / "study.toml"
+    for number, code in ((60, EXIT_OK), (5, EXIT_FINDING)):
+        study(number).save(file, overwrite=True)
+        asked = ["advise", str(file), "--use", "heatmap", "--harm", "membership"]
+        assert run(asked) == code
+        printed = capsys.readouterr().out
+        assert run([*asked, "--json"]) == code
+        told = json.loads(capsys.readouterr().out)
+        assert told["fits"] is (code == EXIT_OK)
+        assert told["headline"] in printed
+        assert set(told["not_protected"]) == {line[10:] for line in printed.splitlines() if line.startswith("not from")}
+    assert run(["advise", str(file), "--use", "moon", "--harm", "membership"]) == EXIT_USAGE
 
 
 def test_a_secret_number_of_participants_needs_a_public_guess() -> None:
