@@ -110,11 +110,11 @@ def experiment_compare(
 
 def experiment_leaderboard(
     run: Annotated[Path | None, typer.Argument(help="A run; by default the one that comes with gazeveil.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the tables as Markdown into this file.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the tables as Markdown into this file; a page keeps what is around its marks.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every mechanism by its strongest measured attacker, against what it leaves."""
-    from gazeveil.experiments.grid.leaderboard import boards, markdown  # noqa: PLC0415
+    from gazeveil.experiments.grid.leaderboard import boards, within  # noqa: PLC0415
     from gazeveil.experiments.grid.standing import standings  # noqa: PLC0415
     from gazeveil.experiments.grid.stored import measured  # noqa: PLC0415
     from gazeveil.experiments.grid.table import read_table  # noqa: PLC0415
@@ -124,8 +124,9 @@ def experiment_leaderboard(
     if out is not None:
         if out.is_dir():
             raise OptionError(f"{out} is a folder", hint="name a file, such as leaderboard.md")
+        before = out.read_text(encoding="utf-8") if out.is_file() else ""
         with replacing(out) as temporary:
-            temporary.write_text(markdown(table), encoding="utf-8")
+            temporary.write_text(within(before, table), encoding="utf-8")
     if as_json:
         print_json({"rows": standings(table).to_dicts()})
         return

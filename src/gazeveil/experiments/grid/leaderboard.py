@@ -16,6 +16,7 @@ from gazeveil.experiments.grid.standing import named, standings
 FIRST: Final = {"live": "reidentification", "dataset": "reidentification", "features": "reidentification",
                 "heatmap": "membership"}  # fmt: skip
 """By which harm mechanisms of a use are ranked."""
+BEGIN, END = "<!-- leaderboard -->", "<!-- end of leaderboard -->"
 TITLES: Final = {
     "live": "Live gaze",
     "dataset": "Published recordings",
@@ -73,6 +74,14 @@ def markdown(table: pl.DataFrame) -> str:
         lines += ["| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in board.rows]
         lines.append("")
     return "\n".join(lines)
+
+
+def within(page: str, table: pl.DataFrame) -> str:
+    """Return a page with all boards between its two marks; a page without marks becomes the boards alone."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    boards_alone = markdown(table)
+    return f"{before}{begin}\n\n{boards_alone}\n{end}{after}" if begin and end else boards_alone
 
 
 def _places(own: pl.DataFrame) -> Iterator[dict[str, Any]]:

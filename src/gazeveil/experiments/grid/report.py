@@ -17,6 +17,7 @@ from gazeveil.experiments.grid.asked import Grid
 from gazeveil.experiments.grid.leaderboard import TITLES, boards
 from gazeveil.experiments.grid.showing import pictures
 from gazeveil.experiments.grid.standing import named, standings, winners
+from gazeveil.pictures import Picture
 from gazeveil.release import report
 from gazeveil.release.report import Section
 
@@ -35,7 +36,7 @@ def write_report(grid: Grid, table: pl.DataFrame, out: Path, command: str = "") 
     sections = [
         _about(grid, table, command),
         *_broken(table),
-        *_trade_offs(table),
+        *_trade_offs(table, out),
         _winners(table),
         *_boards(table),
         *([] if shown is None else [shown]),
@@ -88,7 +89,14 @@ def _broken(table: pl.DataFrame) -> list[Section]:
     return [Section("Broken cells", (report.warning(lead), report.table(columns, rows)))]
 
 
-def _trade_offs(table: pl.DataFrame) -> list[Section]:
+def _drawn(rows: pl.DataFrame, out: Path, use: object, corpus: object, harm: str, utility: str) -> bytes:
+    """Draw a curve, and keep it as a file of its own, too."""
+    drawn = _plots.trade_off(rows, _SUCCESS.get(harm, harm), utility)
+    Picture(drawn).save(out / "pictures" / f"{use}-{corpus}-{harm}-{utility}.png")
+    return drawn
+
+
+def _trade_offs(table: pl.DataFrame, out: Path) -> list[Section]:
     sections = []
     standing = standings(table).filter(pl.col("success").is_not_null() & pl.col("kept").is_not_null())
     for (use, corpus), own in standing.group_by("use", "corpus", maintain_order=True):
@@ -97,12 +105,12 @@ def _trade_offs(table: pl.DataFrame) -> list[Section]:
         for harm in own["harm"].unique(maintain_order=True).to_list():
             rows = own.filter((pl.col("harm") == harm) & (pl.col("utility") == first))
             caption = f"{_SUCCESS.get(harm, harm)}, against {first} that is kept. Lines join levels of one mechanism."
-            pieces.append(report.picture(_plots.trade_off(rows, _SUCCESS.get(harm, harm), first), caption))
+            pieces.append(report.picture(_drawn(rows, out, use, corpus, harm, first), caption))
         for utility in own["utility"].unique(maintain_order=True).to_list()[1:]:
             harm = own["harm"][0]
             rows = own.filter((pl.col("harm") == harm) & (pl.col("utility") == utility))
             caption = f"{_SUCCESS.get(harm, harm)}, against {utility} that is kept."
-            pieces.append(report.picture(_plots.trade_off(rows, _SUCCESS.get(harm, harm), utility), caption))
+            pieces.append(report.picture(_drawn(rows, out, use, corpus, harm, utility), caption))
         title = f"Trade-off: {TITLES.get(str(use), str(use)).lower()}, {corpus}"
         sections.append(Section(title, (report.words(own["data"][0]), report.gallery(pieces))))
     return sections
