@@ -16,11 +16,11 @@ import pytest
 from gazeveil.cli.main import EXIT_FINDING, EXIT_OK, EXIT_USAGE, run
 from gazeveil.errors import InputError
 from gazeveil.experiments.advising import asking
+from gazeveil.experiments.advising import stored as kept
 from gazeveil.experiments.advising.advice import Harm, Use, bound_in_words, level_in_words
 from gazeveil.experiments.advising.asking import advise
 from gazeveil.experiments.advising.measured import no_stronger_epsilon, no_stronger_stream, strongest
 from gazeveil.experiments.advising.recommending import LEVELS, enough_participants, useful
-from gazeveil.experiments.grid import stored as grid
 from gazeveil.gaze.geometry import headset, screen
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.forecast import Forecast
@@ -152,6 +152,19 @@ def test_a_stronger_stream_never_speaks_for_a_weaker_one() -> None:
     assert no_stronger_stream(preset("mpmu", space))({"recipe": "{}"}) is None
 
 
+def test_what_is_stored_answers_for_every_harm_that_it_should() -> None:
+    table = kept.measurements()
+    assert set(table.columns) == set(kept.COLUMNS)
+    one = Fraction(1)
+    for use, mechanism in ((Use.HEATMAP, "heatmap"), (Use.FEATURES, "group")):
+        found = strongest(table, use, Harm.MEMBERSHIP, no_stronger_epsilon((mechanism,), one))
+        assert found is not None
+        assert 0 <= found.low <= found.value <= found.high <= 1
+        assert found.without == 1.0
+    lphu = preset("lphu", space_of(headset(50, 50)))
+    assert strongest(table, Use.LIVE, Harm.ATTRIBUTE, no_stronger_stream(lphu)) is not None
+
+
 def test_bounds_follow_from_epsilon_and_delta() -> None:
     replace, remove = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE
     assert "at most 73.2 of 100" in bound_in_words(Fraction(1), Fraction(0), replace)
@@ -188,7 +201,7 @@ def test_feature_series_are_advised_as_the_mean_of_the_group(monkeypatch: pytest
 def test_the_command_prints_the_advice_and_exits_with_1_where_nothing_fits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grid, "measured", lambda: TABLE)
+    monkeypatch.setattr(kept, "measurements", lambda: TABLE)
     file = tmp_path / "study.toml"
     for number, code in ((60, EXIT_OK), (5, EXIT_FINDING)):
         study(number).save(file, overwrite=True)

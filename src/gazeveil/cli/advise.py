@@ -31,12 +31,12 @@ def advise(
     Exit code 1 if nothing fits.
     """
     from gazeveil.experiments.advising.asking import advise as ask  # noqa: PLC0415  (loads what it needs alone)
-    from gazeveil.experiments.grid.stored import measured  # noqa: PLC0415
+    from gazeveil.experiments.advising.stored import measurements  # noqa: PLC0415
     from gazeveil.features.design import Design  # noqa: PLC0415
 
     study = Study.open(study_file)
     with progress("asking forecasts and measurements", quiet=as_json):
-        found = ask(study, use, harm, measured(), None if design is None else Design.load(design))
+        found = ask(study, use, harm, measurements(), None if design is None else Design.load(design))
     if as_json:
         print_json(found.to_dict())
     else:

@@ -60,6 +60,7 @@ class Success:
         chance: What guessing gives.
         without: The same attack without protection, where that was measured.
         where: On whom, and behind what, in words.
+        mechanism: What it was measured behind, as the tables call it.
     """
 
     attack: str
@@ -71,6 +72,7 @@ class Success:
     chance: float
     without: float | None
     where: str
+    mechanism: str
 
     @property
     def surely_above_chance(self) -> bool:

@@ -30,7 +30,7 @@ def advise(study: Study, use: Use, harm: Harm, table: pl.DataFrame, design: Desi
         study: The declared study.
         use: What is to be published.
         harm: What must not happen to a participant.
-        table: Stored measurements, as `gazeveil.experiments.grid.stored.measured` returns them.
+        table: Stored measurements, as `gazeveil.experiments.advising.stored.measurements` returns them.
         design: The public design of feature series; without one, that of simulated readers.
 
     Raises:

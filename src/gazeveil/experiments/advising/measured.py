@@ -58,6 +58,7 @@ def strongest(table: pl.DataFrame, use: Use, harm: Harm, distance: Distance) -> 
         chance=_or(best["chance"], 0.0),
         without=max(bare, default=None),
         where=f"{best['n'] or 'some'} {_WHO.get(best['corpus'], best['corpus'])}, behind {level}{other}",
+        mechanism=best["mechanism"],
     )
 
 
@@ -105,6 +106,7 @@ def of_identification(found: Identification) -> Success:
         chance=row.chance,
         without=None if found.bare is None else found.bare.rate,
         where=f"{row.data}, {row.seconds:g} s at a time, {behind}",
+        mechanism="" if row.mechanism is None else row.mechanism.name,
     )
 
 

@@ -146,12 +146,13 @@ def features(study: Study, harm: Harm, table: pl.DataFrame, forecast: Forecastin
     )
 
 
+_GROUP: Final = "group"
 _MECHANISM: Final = {
     Use.HEATMAP: "exact noise on a sum of everybody's map, each participant with the same weight, and a public prior",
     Use.FEATURES: "exact noise on a sum of everybody's mean series, in a public design",
 }
-_STORED: Final = {Use.HEATMAP: ("heatmap",), Use.FEATURES: ("low-rank",)}
-"""What the grid calls the mechanism; for features it attacks everybody's own series."""
+_STORED: Final = {Use.HEATMAP: ("heatmap",), Use.FEATURES: (_GROUP, "low-rank")}
+"""What tables call the mechanism; of features, the grid attacks everybody's own series."""
 
 
 def _aggregate(
@@ -165,7 +166,7 @@ def _aggregate(
         "the measured attack asks whether a participant took part: nobody stands in the result alone, so that is what "
         "any question about one participant comes down to",
     )
-    own = ("the measured attack is on everybody's own series; the mean of a group was not attacked in the grid",)
+    own = ("the measured attack is on everybody's own series, because the mean was not attacked at such a level",)
     return Advice(
         use=use,
         harm=harm,
@@ -187,7 +188,7 @@ def _aggregate(
             DECLARED,
             *(("the other stimuli: a map of another one is a further release",) if one_of else ()),
             *(proxy if found is not None and harm is not Harm.MEMBERSHIP else ()),
-            *(own if found is not None and use is Use.FEATURES else ()),
+            *(own if found is not None and use is Use.FEATURES and found.mechanism != _GROUP else ()),
         ),
     )
 
