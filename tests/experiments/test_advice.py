@@ -19,7 +19,7 @@ from gazeveil.experiments.advising import asking
 from gazeveil.experiments.advising import stored as kept
 from gazeveil.experiments.advising.advice import Harm, Use, bound_in_words, level_in_words
 from gazeveil.experiments.advising.asking import advise
-from gazeveil.experiments.advising.measured import no_stronger_epsilon, no_stronger_stream, strongest
+from gazeveil.experiments.advising.measured import by_epsilon, by_level, strongest
 from gazeveil.experiments.advising.recommending import LEVELS, enough_participants, useful
 from gazeveil.gaze.geometry import headset, screen
 from gazeveil.privacy.unit import Neighbours
@@ -32,7 +32,7 @@ ROW: dict[str, Any] = {
     "use": "heatmap", "corpus": "simulated", "mechanism": "heatmap", "level": "epsilon=1", "recipe": "{}",
     "proven": True, "epsilon": 1.0, "role": "attack", "measure": "membership", "harm": "membership",
     "threat": "knows all others", "metric": "auc", "headline": True, "status": "ok", "value": 0.6, "low": 0.55,
-    "high": 0.65, "n": 12, "chance": 0.5,
+    "high": 0.65, "n": 12, "chance": 0.5, "data": "12 simulated people",
 }  # fmt: skip
 
 
@@ -89,16 +89,16 @@ def test_all_stimuli_are_advised_only_with_enough_participants() -> None:
 
 
 def test_a_level_that_was_not_measured_gets_the_nearest_that_is_no_stronger() -> None:
-    found = strongest(TABLE, Use.HEATMAP, Harm.MEMBERSHIP, no_stronger_epsilon(("heatmap",), Fraction(2)))
+    found = strongest(TABLE, Use.HEATMAP, Harm.MEMBERSHIP, by_epsilon(("heatmap",), Fraction(2)))
     assert found is not None
     assert (found.value, found.without) == (0.7, 1.0)
     assert "nearest level measured that is no stronger" in found.where
-    exact = strongest(TABLE, Use.HEATMAP, Harm.MEMBERSHIP, no_stronger_epsilon(("heatmap",), Fraction(1)))
+    exact = strongest(TABLE, Use.HEATMAP, Harm.MEMBERSHIP, by_epsilon(("heatmap",), Fraction(1)))
     assert exact is not None
     assert exact.value == 0.6
     assert "nearest" not in exact.where
-    assert strongest(TABLE, Use.HEATMAP, Harm.MEMBERSHIP, no_stronger_epsilon(("heatmap",), Fraction(4))) is None
-    assert strongest(TABLE, Use.HEATMAP, Harm.ATTRIBUTE, no_stronger_epsilon(("heatmap",), Fraction(1))) is None
+    assert strongest(TABLE, Use.HEATMAP, Harm.MEMBERSHIP, by_epsilon(("heatmap",), Fraction(4))) is None
+    assert strongest(TABLE, Use.HEATMAP, Harm.ATTRIBUTE, by_epsilon(("heatmap",), Fraction(1))) is None
 
 
 def test_the_words_keep_a_bound_and_a_measured_attack_apart() -> None:
@@ -141,15 +141,26 @@ def test_live_gaze_is_advised_against_traits_only_where_they_were_measured_at_gu
     assert "no attack of this kind was measured" in unknown.headline
 
 
-def test_a_stronger_stream_never_speaks_for_a_weaker_one() -> None:
+def test_an_attack_that_does_better_behind_a_stronger_level_counts_for_weaker_ones() -> None:
+    odd = stored({"value": 0.8, "low": 0.7, "high": 0.9}, {"epsilon": 3.0, "level": "epsilon=3", "value": 0.6})
+    found = strongest(odd, Use.HEATMAP, Harm.MEMBERSHIP, by_epsilon(("heatmap",), Fraction(2)))
+    assert found is not None
+    assert found.value == 0.8
+    assert "that is stronger" in found.where
+    alone = stored({"value": 0.8})
+    assert strongest(alone, Use.HEATMAP, Harm.MEMBERSHIP, by_epsilon(("heatmap",), Fraction(2))) is None
+
+
+def test_levels_of_streams_are_told_apart_by_all_their_numbers() -> None:
     space = space_of(headset(50, 50))
     row = {"recipe": json.dumps(preset("mpmu", space).to_dict())}
-    assert no_stronger_stream(preset("mpmu", space))(row) == 0
-    assert no_stronger_stream(preset("mpmu", space, epsilon=1))(row) == pytest.approx(math.log(1.5))
-    assert no_stronger_stream(preset("mpmu", space, epsilon=3))(row) is None
-    assert no_stronger_stream(preset("mpmu", space, window=1))(row) is None
-    assert no_stronger_stream(preset("gaussian-low", space))(row) is None
-    assert no_stronger_stream(preset("mpmu", space))({"recipe": "{}"}) is None
+    assert by_level(preset("mpmu", space))(row) == 0
+    assert by_level(preset("mpmu", space, epsilon=1))(row) == pytest.approx(math.log(1.5))
+    assert by_level(preset("mpmu", space, epsilon=3))(row) == pytest.approx(-math.log(2))
+    assert by_level(preset("mpmu", space, window=1))(row) == pytest.approx(-math.log(1.5))
+    assert by_level(preset("mpmu", space, window=1, epsilon=1))(row) is None  # weaker in one, stronger in the other
+    assert by_level(preset("gaussian-low", space))(row) is None
+    assert by_level(preset("mpmu", space))({"recipe": "{}"}) is None
 
 
 def test_what_is_stored_answers_for_every_harm_that_it_should() -> None:
@@ -157,12 +168,12 @@ def test_what_is_stored_answers_for_every_harm_that_it_should() -> None:
     assert set(table.columns) == set(kept.COLUMNS)
     one = Fraction(1)
     for use, mechanism in ((Use.HEATMAP, "heatmap"), (Use.FEATURES, "group")):
-        found = strongest(table, use, Harm.MEMBERSHIP, no_stronger_epsilon((mechanism,), one))
+        found = strongest(table, use, Harm.MEMBERSHIP, by_epsilon((mechanism,), one))
         assert found is not None
         assert 0 <= found.low <= found.value <= found.high <= 1
         assert found.without == 1.0
     lphu = preset("lphu", space_of(headset(50, 50)))
-    assert strongest(table, Use.LIVE, Harm.ATTRIBUTE, no_stronger_stream(lphu)) is not None
+    assert strongest(table, Use.LIVE, Harm.ATTRIBUTE, by_level(lphu)) is not None
 
 
 def test_bounds_follow_from_epsilon_and_delta() -> None:

@@ -12,7 +12,7 @@ import math
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from gazeveil.exact import in_digits
 from gazeveil.privacy.scale import strength_of
@@ -44,6 +44,13 @@ class Harm(StrEnum):
             Harm.ATTRIBUTE: "what kind of person is it?",
             Harm.MEMBERSHIP: "did this person take part?",
         }[self]
+
+
+_RIGHT: Final = {
+    **dict.fromkeys(("accuracy", "identified", "linked"), "was right in {} of 100 attempts"),
+    "auc": "told the two cases apart in {} of 100 pairs",
+}
+"""What a metric means, where it counts something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +93,7 @@ class Success:
 
     def in_words(self) -> str:
         """Say how well it did."""
-        right = {
-            "accuracy": "was right in {} of 100 attempts",
-            "auc": "told the two cases apart in {} of 100 pairs",
-        }.get(self.metric)
+        right = _RIGHT.get(self.metric.lower())
         if right is None:
             did = f"reached an {self.metric} of {self.value:.2f} (95 % interval {self.low:.2f} to {self.high:.2f}"
             did += f"; guessing {self.chance:.2f})"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stored measurements of the grid, asked for the strongest attack at a level.
 
-A level that was not measured gets the nearest one that is no stronger: nothing is ever taken from a stronger level.
+A level that was not measured gets the nearest one that is no stronger, or a stronger one that was attacked with more
+success; never a stronger one alone, which would flatter it.
 """
 
 from __future__ import annotations
@@ -20,34 +21,32 @@ from gazeveil.experiments.advising.advice import Harm, Success, Use
 from gazeveil.samples.identification import Identification, levels_apart
 from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
 
-_WHO: Final = {
-    "simulated": "simulated participants",
-    "vr": "participants in a headset (public recordings)",
-    "osie": "participants before photographs (OSIE)",
-    "readers": "simulated readers",
-    "eyetribe": "participants of a public laboratory study",
-}
 NONE: Final = "none"
+_SAME: Final = 1e-9
 
 Distance = Callable[[Mapping[str, Any]], float | None]
-"""How far below the wanted level a stored one is: 0 for the same, None for another or a stronger one."""
+"""How far below the wanted level a stored one is: 0 for the same, negative for a stronger one, None for another."""
 
 
 def strongest(table: pl.DataFrame, use: Use, harm: Harm, distance: Distance) -> Success | None:
-    """Return the strongest attack at a level, or at the nearest that is no stronger; None if none was measured."""
+    """Return the strongest attack at a level; None if none was measured there or at a weaker one.
+
+    Where a level was not measured, the nearest that is no stronger stands for it. If an attack did better behind a
+    stronger level, that counts instead: what a stronger one does not stop, this one does not either.
+    """
     rows = _attacks(table, use, harm)
-    levels: dict[float, list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["mechanism"] != NONE and (far := distance(row)) is not None:
-            levels.setdefault(far, []).append(row)
-    if not levels:
+    found = [(far, row) for row in rows if row["mechanism"] != NONE and (far := distance(row)) is not None]
+    nearest = min((far for far, _ in found if far >= 0), default=None)
+    if nearest is None:
         return None
-    nearest = min(levels)
-    best = max(levels[nearest], key=lambda row: _gain(row["value"], row["chance"]))
+    far, best = max(
+        ((far, row) for far, row in found if far <= nearest),
+        key=lambda pair: _gain(pair[1]["value"], pair[1]["chance"]),
+    )
     alike = ("corpus", "measure", "metric")
     bare = [row["value"] for row in rows if row["mechanism"] == NONE and all(row[name] == best[name] for name in alike)]
     level = f"`{best['mechanism']}`" + (f" at {best['level']}" if best["level"] else "")
-    other = "" if nearest == 0 else ", the nearest level measured that is no stronger"
+    other = "" if far == 0 else f", the nearest level measured that is {'no stronger' if far > 0 else 'stronger'}"
     return Success(
         attack=f"`{best['measure']}`",
         threat=best["threat"],
@@ -57,32 +56,37 @@ def strongest(table: pl.DataFrame, use: Use, harm: Harm, distance: Distance) -> 
         high=_or(best["high"], best["value"]),
         chance=_or(best["chance"], 0.0),
         without=max(bare, default=None),
-        where=f"{best['n'] or 'some'} {_WHO.get(best['corpus'], best['corpus'])}, behind {level}{other}",
+        where=f"{best['data'] or best['corpus']}, behind {level}{other}",
         mechanism=best["mechanism"],
     )
 
 
-def no_stronger_epsilon(mechanisms: tuple[str, ...], epsilon: Fraction) -> Distance:
-    """Return a distance over proven levels of some mechanisms: those with this ε or a larger one."""
+def by_epsilon(mechanisms: tuple[str, ...], epsilon: Fraction) -> Distance:
+    """Return the distance of proven levels of some mechanisms from an ε."""
 
     def distance(row: Mapping[str, Any]) -> float | None:
         found = row["epsilon"]
-        if row["mechanism"] not in mechanisms or not row["proven"] or found is None or found < float(epsilon) - 1e-9:
+        if row["mechanism"] not in mechanisms or not row["proven"] or not found:
             return None
-        return max(0.0, math.log(found / float(epsilon))) if found > float(epsilon) + 1e-9 else 0.0
+        step = math.log(found / float(epsilon))
+        return 0.0 if abs(step) < _SAME else step
 
     return distance
 
 
-def no_stronger_stream(wanted: SampleMechanism) -> Distance:
-    """Return a distance over levels of the same stream mechanism: ε no smaller, window and radius no larger."""
+def by_level(wanted: SampleMechanism) -> Distance:
+    """Return the distance of levels of the same stream mechanism: by ε, window and radius together.
+
+    A level that is weaker in one number and stronger in another is of another kind.
+    """
 
     def distance(row: Mapping[str, Any]) -> float | None:
         try:
             found = mechanism_from_dict(json.loads(row["recipe"]))
         except (GazeveilError, ValueError, KeyError, TypeError):  # a recipe of something else
             return None
-        return levels_apart(found, wanted)
+        below, above = levels_apart(found, wanted), levels_apart(wanted, found)
+        return below if below is not None else None if above is None else -above
 
     return distance
 

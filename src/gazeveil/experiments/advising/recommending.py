@@ -19,7 +19,7 @@ import polars as pl
 from gazeveil.errors import GazeveilError, InputError
 from gazeveil.exact import in_digits
 from gazeveil.experiments.advising.advice import Advice, Harm, Use, bound_in_words, level_in_words
-from gazeveil.experiments.advising.measured import no_stronger_epsilon, strongest
+from gazeveil.experiments.advising.measured import by_epsilon, strongest
 from gazeveil.privacy.scale import UP_TO
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Study
@@ -161,7 +161,7 @@ def _aggregate(
 ) -> Advice:  # fmt: skip
     delta = study.delta
     # whoever cannot tell whether a participant is in it, cannot tell who or what kind of person it was either
-    found = strongest(table, use, Harm.MEMBERSHIP, no_stronger_epsilon(_STORED[use], epsilon))
+    found = strongest(table, use, Harm.MEMBERSHIP, by_epsilon(_STORED[use], epsilon))
     proxy = (
         "the measured attack asks whether a participant took part: nobody stands in the result alone, so that is what "
         "any question about one participant comes down to",

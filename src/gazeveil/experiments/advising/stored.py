@@ -18,7 +18,9 @@ EARLIER: Final = Path(__file__).with_name("earlier.json")
 """Attacks of `gazeveil experiment membership` and `attributes`, as on the page about other attacks; one row a line."""
 
 COLUMNS: Final[dict[str, Any]] = {
-    **dict.fromkeys(("use", "corpus", "mechanism", "level", "recipe", "role", "measure", "harm", "threat"), pl.String),
+    **dict.fromkeys(
+        ("use", "corpus", "data", "mechanism", "level", "recipe", "role", "measure", "harm", "threat"), pl.String
+    ),
     **dict.fromkeys(("metric", "status"), pl.String),
     **dict.fromkeys(("proven", "headline"), pl.Boolean),
     **dict.fromkeys(("epsilon", "value", "low", "high", "chance"), pl.Float64),

@@ -15,7 +15,7 @@ from typing import Final
 import polars as pl
 
 from gazeveil.experiments.advising.advice import Advice, Harm, Success, Use, level_in_words
-from gazeveil.experiments.advising.measured import no_stronger_stream, of_identification, stronger, strongest
+from gazeveil.experiments.advising.measured import by_level, of_identification, stronger, strongest
 from gazeveil.experiments.advising.recommending import useful
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.plan import Plan
@@ -120,7 +120,7 @@ def _advice(use: Use, harm: Harm, name: str, plan: Plan, table: pl.DataFrame) ->
 
 def _attack(mechanism: StreamMechanism, harm: Harm, plan: Plan, table: pl.DataFrame) -> Success | None:
     """Return the strongest of the grid and, for identity, of the packaged table of identification."""
-    level = no_stronger_stream(mechanism)
+    level = by_level(mechanism)
     found = stronger(*(strongest(table, each, harm, level) for each in (Use.LIVE, Use.DATASET)))
     identified = plan.measurement.identification() if harm is Harm.REIDENTIFICATION else None
     return stronger(found, None if identified is None else of_identification(identified))
