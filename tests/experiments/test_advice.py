@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,11 @@ import pytest
 
 from gazeveil.cli.main import EXIT_FINDING, EXIT_OK, EXIT_USAGE, run
 from gazeveil.errors import InputError
-from gazeveil.experiments.advising import asking
+from gazeveil.experiments.advising import asking, streams
 from gazeveil.experiments.advising import stored as kept
 from gazeveil.experiments.advising.advice import Harm, Use, bound_in_words, level_in_words
 from gazeveil.experiments.advising.asking import advise
-from gazeveil.experiments.advising.measured import by_epsilon, by_level, strongest
+from gazeveil.experiments.advising.measured import by_epsilon, by_level, of_identification, strongest
 from gazeveil.experiments.advising.recommending import LEVELS, enough_participants, useful
 from gazeveil.gaze.geometry import headset, screen
 from gazeveil.privacy.unit import Neighbours
@@ -124,12 +125,19 @@ def test_live_gaze_is_refused_where_the_strongest_measured_attack_beats_guessing
     assert "hplu" in found.headline
 
 
-def test_live_gaze_is_advised_against_traits_only_where_they_were_measured_at_guessing() -> None:
+def test_live_gaze_is_advised_against_traits_only_where_traits_and_identity_were_at_guessing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     plane = headset(50, 50)
     recipe = json.dumps(preset("lphu", space_of(plane)).to_dict())
     trait = {"use": "live", "mechanism": "lphu", "level": "", "recipe": recipe, "harm": "attribute", "metric": "f1",
              "measure": "trait:noisy eyes", "epsilon": None}  # fmt: skip
     at_guessing = stored(trait | {"value": 0.52, "low": 0.4, "high": 0.6})
+    known = advise(study(30, plane=plane), Use.LIVE, Harm.ATTRIBUTE, at_guessing)
+    assert not known.fits
+    assert "whoever is identified is known with all attributes" in known.headline
+    assert known.notes[0].startswith("identification: the strongest attack that we measured")
+    monkeypatch.setattr(streams, "of_identification", lambda found: replace(of_identification(found), low=0.0))
     found = advise(study(30, plane=plane), Use.LIVE, Harm.ATTRIBUTE, at_guessing)
     assert found.fits
     assert "lphu" in found.headline
@@ -177,11 +185,11 @@ def test_what_is_stored_answers_for_every_harm_that_it_should() -> None:
 
 
 def test_bounds_follow_from_epsilon_and_delta() -> None:
-    replace, remove = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE
-    assert "at most 73.2 of 100" in bound_in_words(Fraction(1), Fraction(0), replace)
+    swap, remove = Neighbours.REPLACE_ONE, Neighbours.ADD_REMOVE
+    assert "at most 73.2 of 100" in bound_in_words(Fraction(1), Fraction(0), swap)
     assert "at most 88.1 of 100" in bound_in_words(Fraction(1), Fraction(0), remove)
-    assert "at most 100.0 of 100" in bound_in_words(Fraction(1), Fraction(1), replace)
-    assert level_in_words(Fraction(1), replace).startswith("strong (ε = 1)")
+    assert "at most 100.0 of 100" in bound_in_words(Fraction(1), Fraction(1), swap)
+    assert level_in_words(Fraction(1), swap).startswith("strong (ε = 1)")
     assert level_in_words(Fraction(1), remove).startswith("moderate (ε = 1)")
 
 

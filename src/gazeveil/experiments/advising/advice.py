@@ -126,6 +126,7 @@ class Advice:
         attack: How well the strongest measured attack did.
         bound: What the guarantee says about every attack.
         unprotected: What it does not protect from.
+        notes: What else must be known about the numbers.
         instead: What else could be done.
         commands: What to type next.
     """
@@ -141,6 +142,7 @@ class Advice:
     attack: Success | None = None
     bound: str = ""
     unprotected: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
 
@@ -166,6 +168,7 @@ class Advice:
             told.append(("measured", f"{self.attack.in_words()}. Others, or more gaze, may do better."))
         elif self.mechanism:
             told.append(("measured", "no attack of this kind was measured at this level or at one that is no stronger"))
+        told += [("note", text) for text in self.notes]
         told += [("not from", text) for text in self.unprotected]
         return told + [("next", command) for command in self.commands]
 
@@ -181,6 +184,7 @@ class Advice:
             "utility": None if self.utility is None else self.utility.to_dict(),
             "attack": None if self.attack is None else self.attack.to_dict(),
             "not_protected": list(self.unprotected),
+            "notes": list(self.notes),
             "instead": list(self.instead),
             "commands": list(self.commands),
         }  # fmt: skip

@@ -187,6 +187,8 @@ def _aggregate(
             SEVERAL,
             DECLARED,
             *(("the other stimuli: a map of another one is a further release",) if one_of else ()),
+        ),
+        notes=(
             *(proxy if found is not None and harm is not Harm.MEMBERSHIP else ()),
             *(own if found is not None and use is Use.FEATURES and found.mechanism != _GROUP else ()),
         ),

@@ -50,10 +50,10 @@ def advise(study: Study, use: Use, harm: Harm, table: pl.DataFrame) -> Advice:
     plans = {name: study.plan(VeiledRecordings(preset=name)) for name in PRESETS}
     good = [name for name, plan in plans.items() if useful(plan.forecast)]
     options = {name: _advice(use, harm, name, plan, table) for name, plan in plans.items()}
+    identified = {name: _attack(plan, Harm.REIDENTIFICATION, table) for name, plan in plans.items()}
     for name in good:
-        found = options[name]
-        if found.attack is not None and not found.attack.surely_above_chance:
-            return _recommended(found, name, use)
+        if _at_chance(options[name].attack) and _at_chance(identified[name]):
+            return _recommended(options[name], name, use)
     if not good:
         return options[PRESETS[-1]].refused(
             "Nothing fits: on this screen and at this rate no level that we know leaves gaze that is reliably better "
@@ -67,6 +67,8 @@ def advise(study: Study, use: Use, harm: Harm, table: pl.DataFrame) -> Advice:
             "still useful, and nothing is guaranteed about it.",
             _AGGREGATES,
         )
+    if _at_chance(nearest.attack):
+        return _identified_after_all(nearest, good[0], identified[good[0]])
     hidden = [name for name in PRESETS if _at_chance(options[name].attack)]
     strong = (
         f" The levels at which it did no better than guessing ({', '.join(hidden)}) leave next to nothing of gaze."
@@ -96,7 +98,7 @@ def _always_a_member(use: Use) -> Advice:
 
 
 def _advice(use: Use, harm: Harm, name: str, plan: Plan, table: pl.DataFrame) -> Advice:
-    mechanism = next(iter(plan.measurement.on_screens.values()))  # type: ignore[attr-defined]
+    mechanism = _mechanism(plan)
     epsilon, window = Fraction(mechanism.epsilon), float(mechanism.window)
     return Advice(
         use=use,
@@ -109,7 +111,7 @@ def _advice(use: Use, harm: Harm, name: str, plan: Plan, table: pl.DataFrame) ->
             epsilon, Neighbours.REPLACE_ONE, f"one window of {window:g} s; a minute has {60 / window:g} of them"
         ),
         utility=plan.forecast,
-        attack=_attack(mechanism, harm, plan, table),
+        attack=_attack(plan, harm, table),
         bound=(
             f"every attack on where somebody looked in one window of {window:g} s is bounded as the level says; "
             "nothing is proven about who it is or what kind of person"
@@ -118,12 +120,28 @@ def _advice(use: Use, harm: Harm, name: str, plan: Plan, table: pl.DataFrame) ->
     )
 
 
-def _attack(mechanism: StreamMechanism, harm: Harm, plan: Plan, table: pl.DataFrame) -> Success | None:
+def _identified_after_all(found: Advice, name: str, identified: Success | None) -> Advice:
+    how = "was not measured" if identified is None else "does surely better than guessing"
+    refused = found.refused(
+        f"Nothing fits: at the strongest level that is still useful ({name}) no measured attack on attributes surely "
+        f"beats guessing, but identification {how}, and whoever is identified is known with all attributes.",
+        _AGGREGATES,
+        "it would fit only where nobody else can have gaze of the same participants under their names",
+    )
+    return refused if identified is None else replace(refused, notes=(f"identification: {identified.in_words()}",))
+
+
+def _attack(plan: Plan, harm: Harm, table: pl.DataFrame) -> Success | None:
     """Return the strongest of the grid and, for identity, of the packaged table of identification."""
-    level = by_level(mechanism)
+    level = by_level(_mechanism(plan))
     found = stronger(*(strongest(table, each, harm, level) for each in (Use.LIVE, Use.DATASET)))
     identified = plan.measurement.identification() if harm is Harm.REIDENTIFICATION else None
     return stronger(found, None if identified is None else of_identification(identified))
+
+
+def _mechanism(plan: Plan) -> StreamMechanism:
+    """Return the veil on the first screen."""
+    return next(iter(plan.measurement.on_screens.values()))  # type: ignore[attr-defined,no-any-return]
 
 
 def _at_chance(attack: Success | None) -> bool:
