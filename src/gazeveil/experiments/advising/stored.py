@@ -43,4 +43,4 @@ def measurements() -> pl.DataFrame:
         raise FileFormatError(EARLIER, expected="a table of measurements", found=str(error)) from None
     if not PACKAGED.is_file():
         return earlier
-    return pl.concat([measured().select(list(COLUMNS)).cast(COLUMNS), earlier])
+    return pl.concat([measured().select(list(COLUMNS)).cast(pl.Schema(COLUMNS)), earlier])
