@@ -212,7 +212,7 @@ def _row(mechanism: str, role: str, value: float, seed: int = 1, **more: Any) ->
     texts = {name: "" for name, kind in tables.COLUMNS.items() if kind == pl.String}
     measure = {"attack": "lda", "utility": "rmse_deg"}[role]
     harm = "reidentification" if role == "attack" else ""
-    numbers = {"attack": {"chance": 0.1, "ideal": None}, "utility": {"chance": 20.0, "ideal": 0.0}}[role]
+    numbers: dict[str, Any] = {"chance": 0.1, "ideal": None} if role == "attack" else {"chance": 20.0, "ideal": 0.0}
     return {
         **texts,
         "mechanism": mechanism,

@@ -110,7 +110,12 @@ def experiment_compare(
 
 def experiment_leaderboard(
     run: Annotated[Path | None, typer.Argument(help="A run; by default the one that comes with gazeveil.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the tables as Markdown into this file; a page keeps what is around its marks.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Write the tables as Markdown into this file; a page keeps what is around its marks."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every mechanism by its strongest measured attacker, against what it leaves."""
