@@ -25,7 +25,7 @@ from gazeveil.experiments.grid.asked import read_grid
 from gazeveil.experiments.grid.cells import cells_of
 from gazeveil.experiments.grid.comparing import compare
 from gazeveil.experiments.grid.contract import FAMILIES, USES
-from gazeveil.experiments.grid.leaderboard import boards, markdown
+from gazeveil.experiments.grid.leaderboard import boards, markdown, within
 from gazeveil.experiments.grid.pool import in_processes
 from gazeveil.experiments.grid.running import Progress, Setting, run_cells
 from gazeveil.experiments.grid.software import software
@@ -297,6 +297,12 @@ def test_the_packaged_grid_is_small_complete_and_asks_only_for_what_there_is() -
     assert good["digest"].str.len_chars().min() == 24
     assert good["value"].is_not_null().all()
     assert read_grid(GRID).name == "measured"
+
+
+def test_the_leaderboard_in_the_docs_is_that_of_the_packaged_grid() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "concepts" / "leaderboard.md").read_text(encoding="utf-8")
+    assert within(page, measured()) == page
+    assert within("no marks", measured()) == markdown(measured())
 
 
 def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers() -> None:
