@@ -14,17 +14,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from gazeveil.cli.main import EXIT_OK
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
+from gazeveil.experiments.grid import gaze_data
 from gazeveil.experiments.grid import table as tables
 from gazeveil.experiments.grid.asked import read_grid
 from gazeveil.experiments.grid.cells import cells_of
 from gazeveil.experiments.grid.comparing import compare
 from gazeveil.experiments.grid.contract import FAMILIES, USES
+from gazeveil.experiments.grid.families import streams
 from gazeveil.experiments.grid.leaderboard import boards, markdown, within
 from gazeveil.experiments.grid.pool import in_processes
 from gazeveil.experiments.grid.running import Progress, Setting, run_cells
@@ -148,6 +151,13 @@ def test_what_is_measured_is_what_the_mechanism_did(run: Path) -> None:
     assert explained["none"] == 1.0
     assert explained["none"] > explained["sigma=1.0gaussian"] > explained["sigma=3.0gaussian"]
     assert table["proven"].to_list() == [False, False, False, True]
+
+
+def test_who_gives_no_gaze_is_measured_as_who_always_says_the_middle() -> None:
+    raw = gaze_data.simulated(None, 2, 1, 3.0).recordings[0]
+    silent = replace(raw, x=np.full(len(raw), np.nan), valid=None)
+    _, (behind, ideal, middle) = streams._values("rmse_deg", raw, silent)
+    assert behind == middle > ideal == 0.0
 
 
 def test_jobs_that_fail_hang_or_die_cost_nothing_but_themselves() -> None:
@@ -295,7 +305,7 @@ def test_the_packaged_grid_is_small_complete_and_asks_only_for_what_there_is() -
     assert set(table.filter(pl.col("role") == "attack")["harm"]) >= {"reidentification", "attribute", "membership"}
     good = table.filter(pl.col("status") == "ok")
     assert good["digest"].str.len_chars().min() == 24
-    assert good["value"].is_not_null().all()
+    assert good.filter(pl.col("headline"))["value"].is_not_null().all()
     assert read_grid(GRID).name == "measured"
 
 
