@@ -14,18 +14,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from gazeveil.cli.main import EXIT_OK
 from gazeveil.cli.main import run as command
 from gazeveil.errors import FileFormatError
+from gazeveil.experiments.grid import gaze_data
 from gazeveil.experiments.grid import table as tables
 from gazeveil.experiments.grid.asked import read_grid
 from gazeveil.experiments.grid.cells import cells_of
 from gazeveil.experiments.grid.comparing import compare
 from gazeveil.experiments.grid.contract import FAMILIES, USES
-from gazeveil.experiments.grid.leaderboard import boards, markdown
+from gazeveil.experiments.grid.families import streams
+from gazeveil.experiments.grid.leaderboard import boards, markdown, within
 from gazeveil.experiments.grid.pool import in_processes
 from gazeveil.experiments.grid.running import Progress, Setting, run_cells
 from gazeveil.experiments.grid.software import software
@@ -150,6 +153,13 @@ def test_what_is_measured_is_what_the_mechanism_did(run: Path) -> None:
     assert table["proven"].to_list() == [False, False, False, True]
 
 
+def test_who_gives_no_gaze_is_measured_as_who_always_says_the_middle() -> None:
+    raw = gaze_data.simulated(None, 2, 1, 3.0).recordings[0]
+    silent = replace(raw, x=np.full(len(raw), np.nan), valid=None)
+    _, (behind, ideal, middle) = streams._values("rmse_deg", raw, silent)
+    assert behind == middle > ideal == 0.0
+
+
 def test_jobs_that_fail_hang_or_die_cost_nothing_but_themselves() -> None:
     jobs = ["first", "fails", "hangs", "dies", "last"]
     done = in_processes(jobs, pool_jobs.do, "did", workers=1, limit_s=3.0, group=lambda job: job == "last")
@@ -212,7 +222,7 @@ def _row(mechanism: str, role: str, value: float, seed: int = 1, **more: Any) ->
     texts = {name: "" for name, kind in tables.COLUMNS.items() if kind == pl.String}
     measure = {"attack": "lda", "utility": "rmse_deg"}[role]
     harm = "reidentification" if role == "attack" else ""
-    numbers = {"attack": {"chance": 0.1, "ideal": None}, "utility": {"chance": 20.0, "ideal": 0.0}}[role]
+    numbers: dict[str, Any] = {"chance": 0.1, "ideal": None} if role == "attack" else {"chance": 20.0, "ideal": 0.0}
     return {
         **texts,
         "mechanism": mechanism,
@@ -295,8 +305,14 @@ def test_the_packaged_grid_is_small_complete_and_asks_only_for_what_there_is() -
     assert set(table.filter(pl.col("role") == "attack")["harm"]) >= {"reidentification", "attribute", "membership"}
     good = table.filter(pl.col("status") == "ok")
     assert good["digest"].str.len_chars().min() == 24
-    assert good["value"].is_not_null().all()
+    assert good.filter(pl.col("headline"))["value"].is_not_null().all()
     assert read_grid(GRID).name == "measured"
+
+
+def test_the_leaderboard_in_the_docs_is_that_of_the_packaged_grid() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "concepts" / "leaderboard.md").read_text(encoding="utf-8")
+    assert within(page, measured()) == page
+    assert within("no marks", measured()) == markdown(measured())
 
 
 def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers() -> None:

@@ -24,7 +24,7 @@ _FLAT = 1e-10
 
 _FLOOR = 2.0**-52
 
-MAP_METRICS: Registry[Callable[[FloatArray, FloatArray], float]] = Registry("map metric")
+MAP_METRICS: Registry[Callable[..., float]] = Registry("map metric")
 """What can be measured of a map by its name: ``MAP_METRICS["correlation"](estimate, truth)``."""
 
 

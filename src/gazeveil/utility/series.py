@@ -17,7 +17,7 @@ from gazeveil.errors import OptionError
 from gazeveil.registry import Registry
 from gazeveil.types import FloatArray
 
-SERIES_METRICS: Registry[Callable[[FloatArray, FloatArray], float]] = Registry("series metric")
+SERIES_METRICS: Registry[Callable[..., float]] = Registry("series metric")
 """What can be measured of released series by its name: ``SERIES_METRICS["range_error"](true, released)``."""
 
 

@@ -63,7 +63,7 @@ def trade_off(own: pl.DataFrame, attacker: str, use: str) -> bytes:
     axes.set_xlim(-0.03, 1.03)
     axes.set_ylim(max(-0.6, min(axes.get_ylim()[0], -0.05)), 1.05)
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), title="filled: a guarantee")
-    return png(figure, dpi=90)
+    return png(figure, dpi=80)
 
 
 def veiled_gaze(raw: Recording, shown: Sequence[tuple[str, Recording]]) -> bytes:
@@ -81,7 +81,7 @@ def veiled_gaze(raw: Recording, shown: Sequence[tuple[str, Recording]]) -> bytes
         one.tick_params(labelsize="x-small")
     figure.supxlabel("seconds", fontsize="small")
     figure.supylabel("degrees to the right", fontsize="small")
-    return png(figure, dpi=90)
+    return png(figure, dpi=80)
 
 
 def maps(shown: Sequence[tuple[str, FloatArray]]) -> bytes:
@@ -94,7 +94,7 @@ def maps(shown: Sequence[tuple[str, FloatArray]]) -> bytes:
             name, values = shown[place]
             one.imshow(values, cmap="magma", aspect="equal")
             one.set_title(name, fontsize="small")
-    return png(figure, dpi=90)
+    return png(figure, dpi=80)
 
 
 def drawable() -> Any:

@@ -23,7 +23,7 @@ from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.registry import Registry
 
 Role = Literal["attack", "utility"]
-Harm = Literal["", "reidentification", "attribute", "membership", "reconstruction"]
+Harm = Literal["", "reidentification", "linkage", "attribute", "membership", "reconstruction"]
 NONE: Final = "none"
 """The mechanism that does nothing: data as they are."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from gazeveil.experiments.grid.contract import NONE
-from gazeveil.experiments.grid.standing import named, standings
+from gazeveil.experiments.grid.standing import HARMS, named, standings
 
 FIRST: Final = {"live": "reidentification", "dataset": "reidentification", "features": "reidentification",
                 "heatmap": "membership"}  # fmt: skip
@@ -55,8 +55,8 @@ def boards(table: pl.DataFrame) -> list[Board]:
     found = []
     for (use, corpus), own in standing.group_by("use", "corpus", maintain_order=True):
         utilities = [name for name in own["utility"].unique(maintain_order=True).to_list() if name is not None]
-        harms = [harm for harm in own["harm"].unique(maintain_order=True).to_list() if harm is not None]
-        harms.sort(key=lambda harm: harm != FIRST.get(str(use)))
+        tried = set(own["harm"].to_list())
+        harms = sorted((harm for harm in HARMS if harm in tried), key=lambda harm: harm != FIRST.get(str(use)))
         rows = sorted(_places(own), key=lambda row: _rank(row, harms))
         columns = ("mechanism", "guarantee", *(f"strongest attacker: {harm}" for harm in harms),
                    *(f"kept: {name}" for name in utilities))  # fmt: skip
@@ -129,4 +129,4 @@ def _left(found: dict[str, Any] | None) -> str:
 
 
 def _percent(share: float) -> str:
-    return "< 0" if share < -0.005 else f"{100 * share:.0f}"
+    return "< 0" if share < -0.005 else f"{100 * max(share, 0.0):.0f}"

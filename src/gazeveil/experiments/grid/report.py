@@ -24,6 +24,7 @@ from gazeveil.release.report import Section
 FILE = "report.html"
 _SUCCESS = {
     "reidentification": "Who it is",
+    "linkage": "Whose known gaze it is",
     "attribute": "What kind of person",
     "membership": "Whether somebody took part",
     "reconstruction": "What the gaze was",

@@ -16,7 +16,7 @@ import polars as pl
 
 from gazeveil.experiments.grid.table import COLUMNS, KEY
 
-HARMS: Final = ("reidentification", "attribute", "membership", "reconstruction")
+HARMS: Final = ("reidentification", "linkage", "attribute", "membership", "reconstruction")
 LIMITS: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Levels of privacy: how much success of the strongest attacker is accepted."""
 _ROUNDING: Final = 1e-9
@@ -74,7 +74,10 @@ def standings(table: pl.DataFrame) -> pl.DataFrame:
         pl.col("n").alias("utility_n"),
         _kept("value").alias("kept"),
         pl.min_horizontal(_kept("low"), _kept("high")).alias("kept_low"),
-        pl.max_horizontal(_kept("low"), _kept("high")).alias("kept_high"),
+        pl.when((pl.col("low") <= pl.col("ideal")) & (pl.col("high") >= pl.col("ideal")))
+        .then(1.0)
+        .otherwise(pl.max_horizontal(_kept("low"), _kept("high")))
+        .alias("kept_high"),
     )
     about = good.group_by(*_PLACE, maintain_order=True).agg(*(pl.col(name).first() for name in _ABOUT))
     return about.join(strongest, on=_PLACE, how="left").join(left, on=_PLACE, how="left")

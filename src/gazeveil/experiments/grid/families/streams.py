@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is left of a stream: every metric of `gazeveil.utility.streams.METRICS`, by its name.
 
-Beside each stands what raw gaze gives, and what a release gives that always says the middle of the plane.
+Beside each stands what raw gaze gives, and what a release gives that always says the middle of the plane. A mechanism
+that gives nothing where there was gaze is taken to say the middle, so silence is no way to look good.
 """
 
 from __future__ import annotations
@@ -65,9 +66,13 @@ def _one(name: str, mechanism: SampleMechanism | None, seed: int, recording: Rec
 
 
 def _values(name: str, raw: Recording, behind: Recording) -> tuple[str, tuple[float, float, float]]:
-    metric = METRICS[name]
+    metric, middle = METRICS[name], _middle(raw)
     same_clock = behind if len(behind) == len(raw) else _at_times_of(raw, behind)
-    return raw.observer, (metric(Pair(raw, same_clock)), metric(Pair(raw, raw)), metric(Pair(raw, _middle(raw))))
+    silent = raw.tracked & ~same_clock.tracked
+    if silent.any():
+        x, y = (np.where(silent, getattr(middle, axis), getattr(same_clock, axis)) for axis in ("x", "y"))
+        same_clock = replace(same_clock, x=x, y=y, valid=None)
+    return raw.observer, (metric(Pair(raw, same_clock)), metric(Pair(raw, raw)), metric(Pair(raw, middle)))
 
 
 def _middle(raw: Recording) -> Recording:
