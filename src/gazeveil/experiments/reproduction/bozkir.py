@@ -149,6 +149,11 @@ class _Told:
         half = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
         return max(0.0, middle - half), min(1.0, middle + half)
 
+    def differ(self, one: float, other: float) -> bool:
+        """Whether two accuracies differ by more than two standard errors."""
+        spread = sum(max(share * (1 - share), 1 / self._series) for share in (one, other))
+        return abs(one - other) > 2 * math.sqrt(spread / self._series)
+
     def shown(self, value: float) -> str:
         """Return an accuracy with its interval."""
         return percent(value, self.interval(value))
@@ -197,8 +202,8 @@ def _single(voted: _Told, single: _Told) -> Iterable[Check]:
         yield judged(
             f"at ε = 0.48, DC-FPA tells documents better than C-FPA {how} majority vote",
             f"at ε = {least:g}: {told.shown(one)} against {told.shown(two)}",
-            one > two if abs(one - two) > 0.1 else None,
-            "" if abs(one - two) > 0.1 else "the difference is smaller than the intervals",
+            one > two if told.differ(one, two) else None,
+            "" if told.differ(one, two) else "the difference is smaller than its error",
         )
     away = {
         told._key: float(np.mean([abs(told.of(m, e, "group") - 0.5) for m in _DIFFERENCES for e in told.epsilons]))

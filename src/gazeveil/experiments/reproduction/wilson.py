@@ -247,7 +247,7 @@ def _kept(hits: Sequence[figures.Retention]) -> Iterable[Check]:
         claim,
         "; ".join(f"{name} {row.f1:.2f} ± {row.se:.2f}" for name, row in high.items()) + " (F1 ± standard error)",
         least == "smoothing",
-        "" if least == "smoothing" else f"here {least} does: cells of 12 degrees on objects that are smaller",
+        "" if least == "smoothing" else f"here {least} keeps fewer",
     )
 
 
