@@ -48,7 +48,11 @@ class Told(NamedTuple):
 
 
 def leave_one_person_out(
-    series: FloatArray, labels: NDArray[np.int64], people: NDArray[np.int64], every: int = EVERY
+    series: FloatArray,
+    labels: NDArray[np.int64],
+    people: NDArray[np.int64],
+    every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> Accuracy:
     """Return how well a label of a series is told by people who were not trained on.
 
@@ -57,20 +61,27 @@ def leave_one_person_out(
         labels: The label of every series.
         people: Whose series each is.
         every: Which windows are taken.
+        asked: What is asked about, if that is not the release itself: the same people and labels.
     """
-    return _summed(told_of_strangers(series, labels, people, every), 1 / len(np.unique(labels)))
+    return _summed(told_of_strangers(series, labels, people, every, asked), 1 / len(np.unique(labels)))
 
 
 def told_of_strangers(
-    series: FloatArray, labels: NDArray[np.int64], people: NDArray[np.int64], every: int = EVERY
+    series: FloatArray,
+    labels: NDArray[np.int64],
+    people: NDArray[np.int64],
+    every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> list[Told]:
     """Return the same series by series."""
     svm, some, found = _learner("svm"), series[:, ::every], []
+    questions = (series if asked is None else asked)[:, ::every]
     for person in np.unique(people):
         test = people == person
         rows, names = _rows(some[~test], labels[~test])
         model = svm.fit(rows, names)
-        found += [_told(model, int(person), one, label) for one, label in zip(some[test], labels[test], strict=True)]
+        of_person = zip(questions[test], labels[test], strict=True)
+        found += [_told(model, int(person), one, label) for one, label in of_person]
     return found
 
 
@@ -80,6 +91,7 @@ def identify(
     documents: NDArray[np.int64],
     learner: str,
     every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> Accuracy:
     """Return how well a person is recognised in the release of a document, having been seen in those of others.
 
@@ -92,11 +104,12 @@ def identify(
         documents: What was read, or in which session: left out one at a time.
         learner: ``svm``, ``nearest`` or ``forest``.
         every: Which windows are taken.
+        asked: What a person is recognised in, if that is not the release itself: the same people and documents.
 
     Raises:
         InputError: If there are fewer than two documents, or a person has not read all of them.
     """
-    return _summed(identified(series, people, documents, learner, every), 1 / len(np.unique(people)))
+    return _summed(identified(series, people, documents, learner, every, asked), 1 / len(np.unique(people)))
 
 
 def identified(
@@ -105,6 +118,7 @@ def identified(
     documents: NDArray[np.int64],
     learner: str,
     every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> list[Told]:
     """Return the same series by series.
 
@@ -119,8 +133,8 @@ def identified(
         test = documents == kind
         rows, names = _rows(series[~test, ::every], people[~test])
         model = _learner(learner).fit(rows, names)
-        asked = zip(series[test, ::every], people[test], strict=True)
-        found += [_told(model, int(person), one, person) for one, person in asked]
+        of_kind = zip((series if asked is None else asked)[test, ::every], people[test], strict=True)
+        found += [_told(model, int(person), one, person) for one, person in of_kind]
     return found
 
 
