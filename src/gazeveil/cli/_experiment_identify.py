@@ -18,9 +18,9 @@ def experiment_identify(
         Path | None,
         typer.Option("--data", help="Folder with vr_objects_jov2024, eyetribe_contextlab and dorr2010; found above."),
     ] = None,
-    experiment: Annotated[str, typer.Option("--experiment", help="`vr`, `eyetribe`, `days`, or several with commas.")] = (
-        "vr,eyetribe"
-    ),
+    experiment: Annotated[
+        str, typer.Option("--experiment", help="`vr`, `eyetribe`, `days`, or several with commas.")
+    ] = ("vr,eyetribe"),
     recognisers: Annotated[str, typer.Option("--recognisers", help="Recognisers, with commas.")] = "committee",
     allow: Annotated[
         str,
@@ -30,7 +30,9 @@ def experiment_identify(
     ] = "nothing,position+pupil",
     rate: Annotated[
         float | None,
-        typer.Option("--rate", help="Rate in Hz to look at gaze at; `inf`: as recorded. Default: chosen inside the reference."),
+        typer.Option(
+            "--rate", help="Rate in Hz to look at gaze at; `inf`: as recorded. Default: chosen inside the reference."
+        ),
     ] = None,
     held_out: Annotated[
         bool, typer.Option("--held-out", help="Leave out one reference session after the other instead.")
@@ -49,7 +51,9 @@ def experiment_identify(
     if unknown := [name for name in names if name not in study.EXPERIMENTS]:
         raise OptionError(f"no experiment is called {unknown[0]!r}", hint=f"known: {', '.join(study.EXPERIMENTS)}")
     seen = [frozenset(part.split("+")) - {"nothing"} for part in _names(allow)]
-    plan = [(name, study.recogniser_of(who, what, rate)) for name in names for who in _names(recognisers) for what in seen]
+    plan = [
+        (name, study.recogniser_of(who, what, rate)) for name in names for who in _names(recognisers) for what in seen
+    ]
     measure, rows, loaded = study.chosen_on if held_out else study.identify, [], {}
     with progress("recognising people", quiet=as_json) as tell:
         for done, (name, recogniser) in enumerate(plan):

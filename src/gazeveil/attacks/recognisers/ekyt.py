@@ -95,9 +95,7 @@ class Ekyt(Recogniser):
 class _Embedding:
     """A model that turns trials into embeddings, or into what its last layers see, each trial once."""
 
-    def __init__(
-        self, path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool
-    ) -> None:
+    def __init__(self, path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool) -> None:
         from gazeveil.attacks.ekyt.network.embed import Ensemble  # noqa: PLC0415  (loads torch)
 
         model = load_model(path)
@@ -120,8 +118,6 @@ class _Embedding:
 
 
 @lru_cache(maxsize=4)
-def _embedding(
-    path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool
-) -> _Embedding:
+def _embedding(path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool) -> _Embedding:
     """Return the embedding of a model file as it is now; ``changed`` tells a new file of the same name apart."""
     return _Embedding(path, changed, device, seconds, step, before_last)
