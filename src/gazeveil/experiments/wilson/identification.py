@@ -7,8 +7,8 @@
   often somebody is told from the people of the same scene alone.
 - ``eyetribe``: runs 0–4 of 30 people before a desktop tracker are the reference, runs 5–7 are asked about, minute by
   minute and all minutes of a run together.
-- ``days``: six films that ten people saw again and again at 250 Hz; day 1 is the reference, day 2 is asked about, showing
-  by showing and all of them together.
+- ``days``: six films that ten people saw again and again at 250 Hz. Day 1 is the reference, day 2 is asked about, film
+  by film and all of them together.
 
 Everything that was chosen (features, models, constants) was chosen by leaving out one session after the other *within*
 the reference; `chosen_on` does just that. The page on re-identification names every version that was ever tried on the
