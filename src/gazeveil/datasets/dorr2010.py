@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """People who saw the same films again and again, on two days (Dorr et al. 2010), 250 Hz, by the path of the folder.
 
-Each of six films of about 20 s was shown five times on one day and five times on another. The University of Lübeck gives
-the recordings away as text, a file a showing: ``AMS1_rep_10_beach.coord``.
+Each of six films of about 20 s was shown five times on one day and five times on another. The University of Lübeck
+gives the recordings away as text, a file a showing: ``AMS1_rep_10_beach.coord``.
 """
 
 from __future__ import annotations
