@@ -101,7 +101,7 @@ def averaged(trial: Trial, rate_hz: float) -> Trial:
         count = np.bincount(slot[known], minlength=slots)
         total = np.bincount(slot[known], values[known], slots)
         enough = (count > 0) & (2 * count >= there)
-        return np.divide(total, count, out=np.full(slots, np.nan), where=enough)
+        return np.asarray(np.divide(total, count, out=np.full(slots, np.nan), where=enough))
 
     return replace(
         trial,
@@ -190,4 +190,4 @@ def _surely_worse(slow: Found, best: Found) -> bool:
     lost = sum(best[key] == 1.0 and slow[key] < 1.0 for key in best)
     won = sum(slow[key] == 1.0 and best[key] < 1.0 for key in best)
     ways = sum(math.comb(lost + won, number) for number in range(lost, lost + won + 1))
-    return ways / 2 ** (lost + won) <= SURELY
+    return bool(ways / 2 ** (lost + won) <= SURELY)
