@@ -44,7 +44,7 @@ def gaze(person: str, places: Places, *, held: float = 0.3, seed: int = 0, **lab
 
 
 def walk(seed: int, count: int = 6) -> Places:
-    return [tuple(place) for place in np.random.default_rng(seed).uniform(-15, 15, (count, 2))]  # type: ignore[misc]
+    return [tuple(place) for place in np.random.default_rng(seed).uniform(-15, 15, (count, 2))]
 
 
 @pytest.fixture(scope="module")

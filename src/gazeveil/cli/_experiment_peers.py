@@ -42,6 +42,7 @@ def experiment_peers(
     from gazeveil.attacks import RECOGNISERS  # noqa: PLC0415
     from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
     from gazeveil.experiments.peers import _plots, features, samples  # noqa: PLC0415
+    from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS  # noqa: PLC0415
     from gazeveil.experiments.peers.sets import gaze_set, series_set  # noqa: PLC0415
     from gazeveil.pictures import canvas  # noqa: PLC0415
 
@@ -58,10 +59,10 @@ def experiment_peers(
         with progress(f"protecting {name}", quiet=as_json) as tell:
             if name in SETS[:2]:
                 some = gaze_set(name, data, people, seconds)
-                gaze += samples.measure(some, chosen or samples.SAMPLE_PEERS, who, seed=seed, tell=tell)
+                gaze += samples.measure(some, chosen or SAMPLE_PEERS, who, seed=seed, tell=tell)
             else:
                 rows = series_set(name, data, people, 5 * seconds)
-                series += features.measure(rows, chosen or features.FEATURE_PEERS, seed=seed, tell=tell)
+                series += features.measure(rows, chosen or FEATURE_PEERS, seed=seed, tell=tell)
     told = {"seed": seed, "gaze": [row.to_dict() for row in gaze], "features": [row.to_dict() for row in series]}
     files = [] if out is None else write_found(out, "peers", told, _plots.drawn(gaze, series))
     if as_json:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from gazeveil.release.plots import BLUE, GREY, ORANGE, RED
 
 def drawn(of_samples: Sequence[samples.Row], of_features: Sequence[features.Row]) -> bytes:
     """Draw a panel for every set: the strongest way of attack across, what is left of use upwards."""
-    sets = list(dict.fromkeys(row.people for row in (*of_samples, *of_features)))
+    sets = list(dict.fromkeys([*(row.people for row in of_samples), *(row.people for row in of_features)]))
     plot, axes = canvas(5.2 * len(sets), 4.6, 1, len(sets), squeeze=False)
     for place, name in zip(axes[0], sets, strict=True):
         gaze = [row for row in of_samples if row.people == name]
@@ -34,9 +35,8 @@ def drawn(of_samples: Sequence[samples.Row], of_features: Sequence[features.Row]
 
 def strongest(row: samples.Row | features.Row) -> float:
     """Return how often people are identified by whatever does it best."""
-    return max(
-        value[0] if isinstance(value, tuple) else value for ways in row.identified.values() for value in ways.values()
-    )
+    found = [value for ways in row.identified.values() for value in ways.values()]
+    return max((value[0] if isinstance(value, tuple) else value for value in found), default=math.nan)
 
 
 def _points(axes: Any, points: Sequence[tuple[str, float, float, float]]) -> None:

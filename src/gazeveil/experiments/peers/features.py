@@ -131,7 +131,13 @@ def _turns(people: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def measure(
-    one: SeriesSet, peers: Sequence[str] = FEATURE_PEERS, *, every: int = EVERY, seed: int = 1, tell: Tell = silent
+    one: SeriesSet,
+    peers: Sequence[str] = FEATURE_PEERS,
+    *,
+    learners: Sequence[str] = LEARNERS,
+    every: int = EVERY,
+    seed: int = 1,
+    tell: Tell = silent,
 ) -> list[Row]:
     """Measure peers on a set of series.
 
@@ -151,7 +157,7 @@ def measure(
                 noise = NoiseSource.seeded(seed).spawn(f"{name}/{document}")
                 released[mine] = peer.perturb(one.values[mine], noise)
         found = {}
-        for learner in LEARNERS:
+        for learner in learners:
             known = (released, one.people, one.documents, learner, every)
             found[learner] = {"published": identify(*known, asked=one.values).voted, "both": identify(*known).voted}
         document = np.nan

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from gazeveil.errors import OptionError, UnknownName
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
@@ -15,6 +15,8 @@ from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, preset
 from gazeveil.samples.space import space_of
 from gazeveil.samples.whole import DATASET_MECHANISMS, DatasetMechanism
+
+Made = TypeVar("Made")
 
 NONE = "none"
 SAMPLE_PEERS = (
@@ -74,8 +76,10 @@ def feature_peer(text: str, steps: int, features: int) -> DatasetSeries | Series
     name, options = _parts(text)
     if name == NONE:
         return None
-    kind: Any = DATASET_SERIES[name] if name in DATASET_SERIES else SERIES_MECHANISMS[name]
-    return _made(kind, name, {"steps": steps, "features": features, **options})
+    given = {"steps": steps, "features": features, **options}
+    if name in DATASET_SERIES:
+        return _made(DATASET_SERIES[name], name, given)
+    return _made(SERIES_MECHANISMS[name], name, given)
 
 
 def _parts(text: str) -> tuple[str, dict[str, Any]]:
@@ -98,7 +102,7 @@ def _value(text: str) -> Any:
     return text
 
 
-def _made(kind: Any, name: str, options: Mapping[str, Any]) -> Any:
+def _made(kind: Callable[..., Made], name: str, options: Mapping[str, Any]) -> Made:
     try:
         return kind(**options)
     except TypeError:

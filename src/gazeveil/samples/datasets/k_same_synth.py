@@ -92,7 +92,7 @@ def _means(rows: Sequence[FloatArray], k: int) -> FloatArray:
     if len(there) < k:
         return np.empty((0, rows[0].shape[1]))
     longest = max(len(row) for row in there)
-    return np.mean([row[np.minimum(np.arange(longest), len(row) - 1)] for row in there], axis=0)
+    return np.asarray(np.mean([row[np.minimum(np.arange(longest), len(row) - 1)] for row in there], axis=0))
 
 
 def _drawn(

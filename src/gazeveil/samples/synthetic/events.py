@@ -59,7 +59,7 @@ class Events:
     @property
     def lengths(self) -> IntArray:
         """How many samples each fixation has."""
-        return (self.end - self.first)[self.kinds == FIXATION]
+        return np.asarray((self.end - self.first)[self.kinds == FIXATION])
 
 
 def find_events(recording: Recording) -> Events:

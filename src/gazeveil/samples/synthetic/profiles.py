@@ -78,7 +78,7 @@ class HiddenNumbers:
     @staticmethod
     def of(profiles: FloatArray, conditions: FloatArray, hidden: int) -> HiddenNumbers:
         """Return the likeliest model of some profiles."""
-        given = np.linalg.lstsq(_design(conditions), profiles, rcond=None)[0]
+        given = np.asarray(np.linalg.lstsq(_design(conditions), profiles, rcond=None)[0], dtype=np.float64)
         left = profiles - _design(conditions) @ given
         values, vectors = np.linalg.eigh(left.T @ left / max(len(left), 1))
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
@@ -94,7 +94,7 @@ class HiddenNumbers:
         known = (_design(condition[None]) @ self.given)[0]
         mean = self._pull @ (profile - known)
         numbers = mean + normals(noise, (count, len(mean))) @ self._root.T
-        return np.maximum(known + numbers @ self.loadings.T, 0.0)
+        return np.asarray(np.maximum(known + numbers @ self.loadings.T, 0.0))
 
 
 def _design(conditions: FloatArray) -> FloatArray:
