@@ -30,9 +30,9 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/gazeveil demo --out demo
 
-# Side by side: many tests wait for processes and sockets, and leave time to the others.
-test: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
-	@$(MAKE) --no-print-directory --jobs 3 lint types unit
+# Side by side: lint and types while large packages are fetched, and beside tests that wait for processes and sockets.
+test: setup
+	@$(MAKE) --no-print-directory --jobs 4 lint types unit
 
 lint: setup
 	$(BIN)/ruff check .
@@ -49,8 +49,8 @@ $(VENV)/.spark: $(VENV)/.installed
 	fi
 	@touch $@
 
-# Torch is a larger one still (900 MB): only the tests of the attackers ask for it.
-$(VENV)/.attacks: $(VENV)/.installed
+# Torch is a larger one still (900 MB): only the tests of the attackers ask for it. One after the other: pip does not share.
+$(VENV)/.attacks: $(VENV)/.installed $(VENV)/.spark
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[attacks]' \
 		|| echo 'torch could not be installed: its tests are skipped'
 	@touch $@
@@ -65,8 +65,9 @@ $(VENV)/.browser: $(VENV)/.installed
 
 # One thread for linear algebra, or the workers fight over the cores; three workers for two cores, as some always wait.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, 3 * os.cpu_count() // 2))')
+# Tests start many processes: without byte code on disk each of them would compile the whole package.
 unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

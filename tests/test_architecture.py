@@ -49,6 +49,7 @@ ARROWS = {
         "scene",
     },
 }
+ARROWS["userstudy"] = {"gateway", *ARROWS["experiments"]} - {"datasets", "engines"}
 ARROWS["cli"] = set(ARROWS)
 SHARED = {
     "errors",

@@ -37,13 +37,12 @@ def edit(package: Path) -> None:
     called.write_text(called.read_text().replace("return 0", "return 7"))
 
 
+CALL = "from kernels_of_a_test.calling_kernels import release\nprint(release(), sum(release.stats.cache_hits.values()))"
+
+
 def run(package: Path, **environment: str) -> tuple[int, int]:
     """Return what the calling kernel gives in a new process, and how often its code came from the cache."""
-    code = (
-        "from kernels_of_a_test.calling_kernels import release\n"
-        "print(release(), sum(release.stats.cache_hits.values()))"
-    )
-    command = [sys.executable, "-W", "error", "-c", code]
+    command = [sys.executable, "-W", "error", "-c", CALL]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     everything = {**plain, "PYTHONPATH": str(package.parent), "HOME": str(package.parent), **environment}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=everything, timeout=60)
@@ -52,7 +51,7 @@ def run(package: Path, **environment: str) -> tuple[int, int]:
 
 
 def kept(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.rglob("calling_kernels.release.*.nb?"))
+    return sorted(path.name for path in folder.rglob("calling_kernels.release.*.nb[ic]"))
 
 
 def test_an_edit_in_a_called_kernel_is_seen_by_its_callers(tmp_path: Path) -> None:
@@ -65,6 +64,28 @@ def test_an_edit_in_a_called_kernel_is_seen_by_its_callers(tmp_path: Path) -> No
     after = kept(package)
     assert len(after) == len(before) == 2  # what was compiled from the old sources is gone
     assert not set(after) & set(before)
+
+
+def test_of_processes_that_start_together_one_compiles_and_the_others_read(tmp_path: Path) -> None:
+    package = a_package(tmp_path, OWN)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-W", "error", "-c", CALL]
+    together = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) for _ in range(3)]
+    said = sorted(process.communicate(timeout=60)[0].split() for process in together)
+    assert said == [["0", "0"], ["0", "1"], ["0", "1"]]
+    assert run(package) == (0, 1)
+
+
+def test_whoever_waits_in_vain_compiles_and_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_compiled, "PATIENCE", 0.0)
+    path = tmp_path / "a.nbl"
+    first = _compiled._locked(path)
+    assert first is not None
+    assert _compiled._locked(path) is None
+    os.close(first)
+    second = _compiled._locked(path)
+    assert second is not None
+    os.close(second)
 
 
 def test_numbas_own_cache_does_not_see_it(tmp_path: Path) -> None:

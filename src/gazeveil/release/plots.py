@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
-from gazeveil.pictures import canvas, png
+from gazeveil.pictures import canvas, paper, placed, png
 from gazeveil.types import FloatArray
 
 BLUE, ORANGE, GREEN, RED, GREY = "#1f6fb2", "#e07b28", "#2f9e63", "#c0392b", "#7f8a97"
 
+_MAP_WIDTH, _PART_WIDTH = 4.2, 4.1
+"""Inches across of a map that is drawn alone, and of each of three in a row."""
 _BARE_WIDTH = 480
 """Pixels across, at most, of a picture without axes."""
 _BY_PALETTE, _LIKE_THE_LINE_ABOVE = 3, 2
@@ -55,30 +57,26 @@ def heat_over_picture(picture: NDArray[np.uint8], warmth: FloatArray, title: str
 
 
 class MapPictures:
-    """Pictures of maps of one screen, in its proportions, with a scale and what they show: all drawn in one figure.
-
-    A figure for each takes twice as long, most of it to find room for the numbers of the scale. Room is found anew
-    only where these get longer or shorter.
-    """
+    """Pictures of maps of one screen, in its proportions, with a scale and what they show: all drawn in one figure."""
 
     def __init__(self, geometry: Geometry, scale: str = "share of gaze per cell") -> None:
         left, top, right, bottom = geometry.extent()
-        self._figure, self._axes = canvas(6.0, 6.0 * abs((bottom - top) / (right - left)) + 0.4)
+        height = _MAP_WIDTH * abs((bottom - top) / (right - left))
+        figure = paper(_MAP_WIDTH + 2.1, height + 1.0)
+        axes = placed(figure, 0.75, 0.55, _MAP_WIDTH, height)
         place = (left, right, bottom, top)
-        self._image = self._axes.imshow(np.zeros((1, 1)), cmap="inferno", extent=place, interpolation="bilinear")
-        self._scale = self._figure.colorbar(self._image, ax=self._axes, shrink=0.8, label=scale)
-        self._axes.set_xlabel(f"x ({geometry.unit})")
-        self._axes.set_ylabel(f"y ({geometry.unit})")
-        self._room_for = -1
+        self._image = axes.imshow(np.zeros((1, 1)), cmap="inferno", extent=place, interpolation="bilinear")
+        beside = placed(figure, 0.9 + _MAP_WIDTH, 0.55 + 0.1 * height, 0.17, 0.8 * height)
+        figure.colorbar(self._image, cax=beside, label=scale, format="{x:.3g}")
+        axes.set_xlabel(f"x ({geometry.unit})")
+        axes.set_ylabel(f"y ({geometry.unit})")
+        self._figure, self._axes = figure, axes
 
     def draw(self, values: FloatArray, title: str) -> bytes:
         """Draw a map of cells."""
         self._image.set_data(values)
         self._image.autoscale()
         self._axes.set_title(title)
-        longest = max((len(label.get_text()) for label in self._scale.ax.get_yticklabels()), default=0)
-        self._figure.set_layout_engine("none" if longest == self._room_for else "constrained")
-        self._room_for = longest
         return png(self._figure, dpi=90)
 
 
@@ -95,22 +93,28 @@ def parts_picture(
     Hot spots are outlined in the release.
     """
     left, top, right, bottom = geometry.extent()
-    figure, panels = canvas(13.0, 4.2 * abs((bottom - top) / (right - left)) + 1.1, 1, 3)
+    height = _PART_WIDTH * abs((bottom - top) / (right - left))
+    figure = paper(3 * _PART_WIDTH + 0.8, height + 1.4)
     most = max(float(prior.max()), float(released.max()), 1e-300)
     outlined = "release, hot spots outlined" if hot is not None and hot.any() else "release"
     drawn = [
-        (panels[0], prior, "prior: what is shown without data", "inferno", 0.0),
-        (panels[1], released, outlined, "inferno", 0.0),
-        (panels[2], released - prior, "what the data changed", "RdBu_r", -most),
+        (prior, "prior: what is shown without data", "inferno", 0.0),
+        (released, outlined, "inferno", 0.0),
+        (released - prior, "what the data changed", "RdBu_r", -most),
     ]
-    for axes, values, words, colours, least in drawn:
+    panels = []
+    for number, (values, words, colours, least) in enumerate(drawn):
+        start = 0.2 + number * (_PART_WIDTH + 0.2)
+        axes = placed(figure, start, 0.65, _PART_WIDTH, height)
+        panels.append(axes)
         image = axes.imshow(
             values, cmap=colours, vmin=least, vmax=most, extent=(left, right, bottom, top), interpolation="nearest"
         )
         axes.set_title(words)
         axes.set_xticks([])
         axes.set_yticks([])
-        figure.colorbar(image, ax=axes, location="bottom", shrink=0.9)
+        below = placed(figure, start + 0.05 * _PART_WIDTH, 0.4, 0.9 * _PART_WIDTH, 0.15)
+        figure.colorbar(image, cax=below, orientation="horizontal", format="{x:.2g}").ax.locator_params(nbins=5)
     if hot is not None:
         across, down = (right - left) / hot.shape[1], (bottom - top) / hot.shape[0]
         for (x0, y0), (x1, y1) in _outlines(hot):

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Probabilities of the usual distributions. scipy is imported on use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gazeveil.errors import MissingExtra
+
+
+def distributions() -> Any:
+    """Return scipy's distributions.
+
+    Raises:
+        MissingExtra: If scipy is not installed.
+    """
+    try:
+        from scipy import stats  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra("scipy", "userstudy", "the statistics of a user study") from None
+    return stats
+
+
+def above_normal(z: float) -> float:
+    """Return the chance of a standard normal number above z."""
+    return float(distributions().norm.sf(z))
+
+
+def above_chi_square(value: float, degrees: float) -> float:
+    """Return the chance of a chi-square number above a value."""
+    return float(distributions().chi2.sf(value, degrees))
+
+
+def above_f(value: float, upper: float, lower: float) -> float:
+    """Return the chance of an F number above a value."""
+    return float(distributions().f.sf(value, upper, lower))
