@@ -43,5 +43,6 @@ def _points(axes: Any, points: Sequence[tuple[str, float, float, float]]) -> Non
     for name, identified, use, chance in points:
         colour = GREY if name == "none" else ORANGE if "synth" in name or "same" in name else BLUE
         axes.scatter([identified], [use], color=colour, s=18)
-        axes.annotate(name, (identified, use), fontsize=6, xytext=(3, 3), textcoords="offset points")
+        side, shift = ("right", -4) if identified > 0.6 else ("left", 4)
+        axes.annotate(name, (identified, use), fontsize=6, xytext=(shift, 3), textcoords="offset points", ha=side)
         axes.axvline(chance, color=RED, linestyle="--", linewidth=0.8)
