@@ -19,7 +19,7 @@ from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
 
 RUNNING = {"python", "bash", "console"}
-STILL = {"text", "toml", "json", "csv", "javascript"}
+STILL = {"text", "toml", "json", "csv", "javascript", "csharp", "cpp"}
 """Languages of blocks that nothing runs: pictures, formulas, and files (with a title they are written)."""
 
 REASONS = {

@@ -17,6 +17,7 @@ from gazeveil.cli import (
     _experiment_features,
     _experiment_forecast,
     _experiment_identify,
+    _experiment_peers,
     _experiment_picture,
     _experiment_scanpaths,
     _experiment_veils,
@@ -208,4 +209,10 @@ app.command("attributes", epilog="Example: `gazeveil experiment attributes --set
 )
 app.command("geometry", epilog="Example: `gazeveil experiment geometry --data shared/data`")(
     _experiment_attributes.experiment_geometry
+)
+app.command("heads", epilog="Example: `gazeveil experiment heads --data shared/data`")(
+    _experiment_attributes.experiment_heads
+)
+app.command("peers", epilog="Example: `gazeveil experiment peers --sets readers --people 12 --out found`")(
+    _experiment_peers.experiment_peers
 )

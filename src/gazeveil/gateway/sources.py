@@ -171,6 +171,10 @@ class Sources:
         known = {} if tracker.fields is None else {"fields": tracker.fields}
         make, (host, port) = partial(protocol.source, tracker.plane, **known), host_and_port(tracker.address)
         given = self._given(tracker)
+        if protocol.link == "rtsp":
+            from gazeveil.gateway.neon_link import NeonLink  # noqa: PLC0415
+
+            return NeonLink(make, host, port, **given).run()
         if protocol.transport == "tcp":
             return TrackerLink(make, host, port, **given).run()
         from gazeveil.gateway.messages import LslLink, PupilLink  # noqa: PLC0415

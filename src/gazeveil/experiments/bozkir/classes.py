@@ -38,7 +38,11 @@ class Accuracy:
 
 
 def leave_one_person_out(
-    series: FloatArray, labels: NDArray[np.int64], people: NDArray[np.int64], every: int = EVERY
+    series: FloatArray,
+    labels: NDArray[np.int64],
+    people: NDArray[np.int64],
+    every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> Accuracy:
     """Return how well a label of a series is told by people who were not trained on.
 
@@ -47,15 +51,16 @@ def leave_one_person_out(
         labels: The label of every series.
         people: Whose series each is.
         every: Which windows are taken.
+        asked: What is asked about, if that is not the release itself: the same people and labels.
     """
     svm = _learner("svm")
-    some = series[:, ::every]
+    some, questions = series[:, ::every], (series if asked is None else asked)[:, ::every]
     right_windows, right_votes = [], []
     for person in np.unique(people):
         test = people == person
         rows, names = _rows(some[~test], labels[~test])
         model = svm.fit(rows, names)
-        for one, label in zip(some[test], labels[test], strict=True):
+        for one, label in zip(questions[test], labels[test], strict=True):
             told = model.predict(one)
             right_windows.append(float(np.mean(told == label)))
             right_votes.append(float(np.argmax(np.bincount(told)) == label))
@@ -68,6 +73,7 @@ def identify(
     documents: NDArray[np.int64],
     learner: str,
     every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> Accuracy:
     """Return how well a person is recognised in the release of a document, having been seen in those of others.
 
@@ -80,6 +86,7 @@ def identify(
         documents: What was read, or in which session: left out one at a time.
         learner: ``svm``, ``nearest`` or ``forest``.
         every: Which windows are taken.
+        asked: What a person is recognised in, if that is not the release itself: the same people and documents.
 
     Raises:
         InputError: If there are fewer than two documents, or a person has not read all of them.
@@ -92,7 +99,7 @@ def identify(
         test = documents == kind
         rows, names = _rows(series[~test, ::every], people[~test])
         model = _learner(learner).fit(rows, names)
-        for one, person in zip(series[test, ::every], people[test], strict=True):
+        for one, person in zip((series if asked is None else asked)[test, ::every], people[test], strict=True):
             told = model.predict(one)
             windows.append(float(np.mean(told == person)))
             votes.append(float(np.argmax(np.bincount(told)) == person))

@@ -49,7 +49,7 @@ def run(
     """
     noise = NoiseSource.seeded(seed)
     ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(CHOSEN)
-    table = extract_corpus(Corpus.of(_first_runs(path))).table
+    table = extract_corpus(Corpus.of(first_runs_of_everybody(path))).table
     steps = int(np.median([len(series.values) for series in table.series()]))
     who = np.array([series.key.observer for series in table.series()])
     names = np.unique(who)
@@ -77,7 +77,7 @@ def run(
     return rows
 
 
-def _first_runs(path: Path) -> list[Recording]:
+def first_runs_of_everybody(path: Path) -> list[Recording]:
     """Return the first runs of everybody who has enough that last a window, in order."""
     found: dict[str, list[Recording]] = {}
     for recording in eyetribe(path):
