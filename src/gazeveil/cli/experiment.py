@@ -18,6 +18,7 @@ from gazeveil.cli import (
     _experiment_forecast,
     _experiment_grid,
     _experiment_identify,
+    _experiment_peers,
     _experiment_picture,
     _experiment_scanpaths,
     _experiment_veils,
@@ -221,4 +222,7 @@ app.command("geometry", epilog="Example: `gazeveil experiment geometry --data sh
 )
 app.command("heads", epilog="Example: `gazeveil experiment heads --data shared/data`")(
     _experiment_attributes.experiment_heads
+)
+app.command("peers", epilog="Example: `gazeveil experiment peers --sets readers --people 12 --out found`")(
+    _experiment_peers.experiment_peers
 )

@@ -4,13 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table
 from gazeveil.errors import OptionError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 app = command_app(help="Judge what mechanisms cost people who use them: power before the study, tests after it.")
 
@@ -63,9 +68,141 @@ def userstudy_power(
         )
 
 
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file, userstudy.toml.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Where the game is served; 0 for any.")]
+
+
+@app.command("init", epilog="Example: `gazeveil userstudy init my-study`")
+def userstudy_init(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the files.")],
+    name: Annotated[str, typer.Option("--name", help="What the study is called.")] = "Gaze game",
+    first_port: Annotated[
+        int, typer.Option("--first-port", min=1024, max=65000, help="Ten ports from here on.")
+    ] = 7400,
+    as_json: AsJson = False,
+) -> None:
+    """Propose a study: Wilson's conditions, the gateway's policy, and texts for consent."""
+    from gazeveil.userstudy.proposal import propose  # noqa: PLC0415
+
+    files = [str(path) for path in propose(folder, name, first_port)]
+    if as_json:
+        print_json({"files": files})
+        return
+    for file in files:
+        print_line("wrote", file)
+    print_line("next", f"read them, then: gazeveil userstudy serve {folder / 'userstudy.toml'}")
+
+
+@app.command("serve", epilog="Example: `gazeveil userstudy serve my-study/userstudy.toml`")
+def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False) -> None:
+    """Run the study: the gateway, and the game for participants, until Ctrl-C."""
+    import asyncio  # noqa: PLC0415
+
+    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.serving import running, until_stopped  # noqa: PLC0415
+
+    found = read_user_study(study)
+
+    async def serve() -> None:
+        async with running(found, port, _say, _turning(found.policy)) as (link, _):
+            if as_json:
+                print_json({"link": link})
+            else:
+                print_line("game", f"{link}?participant=p01")
+                print_line("stop", "Ctrl-C; whoever has begun can go on later with the same label")
+            await until_stopped()
+
+    asyncio.run(serve())
+
+
+@app.command("play", epilog="Example: `gazeveil userstudy play my-study/userstudy.toml --participants 2`")
+def userstudy_play(
+    study: StudyFile,
+    participants: Annotated[int, typer.Option("--participants", min=1, max=500, help="How many.")] = 2,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed, the same people.")] = 1,
+    port: Port = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Let simulated participants play the whole study in Chromium, in real time."""
+    import asyncio  # noqa: PLC0415
+
+    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.playing import opened_browser, play  # noqa: PLC0415
+    from gazeveil.userstudy.serving import running  # noqa: PLC0415
+
+    found = read_user_study(study)
+    labels = [f"simulated-{seed + number:03}" for number in range(participants)]
+
+    def all_of_them(link: str) -> None:
+        with opened_browser() as browser:
+            for number, label in enumerate(labels):
+                tell = _quiet if as_json else partial(print_line, label)
+                play(found, link, label, seed + number, browser, tell)
+
+    async def serve() -> None:
+        async with running(found, port, _say, _turning(found.policy)) as (link, _):
+            await asyncio.to_thread(all_of_them, link)
+
+    asyncio.run(serve())
+    if as_json:
+        print_json({"played": labels})
+    else:
+        print_line("next", f"gazeveil userstudy report {study} --out report")
+
+
+def _quiet(words: str) -> None:
+    """Say nothing."""
+
+
+def _say(words: str) -> None:
+    typer.echo(words, err=True)
+
+
+def _turning(policy: Path) -> Callable[[str, str], None]:
+    from gazeveil.cli._control import ask  # noqa: PLC0415
+
+    def turn(app_name: str, level: str) -> None:
+        ask(policy, "POST", f"/v1/apps/{app_name}/knob", {"preset": level})
+
+    return turn
+
+
+def _played(study: Path) -> pl.DataFrame:
+    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.recordings import identified  # noqa: PLC0415
+    from gazeveil.userstudy.scoring import measures_of  # noqa: PLC0415
+    from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
+
+    found = read_user_study(study)
+    sessions = Sessions(found).every()
+    return measures_of(sessions, identified(found, sessions))
+
+
+@app.command("gaze", epilog="Example: `gazeveil userstudy gaze my-study/userstudy.toml --out gaze`")
+def userstudy_gaze(
+    study: StudyFile,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the corpus; its study file lies beside it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write the gaze that the game received as a corpus with a declared study, ready for private releases."""
+    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.recordings import write_gaze  # noqa: PLC0415
+    from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
+
+    found = read_user_study(study)
+    declared = write_gaze(found, Sessions(found).every(), out)
+    if as_json:
+        print_json({"corpus": str(out), "study": str(declared)})
+        return
+    print_line("wrote", f"{out} and {declared}")
+    print_line("private", "this is gaze as the game got it; publish releases of it, not the corpus")
+
+
 @app.command("report", epilog="Example: `gazeveil userstudy report measures.csv --out report`")
 def userstudy_report(
-    measures: Annotated[Path, typer.Argument(metavar="TABLE", help="Tidy CSV or Parquet: a row for each number.")],
+    measures: Annotated[
+        Path, typer.Argument(metavar="STUDY", help="The study file; or a tidy CSV or Parquet, a row for each number.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder for the report.")],
     title: Annotated[str, typer.Option("--title", help="The heading of the report.")] = "User study",
     as_json: AsJson = False,
@@ -74,7 +211,8 @@ def userstudy_report(
     from gazeveil.userstudy.measures import read_measures  # noqa: PLC0415
     from gazeveil.userstudy.report import write_user_study  # noqa: PLC0415
 
-    found = write_user_study(read_measures(measures), out, title)
+    table = _played(measures) if measures.suffix == ".toml" else read_measures(measures)
+    found = write_user_study(table, out, title)
     if as_json:
         print_json({"out": str(out), **found.to_dict()})
         return
@@ -83,17 +221,8 @@ def userstudy_report(
             f"{one.measure.words}; control: {one.control}",
             ["condition", "mean", "difference", "p (Holm)", "in words"],
             [
-                [next(iter(one.means)).name, float(next(iter(one.means.values())).mean()), "", "", ""],
-                *(
-                    [
-                        each.condition.name,
-                        float(one.means[each.condition].mean()),
-                        each.ranks.shift,
-                        each.p_holm,
-                        each.in_words,
-                    ]
-                    for each in one.comparisons
-                ),
+                [name, mean, *([each.ranks.shift, each.p_holm, each.in_words] if each else ["", "", ""])]
+                for name, mean, each in one.rows()
             ],
         )
     for remark in found.remarks:

@@ -24,8 +24,8 @@ from gazeveil.userstudy.statistics.pairs import PairedDifference, paired_differe
 from gazeveil.userstudy.statistics.ranks import LEAST_CONDITIONS, Friedman, SignedRanks, friedman, holm, signed_ranks
 from gazeveil.userstudy.statistics.variance import Effect, WithinAnova, aligned_anova, as_cells, within_anova
 
-FEWEST = 5
-"""Below so many participants no test is made: five pairs cannot show a difference at the usual level."""
+FEWEST = 6
+"""Below so many participants no test is made: five pairs have no exact p below 0.05."""
 CLEAR = 0.05
 
 
@@ -69,6 +69,11 @@ class Found:
     """One number for each participant, by condition."""
     friedman: Friedman | None
     comparisons: tuple[Comparison, ...]
+
+    def rows(self) -> list[tuple[str, float, Comparison | None]]:
+        """Return each condition with its mean, and the comparison where one was made."""
+        made = {each.condition: each for each in self.comparisons}
+        return [(one.name, float(values.mean()), made.get(one)) for one, values in self.means.items()]
 
 
 @dataclass(frozen=True)

@@ -69,14 +69,15 @@ def _friedman_words(found: Found) -> str:
 
 
 def _rows(found: Found) -> list[list[object]]:
-    base = next(iter(found.means.items()))
-    rows: list[list[object]] = [[base[0].name, len(base[1]), float(base[1].mean()), *[""] * (len(AGAINST) - 3)]]
-    for each in found.comparisons:
+    rows: list[list[object]] = []
+    for (name, mean, each), values in zip(found.rows(), found.means.values(), strict=True):
+        if each is None:
+            rows.append([name, len(values), mean, *[""] * (len(AGAINST) - 3)])
+            continue
         ranks, difference = each.ranks, each.difference
-        mean = float(found.means[each.condition].mean())
-        rows.append([each.condition.name, difference.participants, mean, ranks.shift, ranks.low, ranks.high, ranks.z,
-                     each.p_holm, ranks.rank_biserial, difference.d, difference.low, difference.high,
-                     difference.for_none, each.in_words])  # fmt: skip
+        rows.append([name, difference.participants, mean, ranks.shift, ranks.low, ranks.high, ranks.z, each.p_holm,
+                     ranks.rank_biserial, difference.d, difference.low, difference.high, difference.for_none,
+                     each.in_words])  # fmt: skip
     return rows
 
 

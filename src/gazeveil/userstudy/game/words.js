@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The gazeveil authors
+// SPDX-License-Identifier: Apache-2.0
+// What the page says, in each language.
+
+const WORDS = {
+  en: {
+    language: "English",
+    languageIs: "Language",
+    lead: "A game that you play with your eyes.",
+    label: "Your label (given to you, not your name):",
+    agree: "I have read this and agree.",
+    agreeFirst: "Tick the box if you agree. If you do not, choose “I do not agree”.",
+    begin: "Begin",
+    decline: "I do not agree",
+    declined: ["Thank you.", "Nothing was kept. You may close this page."],
+    done: ["Thank you!", "That was all. You may close this page."],
+    next: "Next",
+    go: "Start",
+    source: "Source",
+    missing: (number) => `Please answer item ${number}.`,
+    notApplicable: "n/a",
+    waiting: "Waiting for gaze …",
+    ended: (reason) => `No gaze: ${reason}`,
+    check: ["First, nine points", "Look at each point until it moves."],
+    pause: ["A break", "Rest your eyes as long as you like. From now on the other way to select is used."],
+    control: {
+      dwell: "Look at the orange discs until they vanish, before they reach you. Leave the blue squares alone.",
+      key: "Look at an orange disc and press the space bar, before it reaches you. Leave the blue squares alone.",
+    },
+    practice: "Practice",
+    round: "A round",
+    free: ["Your choice", "Choose how exactly the game sees your gaze, with the buttons or the keys 1, 2 and 3, as often as you like while you play."],
+    again: "No answer from the study's computer. Trying again …",
+  },
+  de: {
+    language: "Deutsch",
+    languageIs: "Sprache",
+    lead: "Ein Spiel, das Sie mit den Augen spielen.",
+    label: "Ihr Kürzel (das Sie erhalten haben, nicht Ihr Name):",
+    agree: "Ich habe das gelesen und willige ein.",
+    agreeFirst: "Setzen Sie das Häkchen, wenn Sie einwilligen. Sonst wählen Sie „Ich willige nicht ein“.",
+    begin: "Beginnen",
+    decline: "Ich willige nicht ein",
+    declined: ["Danke.", "Nichts wurde gespeichert. Sie können die Seite schließen."],
+    done: ["Vielen Dank!", "Das war alles. Sie können die Seite schließen."],
+    next: "Weiter",
+    go: "Los",
+    source: "Quelle",
+    missing: (number) => `Bitte beantworten Sie Frage ${number}.`,
+    notApplicable: "entfällt",
+    waiting: "Warte auf den Blick …",
+    ended: (reason) => `Kein Blick: ${reason}`,
+    check: ["Zuerst neun Punkte", "Schauen Sie jeden Punkt an, bis er weiterspringt."],
+    pause: ["Eine Pause", "Ruhen Sie Ihre Augen aus, so lange Sie mögen. Danach wird anders ausgewählt."],
+    control: {
+      dwell: "Schauen Sie die orangen Scheiben an, bis sie verschwinden, bevor sie bei Ihnen sind. Die blauen Quadrate lassen Sie in Ruhe.",
+      key: "Schauen Sie eine orange Scheibe an und drücken Sie die Leertaste, bevor sie bei Ihnen ist. Die blauen Quadrate lassen Sie in Ruhe.",
+    },
+    practice: "Übung",
+    round: "Eine Runde",
+    free: ["Ihre Wahl", "Wählen Sie während des Spiels mit den Knöpfen oder den Tasten 1, 2 und 3, wie genau das Spiel Ihren Blick sieht, so oft Sie mögen."],
+    again: "Der Rechner der Studie antwortet nicht. Neuer Versuch …",
+  },
+};
+
+export const wordsOf = (language) => WORDS[language] ?? WORDS.en;
