@@ -10,7 +10,7 @@ from typing import Any
 from gazeveil.experiments.grid.contract import USES, Protected, Wanted, check_options
 from gazeveil.experiments.grid.gaze_data import GazeData
 from gazeveil.experiments.grid.uses.live import Live
-from gazeveil.experiments.grid.whole import recordings_anew
+from gazeveil.samples.whole import DATASET_MECHANISMS
 
 
 class Dataset(Live):
@@ -18,21 +18,21 @@ class Dataset(Live):
 
     def mechanisms(self) -> list[str]:
         """Return the names of veils, and of what makes recordings anew."""
-        return [*super().mechanisms(), *recordings_anew().names()]
+        return [*super().mechanisms(), *DATASET_MECHANISMS.names()]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
-        if wanted.name not in recordings_anew():
+        if wanted.name not in DATASET_MECHANISMS:
             return super().check(wanted)
-        kind = recordings_anew()[wanted.name]
+        kind = DATASET_MECHANISMS[wanted.name]
         check_options(wanted.name, wanted.parameters, [one.name for one in fields(kind)])
         return (kind,)
 
     def make(self, wanted: Wanted, data: GazeData) -> Protected:
         """Return the mechanism for some recordings."""
-        if wanted.name not in recordings_anew():
+        if wanted.name not in DATASET_MECHANISMS:
             return super().make(wanted, data)
-        made = recordings_anew()[wanted.name](**wanted.parameters)
+        made = DATASET_MECHANISMS[wanted.name](**wanted.parameters)
         return Protected(made, made.guarantee, made.to_dict())
 
 

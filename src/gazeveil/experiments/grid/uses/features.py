@@ -13,10 +13,10 @@ from gazeveil.errors import UnknownName
 from gazeveil.experiments.grid import series_data
 from gazeveil.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.experiments.grid.series_data import SeriesData
-from gazeveil.experiments.grid.whole import series_anew
 from gazeveil.features.own import OwnSeries
 from gazeveil.features.publish import OwnRelease
 from gazeveil.features.series import SERIES_MECHANISMS
+from gazeveil.features.whole import DATASET_SERIES
 
 
 class Features(Use):
@@ -31,7 +31,7 @@ class Features(Use):
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
-        return [NONE, OwnSeries.name, *SERIES_MECHANISMS.names(), *series_anew().names()]
+        return [NONE, OwnSeries.name, *SERIES_MECHANISMS.names(), *DATASET_SERIES.names()]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
@@ -70,7 +70,7 @@ class Features(Use):
 def _kind(name: str) -> Any:
     if name == OwnSeries.name:
         return OwnSeries
-    return SERIES_MECHANISMS[name] if name in SERIES_MECHANISMS else series_anew()[name]
+    return SERIES_MECHANISMS[name] if name in SERIES_MECHANISMS else DATASET_SERIES[name]
 
 
 USES.register("features")(Features())
