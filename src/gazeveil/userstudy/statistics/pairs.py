@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from gazeveil.userstudy.statistics._tails import distributions, root
 from gazeveil.userstudy.statistics.ranks import paired
 
 USUAL_SCALE = math.sqrt(2) / 2
-_NODES = 2_000
+_NODES = 300
 _FARTHEST_SDS = 6.0
 
 
@@ -75,12 +76,18 @@ def interval_of_d(d: float, people: int, level: float = 0.95) -> tuple[float, fl
     return bound(1 - outside), bound(outside)
 
 
+@cache
+def _legendre() -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
 def bayes_for_none(t: float, people: int, scale: float = USUAL_SCALE) -> float:
     """Return the Bayes factor for no difference, from t of the differences of so many participants."""
     degrees = people - 1
     none = -(degrees + 1) / 2 * math.log1p(t**2 / degrees)
     # g = tan²: the integral over all g becomes one over a quarter of a circle, smooth at both of its ends
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = _legendre()
     angle = (nodes + 1) * math.pi / 4
     g = np.tan(angle) ** 2
     spread = 1 + people * g * scale**2
