@@ -20,6 +20,7 @@ from gazeveil.userstudy.statistics.ranks import paired
 USUAL_SCALE = math.sqrt(2) / 2
 _NODES = 2_000
 _FARTHEST_SDS = 60.0
+"""How far from t its non-central parameter is looked for, at least; beyond that, as far again as t itself."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def interval_of_d(d: float, people: int, level: float = 0.95) -> tuple[float, fl
     law, t, outside = distributions().nct, d * math.sqrt(people), (1 - level) / 2
 
     def bound(chance: float) -> float:
-        low, high = t - _FARTHEST_SDS, t + _FARTHEST_SDS
+        far = _FARTHEST_SDS + abs(t)
+        low, high = t - far, t + far
         for _ in range(80):
             middle = (low + high) / 2
             if float(law.cdf(t, people - 1, middle)) > chance:
