@@ -39,7 +39,7 @@ def page(study: UserStudy) -> Any:
     turned: list[tuple[str, str]] = []
     desk = Desk(study, lambda app, level: turned.append((app, level)))
     client = TestClient(study_app(desk, frozenset({"testserver"})))
-    client.turned = turned  # type: ignore[attr-defined]
+    client.turned = turned
     return client
 
 
@@ -158,7 +158,7 @@ def test_measures_of_a_round_by_hand() -> None:
     "broken",
     [
         {}, {"things": [], "gaze": 3}, {"things": [{"kind": "tree"}], "gaze": []},
-        {"things": [thing(born="soon")], "gaze": []}, {"things": [], "gaze": [[1, 2]]},
+        {"things": [thing() | {"born": "soon"}], "gaze": []}, {"things": [], "gaze": [[1, 2]]},
         {"things": [], "gaze": [[0, "a", 1]]}, {"things": [], "gaze": [[0, math.inf, 1]]},
         {"things": [thing(x=10**400)], "gaze": []}, {"things": [], "gaze": [[True, 0.5, 0.5]]},
     ],

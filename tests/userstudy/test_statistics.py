@@ -202,7 +202,7 @@ def test_power_is_what_statsmodels_gave() -> None:
 
 
 def test_where_no_exact_p_is_small_enough_nothing_is_found_however_large_it_is() -> None:
-    """Seven people who all differ one way have p = 1/64, and the first step of Holm for six asks for less than 1/120."""
+    """Seven people who all differ one way have p = 1/64; the first of six steps of Holm asks for less than 1/120."""
     assert power(50, 7, comparisons=6) == 0.0
     assert smallest_difference(7, comparisons=6) is None
     assert participants_for(50, comparisons=6) == 8

@@ -121,7 +121,7 @@ def test_without_a_mechanism_the_game_sees_where_they_look_and_with_noise_it_doe
                 if line["kind"] == "trial" and line["condition"] == name:
                     xs = [x for _, x, _ in line["data"]["gaze"] if x is not None]
                     steps += [abs(one - other) for one, other in itertools.pairwise(xs)]
-        return sorted(steps)[len(steps) // 2]
+        return float(sorted(steps)[len(steps) // 2])
 
     assert jumps("gaussian-high") > 3 * jumps("none")
 

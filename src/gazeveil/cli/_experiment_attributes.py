@@ -36,7 +36,7 @@ def experiment_attributes(
     from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
     from gazeveil.datasets.folder import find_data  # noqa: PLC0415
     from gazeveil.experiments.attributes import _plots, veiled  # noqa: PLC0415
-    from gazeveil.experiments.scanpaths.veils import VEILS, named  # noqa: PLC0415
+    from gazeveil.experiments.veils import VEILS, named  # noqa: PLC0415
     from gazeveil.pictures import canvas  # noqa: PLC0415
 
     if out is not None:

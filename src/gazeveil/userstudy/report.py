@@ -86,7 +86,8 @@ def _three_way(found: Analysis) -> list[Section]:
         Section(
             f"Mechanism, strength and control: {variance.measure.words}",
             (words(_assumptions(variance)), table(
-                ["effect", "F", "degrees", "p (Greenhouse–Geisser)", "factor of degrees", "partial η²", "generalised η²", "p by aligned ranks"],
+                ["effect", "F", "degrees", "p (Greenhouse–Geisser)", "factor of degrees", "partial η²",
+                 "generalised η²", "p by aligned ranks"],
                 [
                     [effect.name, effect.f, f"{effect.degrees}, {effect.error_degrees}", effect.p_corrected,
                      effect.greenhouse_geisser, effect.partial_eta_squared,
