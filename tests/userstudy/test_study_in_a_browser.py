@@ -95,7 +95,7 @@ def test_both_went_through_every_step(played: tuple[UserStudy, GatewayProcess]) 
         for line in lines(study, who):
             if line["kind"] in ("trial", "practice"):
                 assert len(line["data"]["things"]) == 3
-                assert sum(x is not None for _, x, _ in line["data"]["gaze"]) > 20
+                assert sum(x is not None for _, x, _ in line["data"]["gaze"]) > 5
 
 
 def test_a_killed_gateway_came_back_and_nothing_was_lost(played: tuple[UserStudy, GatewayProcess]) -> None:

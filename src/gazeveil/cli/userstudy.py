@@ -17,7 +17,12 @@ from gazeveil.errors import OptionError
 if TYPE_CHECKING:
     import polars as pl
 
-app = command_app(help="Judge what mechanisms cost people who use them: power before the study, tests after it.")
+app = command_app(no_args_is_help=True)
+
+
+@app.callback()
+def userstudy() -> None:
+    """Ask what mechanisms cost the people who use them: a game, forms, simulated players, tests, power."""
 
 
 @app.command("power", epilog="Example: `gazeveil userstudy power --participants 18 --conditions 6`")
