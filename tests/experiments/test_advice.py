@@ -245,3 +245,17 @@ def _plain(forecast: Forecast) -> dict[str, Any]:
         name: getattr(forecast, name)
         for name in ("measure", "expected", "low", "high", "without_data", "floor", "basis")
     }
+
+
+def test_a_high_rate_of_few_people_does_not_hide_an_attack_that_surely_beats_guessing() -> None:
+    table = stored({"value": 0.66, "low": 0.45, "high": 0.85, "measure": "few"}, {"value": 0.6, "low": 0.57})
+    found = strongest(table, Use.HEATMAP, Harm.MEMBERSHIP, by_epsilon(("heatmap",), Fraction(1)))
+    assert found is not None
+    assert found.surely_above_chance
+    assert found.attack == "`membership`"
+
+
+def test_who_can_become_how_sure_is_said_with_the_chance_that_it_fails() -> None:
+    assert "except" not in level_in_words(Fraction(1), Neighbours.REPLACE_ONE)
+    told = level_in_words(Fraction(1), Neighbours.REPLACE_ONE, delta=Fraction(1, 10**6))
+    assert "73.2 % sure, except with a chance of at most δ = 1e-06." in told

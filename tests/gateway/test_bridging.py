@@ -206,14 +206,17 @@ def test_a_program_of_another_user_that_took_the_gateways_port_gets_nothing(
         table.write_text("head\n" + row.format(os.geteuid() + 1))
         with pytest.raises(PermissionError, match="another user"):
             bridging._Gateway(tracker.inlet)
+        table.write_text("head\n")  # it has answered, and listens no more
+        with pytest.raises(PermissionError, match="none does any more"):
+            bridging._Gateway(tracker.inlet)
         table.write_text("head\n" + row.format(os.geteuid()))
         bridging._Gateway(tracker.inlet).close()
         heard = []
-        for _ in range(3):
+        for _ in range(4):
             connection, _where = thief.accept()
             with connection, contextlib.suppress(ConnectionError):
                 heard.append(connection.recv(1000))
-    assert [bool(data) for data in heard] == [False, False, True]
+    assert [bool(data) for data in heard] == [False, False, False, True]
 
 
 class Mute(Bridge):

@@ -141,5 +141,10 @@ def point_of(told: object) -> Point:
 
 
 def refused(title: str, error: Exception) -> WireError:
-    """Return the error for a vendor's interface that failed, with its own words, which are about the device."""
+    """Return the error for a vendor's interface that did not open, with its own words, which are about the device."""
     return WireError(f"{title}: {shortened(str(error)) or type(error).__name__}")
+
+
+def broken(title: str, error: Exception) -> WireError:
+    """Return the error for a vendor's interface that failed while samples came: its words may hold one of them."""
+    return WireError(f"{title}: the vendor's interface failed with {type(error).__name__}")

@@ -319,15 +319,18 @@ class _Gateway:
 def _check_listener(inlet: Inlet) -> None:
     """Refuse a listener of another user than the token's: while the gateway is away, any program may take its port.
 
-    Linux says whose a listening port is. Elsewhere nothing does; TLS is the way to be sure there.
+    Linux says whose a listening port is. Elsewhere nothing does; TLS is the way to be sure there. A port that nobody
+    listens on any more is nobody's: who answered may have closed it so as not to be seen.
 
     Raises:
-        OSError: If it is somebody else's, or the gateway has made no token yet.
+        OSError: If it is somebody else's or nobody's, or the gateway has made no token yet.
     """
     owner = inlet.token_file.stat().st_uid
-    for table in TCP_TABLES:
-        with contextlib.suppress(FileNotFoundError):
-            for line in table.read_text().splitlines()[1:]:
-                _, local, _, state, _, _, _, uid, *_ = line.split()
-                if state == _LISTENS and int(local.rpartition(":")[2], 16) == inlet.listen.port and int(uid) != owner:
-                    raise PermissionError(0, "a program of another user listens on its port")
+    tables = [table.read_text() for table in TCP_TABLES if table.exists()]
+    listeners = set()
+    for line in (line for table in tables for line in table.splitlines()[1:]):
+        _, local, _, state, _, _, _, uid, *_ = line.split()
+        if state == _LISTENS and int(local.rpartition(":")[2], 16) == inlet.listen.port:
+            listeners.add(int(uid))
+    if tables and listeners != {owner}:
+        raise PermissionError(0, "a program of another user listens on its port, or none does any more")

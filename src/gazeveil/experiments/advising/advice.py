@@ -87,6 +87,11 @@ class Success:
         return self.low > self.chance
 
     @property
+    def strength(self) -> tuple[bool, float]:
+        """By which attacks are ranked: one that surely beats guessing before one that may, then by the gain."""
+        return self.surely_above_chance, self.gain
+
+    @property
     def gain(self) -> float:
         """How far it is from guessing (0) to always right (1), to compare different counts."""
         return (self.value - self.chance) / (1 - self.chance) if self.chance < 1 else 0.0
@@ -190,13 +195,19 @@ class Advice:
         }  # fmt: skip
 
 
-def level_in_words(epsilon: Fraction, neighbours: Neighbours, of: str = "all releases of this study together") -> str:
-    """Say where an ε stands on the scale."""
+def level_in_words(
+    epsilon: Fraction,
+    neighbours: Neighbours,
+    of: str = "all releases of this study together",
+    delta: Fraction = Fraction(0),
+) -> str:
+    """Say where an ε stands on the scale; with a δ, that it may fail with that chance."""
     counted = 2 * epsilon if neighbours is Neighbours.ADD_REMOVE else epsilon
     sure = 1 / (1 + math.exp(-float(counted)))
+    fails = f", except with a chance of at most δ = {float(delta):g}" if delta else ""
     return (
         f"{strength_of(epsilon, neighbours)} (ε = {in_digits(epsilon)}): somebody who was undecided (50 %) can become "
-        f"at most {math.ceil(1000 * sure) / 10:.1f} % sure. ε is for {of}"
+        f"at most {math.ceil(1000 * sure) / 10:.1f} % sure{fails}. ε is for {of}"
     )
 
 

@@ -41,7 +41,7 @@ def strongest(table: pl.DataFrame, use: Use, harm: Harm, distance: Distance) -> 
         return None
     far, best = max(
         ((far, row) for far, row in found if far <= nearest),
-        key=lambda pair: _gain(pair[1]["value"], pair[1]["chance"]),
+        key=lambda pair: _strength(pair[1]),
     )
     alike = ("corpus", "measure", "metric")
     bare = [row["value"] for row in rows if row["mechanism"] == NONE and all(row[name] == best[name] for name in alike)]
@@ -115,9 +115,9 @@ def of_identification(found: Identification) -> Success:
 
 
 def stronger(one: Success | None, other: Success | None) -> Success | None:
-    """Return the one that is further from guessing."""
+    """Return the one that surely beats guessing where only one does, else the one that is further from it."""
     known = [each for each in (one, other) if each is not None]
-    return max(known, key=lambda each: each.gain, default=None)
+    return max(known, key=lambda each: each.strength, default=None)
 
 
 def _attacks(table: pl.DataFrame, use: Use, harm: Harm) -> list[dict[str, Any]]:
@@ -132,9 +132,11 @@ def _attacks(table: pl.DataFrame, use: Use, harm: Harm) -> list[dict[str, Any]]:
     return kept.to_dicts()
 
 
-def _gain(value: float, chance: float | None) -> float:
-    floor = chance or 0.0
-    return (value - floor) / (1 - floor) if floor < 1 else 0.0
+def _strength(row: Mapping[str, Any]) -> tuple[bool, float]:
+    """Return the rank of an attack: a high rate of few people must not hide a lower one that surely beats guessing."""
+    floor = _or(row["chance"], 0.0)
+    gain = (row["value"] - floor) / (1 - floor) if floor < 1 else 0.0
+    return _or(row["low"], row["value"]) > floor, gain
 
 
 def _or(value: float | None, other: float) -> float:

@@ -177,7 +177,7 @@ def _aggregate(
             f"(ε = {in_digits(epsilon)}, δ = {float(delta):g})-differential privacy for everything that one "
             f"participant contributed ({study.neighbours.value})"
         ),
-        level=level_in_words(epsilon, study.neighbours, "this release; those of further releases add up"),
+        level=level_in_words(epsilon, study.neighbours, "this release; those of further releases add up", delta),
         utility=forecast,
         attack=found,
         bound=bound_in_words(epsilon, delta, study.neighbours),

@@ -11,7 +11,7 @@ import contextlib
 from typing import Any, Final
 
 from gazeveil.errors import WireError
-from gazeveil.gateway.bridge import BRIDGES, NOWHERE, Bridge, BridgeKind, point_of, refused, vendors
+from gazeveil.gateway.bridge import BRIDGES, NOWHERE, Bridge, BridgeKind, broken, point_of, refused, vendors
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocols._numbers import seconds
 from gazeveil.gateway.sample import RawSample
@@ -60,7 +60,7 @@ class Beam(Bridge):
         except WireError:
             raise
         except Exception as error:
-            raise refused(TITLE, error) from error
+            raise broken(TITLE, error) from error
 
     def close(self) -> None:
         """Let the app go: its object is the connection."""

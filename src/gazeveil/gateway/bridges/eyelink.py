@@ -21,6 +21,7 @@ from gazeveil.gateway.bridge import (
     Bridge,
     BridgeKind,
     Point,
+    broken,
     mean_of,
     point_of,
     refused,
@@ -72,7 +73,7 @@ class EyeLink(Bridge):
         except InputError:
             raise
         except Exception as error:
-            raise refused(TITLE, error) from error
+            raise broken(TITLE, error) from error
         return found
 
     def close(self) -> None:
