@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.gateway_load import Trackers, connect_apps, settle
+from benchmarks.gateway_load import Senders, Trackers, WebSocketSenders, connect_apps, settle
 from benchmarks.harness import Row, busy
 
 STREAMS, RATE_HZ = 100, 120.0
@@ -36,18 +36,21 @@ MOST_HZ = 10_000
 """What an app may have: a tracker that is late sends in bursts, and a rate rule that thins them out is not loss."""
 ROUNDS, ROUND_S = 6, 10.0
 MOST_STREAMS = 800
+SENDERS = {"push": WebSocketSenders, "pushlines": Senders}
+"""Protocols in which trackers connect to the gateway."""
 AIM = 1 / 1.5
 KALEIDO_S = 8e-6
 WILSON_FRAME_S = 1 / 70.9
 
 
-def policy(folder: Path, tracker_port: int, streams: int) -> Path:
-    """Write the policy of a gateway with so many trackers and apps."""
-    ports = free_ports(streams)
+def policy(folder: Path, tracker_port: int, streams: int, protocol: str = "jsonlines") -> Path:
+    """Write the policy of a gateway with so many trackers and apps; without a tracker's port it listens for each."""
+    ports = free_ports(streams if tracker_port else 2 * streams)
     parts = ['version = 1\n[gateway]\nledger = "ledger.sqlite"\n']
-    for index, port in enumerate(ports):
+    for index, port in enumerate(ports[:streams]):
+        where = f'address = "127.0.0.1:{tracker_port}"' if tracker_port else f"listen = {ports[streams + index]}"
         parts.append(
-            f'[[tracker]]\nname = "t{index}"\nprotocol = "jsonlines"\naddress = "127.0.0.1:{tracker_port}"\n'
+            f'[[tracker]]\nname = "t{index}"\nprotocol = "{protocol}"\n{where}\n'
             f'person = "p{index}"\nscreen = {{ width_px = 1920, height_px = 1080 }}\n'
             f'[[app]]\nname = "a{index}"\ntracker = "t{index}"\nprotocol = "jsonlines"\n'
             f'listen = "127.0.0.1:{port}"\nveil = {{ preset = "lphu" }}\nrate_hz = {MOST_HZ}\n'
@@ -87,10 +90,13 @@ def started(log: Path | None, *module: str) -> subprocess.Popen[str]:
 
 
 class Contest:
-    """A gateway and a proxy side by side, with the same trackers and of the same niceness."""
+    """A gateway and a proxy side by side, with the same trackers and of the same niceness.
 
-    def __init__(self, streams: int, *serve_options: str) -> None:
-        self.streams, self._options = streams, serve_options
+    Trackers of the protocols `SENDERS` connect to both; the proxy gets their samples as lines.
+    """
+
+    def __init__(self, streams: int, *serve_options: str, protocol: str = "jsonlines") -> None:
+        self.streams, self._options, self._protocol = streams, serve_options, protocol
 
     async def __aenter__(self) -> Contest:
         try:
@@ -102,18 +108,26 @@ class Contest:
 
     async def _begin(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
-        self.trackers = [Trackers(RATE_HZ), Trackers(RATE_HZ)]
+        sends = self._protocol in SENDERS
+        self.trackers = [SENDERS.get(self._protocol, Trackers)(RATE_HZ), (Senders if sends else Trackers)(RATE_HZ)]
         for one in self.trackers:
             await one.open()
         self._pumps = [asyncio.create_task(one.run()) for one in self.trackers]
         folder = Path(self._folder.name)
-        path = policy(folder, self.trackers[0].port, self.streams)
+        path = policy(folder, self.trackers[0].port, self.streams, self._protocol)
         ports = [int(port) for port in re.findall(r'listen = "127.0.0.1:(\d+)"', path.read_text())]
         self.gateway = started(folder / "log", "gazeveil", "serve", str(path), "--create-ledger", *self._options)
         self.proxy = started(None, "benchmarks.gateway_load", str(self.trackers[1].port), str(self.streams))
         told = await asyncio.to_thread(self.proxy.stdout.readline)  # type: ignore[union-attr]
         proxy_ports = [int(port) for port in told.split()]
-        ready = await settle(lambda: len(self.trackers[0]._all) == self.streams, 90)
+        if sends:
+            doors = [int(port) for port in re.findall(r"listen = (\d+)", path.read_text())]
+            await settle(lambda: "gateway started" in (folder / "log").read_text(), 90)
+            tokens = [(folder / f"t{index}.token").read_text().strip() for index in range(self.streams)]
+            await self.trackers[0].connect(doors, tokens)  # type: ignore[attr-defined]
+            await self.trackers[1].connect(proxy_ports[: self.streams], [""] * self.streams)  # type: ignore[attr-defined]
+            proxy_ports = proxy_ports[self.streams :]
+        ready = await settle(lambda: self.trackers[0].connected == self.streams, 90)
         if not ready:
             raise RuntimeError(f"the gateway did not start: {(folder / 'log').read_text()[-2000:]}")
         self.nice = os.getpriority(os.PRIO_PROCESS, self.gateway.pid)
@@ -182,9 +196,11 @@ class Raced:
         return Row(name, "bare asyncio proxy", median(ours), median(peer), aim, 1, "samples", note)
 
 
-async def race(rounds: int = ROUNDS, seconds: float = ROUND_S, *serve_options: str) -> Raced:
+async def race(
+    rounds: int = ROUNDS, seconds: float = ROUND_S, *serve_options: str, protocol: str = "jsonlines"
+) -> Raced:
     """Let gateway and proxy take turns at 100 streams."""
-    async with Contest(STREAMS, *serve_options) as both:
+    async with Contest(STREAMS, *serve_options, protocol=protocol) as both:
         raced = Raced(([], []), [0, 0], [], both.nice)
         for _ in range(rounds):
             for who in (0, 1):

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 monotonic = time.monotonic
@@ -20,6 +20,8 @@ monotonic = time.monotonic
 
 class Trackers:
     """As many trackers as connect: each connection gets gaze as JSON lines, all at the same rate, one after another."""
+
+    _rest = ',"unit":"norm"'
 
     def __init__(self, rate_hz: float) -> None:
         self.rate_hz = rate_hz
@@ -62,15 +64,100 @@ class Trackers:
                 writer = self._all[index % count]
                 if not writer.is_closing():
                     x = 0.3 + 0.4 * ((index * 7) % 100) / 100
-                    writer.write(f'{{"t":{monotonic():.6f},"x":{x:.4f},"y":0.5,"unit":"norm"}}\n'.encode())
+                    writer.write(self._packed(f'{{"t":{monotonic():.6f},"x":{x:.4f},"y":0.5{self._rest}}}'))
                     self.sent += self.running
             turn += 1
+
+    @property
+    def connected(self) -> int:
+        """How many of them are connected."""
+        return len(self._all)
+
+    def _packed(self, text: str) -> bytes:
+        return text.encode() + b"\n"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._all.append(writer)
         with contextlib.suppress(ConnectionError, asyncio.CancelledError):
             await reader.read()
         self._all.remove(writer)
+
+
+class Senders(Trackers):
+    """Trackers that connect to a gateway that listens, each with its token, and send lines of JSON."""
+
+    _rest = ""
+
+    def __init__(self, rate_hz: float) -> None:
+        super().__init__(rate_hz)
+        self._readers: list[asyncio.Task[None]] = []
+
+    async def open(self) -> None:
+        """Do nothing: there is nobody to connect to yet."""
+
+    async def connect(self, ports: Sequence[int], tokens: Sequence[str]) -> None:
+        """Connect one sender to each port, and show its token if it has one."""
+        for port, token in zip(ports, tokens, strict=True):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            await self._enter(reader, writer, token)
+            self._all.append(writer)
+            self._readers.append(asyncio.create_task(self._read(reader, writer)))
+
+    async def close(self) -> None:
+        """Hang up."""
+        for reader in self._readers:
+            reader.cancel()
+        await super().close()
+
+    async def _enter(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str) -> None:
+        if token:
+            writer.write(self._packed(f'{{"token":"{token}"}}'))
+            if b'"ok"' not in await reader.readline():
+                raise RuntimeError("the gateway refused a sender")
+
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read what the gateway says; while a sender is connected that should be nothing."""
+        with contextlib.suppress(ConnectionError):
+            if said := await reader.read():
+                print(f"a sender was told: {said[:300]!r}", file=sys.stderr)
+
+
+class WebSocketSenders(Senders):
+    """The same over WebSocket: whole text messages, and pings are answered."""
+
+    def _packed(self, text: str) -> bytes:
+        return self._frame(0x81, text.encode())
+
+    def _frame(self, first: int, data: bytes) -> bytes:
+        return bytes((first, 0x80 | len(data), 0, 0, 0, 0)) + data  # a mask of zeros changes nothing
+
+    async def _enter(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str) -> None:
+        writer.write(
+            b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        if b" 101 " not in await reader.readuntil(b"\r\n\r\n"):
+            raise RuntimeError("the gateway refused a WebSocket")
+        writer.write(self._packed(f'{{"token":"{token}"}}'))
+        if b'"ok"' not in await self._heard(reader, writer):
+            raise RuntimeError("the gateway refused a sender")
+
+    async def _read(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                said = await self._heard(reader, writer)
+                print(f"a sender was told: {said[:300]!r}", file=sys.stderr)
+
+    async def _heard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        """Return the next message that is not a ping; those are answered."""
+        while True:
+            first, length = await reader.readexactly(2)
+            if length == 126:
+                length = int.from_bytes(await reader.readexactly(2))
+            data = await reader.readexactly(length)
+            if first != 0x89:
+                return data
+            writer.write(self._frame(0x8A, data))
 
 
 class App(asyncio.Protocol):
@@ -117,15 +204,19 @@ class ProxyDoor(asyncio.Protocol):
 
 
 async def run_proxy(tracker_port: int, streams: int) -> None:
-    """Run a proxy of so many streams, print its ports, and stay."""
+    """Run a proxy of so many streams, print its ports, and stay; without a tracker's port, those of senders first."""
     loop = asyncio.get_running_loop()
-    ports = []
+    ports, doors = [], []
     for _ in range(streams):
         apps: set[asyncio.Transport] = set()
         server = await loop.create_server(partial(ProxyDoor, apps), "127.0.0.1", 0)
-        await loop.create_connection(partial(Proxy, apps), "127.0.0.1", tracker_port)
         ports.append(server.sockets[0].getsockname()[1])
-    print(*ports, flush=True)
+        if tracker_port:
+            await loop.create_connection(partial(Proxy, apps), "127.0.0.1", tracker_port)
+        else:
+            door = await loop.create_server(partial(Proxy, apps), "127.0.0.1", 0)
+            doors.append(door.sockets[0].getsockname()[1])
+    print(*doors, *ports, flush=True)
     await asyncio.Event().wait()
 
 

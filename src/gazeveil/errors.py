@@ -206,10 +206,10 @@ class EngineError(GazeveilError):
 class MissingExtra(GazeveilError, ImportError):  # noqa: N818
     """An optional package is needed for this; the message says what to install."""
 
-    def __init__(self, package: str, extra: str, purpose: str) -> None:
+    def __init__(self, package: str, extra: str, purpose: str, *, hint: str = "") -> None:
         super().__init__(
             f"{purpose} needs the package {package!r}, which is not installed",
-            hint=f"pip install 'gazeveil[{extra}]'",
+            hint=hint or f"pip install 'gazeveil[{extra}]'",
         )
         self.package = package
         self.extra = extra

@@ -185,7 +185,10 @@ def test_a_veil_in_pixels_is_refused_where_the_attack_would_have_to_know_it(name
 
 
 PROMISE: dict[str, Any] = {"epsilon": 3, "window": "0.5", "radius": "2.25"}
-PROMISING = ("clock", "kaleido", "sparse-vector", "absorption", "distribution", "held-ticks", "kaleido-as-published")
+PROMISING = (
+    "clock", "eye-and-head", "kaleido", "sparse-vector", "absorption", "distribution", "held-ticks",
+    "kaleido-as-published",
+)  # fmt: skip
 MEMBERS: dict[str, Any] = {"members": (veil_of("gaussian"), veil_of("smoothing"))}
 ALL_VEILS = [name for name in MECHANISMS.names() if name != "none"]
 

@@ -16,6 +16,7 @@ from gazeveil.attacks.ekyt.network.checkpoint import Fold, Model, load_model, sa
 from gazeveil.attacks.ekyt.network.preprocess import Scale
 from gazeveil.attacks.recognisers import ekyt
 from gazeveil.attacks.recognisers.ekyt import Ekyt
+from gazeveil.attacks.recognisers.ekyt_tuned import TunedEkyt
 from gazeveil.errors import FileFormatError, InputError, OptionError
 
 RATE = 62.5
@@ -153,6 +154,47 @@ def test_a_model_that_was_replaced_is_read_again(model: Path, tmp_path: Path) ->
     Model(folds[1:], RATE, 5.0, {}).save(path)
     after = Ekyt(path).enrol([trial("ann", 1), trial("bob", 2)]).windows(trial("", 7))
     assert not np.allclose(before, after)
+
+
+def unlike(person: int, session: int) -> Trial:
+    """Gaze that everybody moves alike but for a tremor of their own."""
+    rng = np.random.default_rng([person, session])
+    t = np.arange(12 * 90) / 90.0
+    x, y = np.cumsum(rng.normal(0, 0.1, (2, len(t))), axis=1)
+    tremor = 0.15 * np.sin(2 * np.pi * (6 + 2 * person) * t + rng.uniform(0, 6))
+    return Trial(f"p{person}", str(session), "1", t, x + tremor, y - tremor, 90.0)
+
+
+def test_a_last_layer_learnt_on_the_reference_tells_its_people_apart(model: Path) -> None:
+    known = [unlike(person, session) for person in range(4) for session in (1, 2)]
+    asked = [unlike(person, session) for person in range(4) for session in (3, 4, 5)]
+    right = {}
+    for kind in (Ekyt, TunedEkyt):
+        gallery = kind(model).enrol(known)
+        scores = [gallery.windows(trial.anonymous()).mean(axis=0) for trial in asked]
+        names = [gallery.people[int(row.argmax())] for row in scores]
+        right[kind] = sum(name == trial.person for name, trial in zip(names, asked, strict=True))
+    assert right[TunedEkyt] >= 10  # of 12
+    assert right[TunedEkyt] > right[Ekyt]
+
+
+def test_what_the_last_layer_sees_gives_the_embedding(model: Path) -> None:
+    from gazeveil.attacks.ekyt.network.embed import Ensemble
+
+    loaded = load_model(model)
+    ensemble = Ensemble(loaded)
+    velocity = np.random.default_rng(1).normal(0, 40, (2, 600))
+    for samples, step in ((312, 62), (100, 100)):
+        averages = ensemble.averages_sliding(velocity, samples, step)
+        layers = [(fold.state["embed.weight"], fold.state["embed.bias"]) for fold in loaded.folds]
+        made = [averages[:, number] @ weight.T + offset for number, (weight, offset) in enumerate(layers)]
+        expected = ensemble.embed_sliding(velocity, samples, step)
+        np.testing.assert_allclose(np.concatenate(made, axis=1), expected, atol=1e-4)
+
+
+def test_behind_a_veil_the_tuned_network_learns_from_the_veiled_reference_alone(model: Path) -> None:
+    recogniser = TunedEkyt(model)
+    assert recogniser.trained_on([trial("ann", 1)]) is recogniser
 
 
 def test_bad_windows_are_refused() -> None:

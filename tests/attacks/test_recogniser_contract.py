@@ -16,7 +16,7 @@ from gazeveil.attacks import RECOGNISERS, Trial
 from gazeveil.attacks.contract import Gallery, Recogniser
 from gazeveil.errors import InputError
 
-NEEDS = {"ekyt": "torch", "forest": "sklearn"}
+NEEDS = {"ekyt": "torch", "ekyt-tuned": "torch", "forest": "sklearn"}
 PEOPLE = ("ann", "bob", "cleo")
 
 each = pytest.mark.parametrize("name", RECOGNISERS.names())
@@ -58,7 +58,7 @@ def made(name: str, request: pytest.FixtureRequest) -> Any:
     known = {field.name for field in fields(kind)}
     few = {"trees": 20, "centres": 4, "groups": ("bends", "losses")}
     options = {key: value for key, value in few.items() if key in known}
-    return kind(request.getfixturevalue("model"), **options) if name == "ekyt" else kind(**options)
+    return kind(request.getfixturevalue("model"), **options) if name.startswith("ekyt") else kind(**options)
 
 
 @each

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gazeveil.attacks import Knowledge
+from gazeveil.attacks import Knowledge, Trial
+from gazeveil.attacks.contract import Exemplar
 from gazeveil.errors import InputError, OptionError
 from tests.attacks.veiled_people import attack_of, error, exemplars, people, veil, veil_of
 
@@ -23,6 +25,31 @@ def test_smoothing_is_partly_undone_for_people_who_were_not_among_the_exemplars(
     for raw in crowd[:2]:
         shown = veil(smoothing, raw)
         assert error(ready.query(shown), raw) < 0.8 * error(shown, raw)
+
+
+@pytest.mark.parametrize("crowd", [1, 2, 6])
+def test_no_sample_is_both_learnt_from_and_judged_by(crowd: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gazeveil.attacks.restoring import network
+
+    seen: dict[bool, set[float]] = {True: set(), False: set()}
+    loss = network._loss
+
+    def watched(model: Any, given: Any, wanted: Any, weight: Any) -> Any:
+        steps = given.diff(dim=2).abs()  # no two are alike, and a window's middle does not matter to them
+        seen[model.training].update(np.round(steps[steps > 1e-3].numpy(), 4).tolist())
+        return loss(model, given, wanted, weight)
+
+    monkeypatch.setattr(network, "_loss", watched)
+    rng = np.random.default_rng(5)
+    pairs = []
+    for person in range(crowd):
+        x, y = np.cumsum(rng.uniform(-90, 90, (2, 250)), axis=1) % 37 + 100 * person
+        raw = Trial(f"{person}", "1", "a", np.arange(250) / 50, x, y, 50.0)
+        pairs.append(Exemplar(raw, raw))
+    attack_of("exemplars", seconds=1.0, channels=4, kernel=3, epochs=1).prepare(Knowledge(None, tuple(pairs)))
+    assert len(seen[False]) > 30
+    shared = len(seen[True] & seen[False]) / len(seen[False])
+    assert shared < 0.3  # rounded numbers meet by chance; where windows overlap it is nearly 1
 
 
 def test_exemplars_that_cannot_be_learnt_from_are_refused() -> None:

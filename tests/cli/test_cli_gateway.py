@@ -170,7 +170,7 @@ def test_the_doctor_finds_a_taken_port_and_a_broken_policy(policy: Path, capsys:
     told = json.loads(capsys.readouterr().out)
     assert [one["what"] for one in told["findings"] if one["state"] == "wrong"] == [f"app game on 127.0.0.1:{port}"]
     policy.write_text("version = 7")
-    assert run(["doctor", str(policy)]) == 1
+    assert run(["doctor", str(policy), "--json"]) == 1
     assert "line 1" in capsys.readouterr().out
     assert run(["doctor"]) == 0
 

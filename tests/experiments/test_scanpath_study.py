@@ -14,7 +14,7 @@ from gazeveil.cli.main import EXIT_INPUT, EXIT_OK, run
 from gazeveil.errors import InputError, OptionError, UnknownName
 from gazeveil.experiments.scanpaths.data import OSIE_FOLDER, osie, scene_sets, simulated
 from gazeveil.experiments.scanpaths.measuring import Measured, measure
-from gazeveil.experiments.scanpaths.veils import veil
+from gazeveil.experiments.veils import veil
 
 
 @pytest.fixture(scope="module")

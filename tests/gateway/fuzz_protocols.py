@@ -10,6 +10,7 @@ input until it refuses one or has had sixteen, so that what is left over from be
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import resource
 import sys
@@ -17,23 +18,35 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from gazeveil.cli.policy import EXAMPLE
 from gazeveil.errors import FileFormatError, WireError
+from gazeveil.gateway.bridges._logs import Rows, _cells, _header
+from gazeveil.gateway.bridges.smi import samples_in
+from gazeveil.gateway.bridges.varjo import VarjoRows
+from gazeveil.gateway.bridges.vive import ViveRows
 from gazeveil.gateway.fields import Fields
+from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Protocol, Shown
 from gazeveil.gateway.protocols._json_gaze import MOST_BYTES
+from gazeveil.gateway.protocols._neon_source import NeonSource
+from gazeveil.gateway.protocols._neon_status import sensor_in
 from gazeveil.gateway.protocols._pushing import Conversation
+from gazeveil.gateway.protocols._rtsp_messages import Messages
 from gazeveil.gateway.protocols._websocket_text import _mute, _websockets
 from gazeveil.gateway.protocols.gazepointer import GazePointerSource
 from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.protocols.lsl import Channel
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
+from gazeveil.gaze.formats._columns import Columns
+from gazeveil.gaze.geometry import headset
+from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
 from tests.gateway.loopback import SCREEN
+from tests.gateway.neon_phone import SDP, Phone, packet, payload, report
 from tests.gateway.test_protocol_contract import RICH, SENT, joined
 from tests.gateway.test_protocol_pupil import gaze
 from tests.gateway.transcript import FOLDER, read
@@ -78,6 +91,8 @@ def parsers() -> Iterator[Parser]:
         elif protocol.transport == "tcp":
             yield Parser(f"{protocol.name} source", _tcp_source(protocol), [RICH[protocol.name](), _shown(protocol)])
             yield Parser(f"{protocol.name} sink", _tcp_sink(protocol), _heard(protocol))
+            if protocol.name == "neon":
+                yield from _neon_parsers()
             if protocol.name == "websocket":
                 yield Parser("websocket handshake", _websocket_handshake, [_AGREES])
         elif protocol.transport == "zmq":
@@ -85,10 +100,13 @@ def parsers() -> Iterator[Parser]:
             yield Parser(f"{protocol.name} sink", _zmq_sink(protocol), [b"SUB_PORT", b"T 0.0", b"t", b"R name", b"v"])
         else:
             yield Parser(f"{protocol.name} source", _lsl_source(protocol), [b"\x3f\xd0" + bytes(6)] * 2)
+    yield from _bridges()
     yield Parser("push texts", _push_texts, [text.encode() for text in _SAID])
     for kind, fields in _MAPPED.items():
         yield Parser(f"push texts, {kind}", _push_texts_with(fields), [text.encode() for text in _SAID_MAPPED[1:]])
     yield Parser("jsonlines source, declared fields", _declared, [text.encode() + b"\n" for text in _SAID_MAPPED[1:]])
+    yield Parser("push texts, headset", _push_texts_with(_HEADSET, _VIEW), [text.encode() for text in _SAID_BY_HEADSET])
+    yield Parser("jsonlines source, headset", _headset, [text.encode() + b"\n" for text in _SAID_BY_HEADSET])
     yield Parser("policy fields", _policy, [_POLICY_FIELDS.encode()], share=100)
     over_web = replace(PROTOCOLS["gazepointer"], source=lambda plane: GazePointerSource(plane, "websocket"))
     yield Parser("gazepointer source over WebSocket", _tcp_source(over_web), [_shown(over_web)])
@@ -96,11 +114,85 @@ def parsers() -> Iterator[Parser]:
     yield Parser("policy", _policy, [EXAMPLE.encode()], share=100)
 
 
+def _neon_parsers() -> Iterator[Parser]:
+    """What comes to a link in datagrams, before a stream plays, and over HTTP."""
+    everything, status = (
+        payload(400.0, 300.0, True, (31.4,) * 24),
+        json.dumps({"result": Phone(rtsp_port=8086).status()}),
+    )
+    answers = [f"RTSP/1.0 200 OK\r\nCSeq: {n}\r\nSession: 7\r\n\r\n" for n in (1, 2, 3)]
+    answers[1] = answers[1].replace("\r\n\r\n", f"\r\nContent-Length: {len(SDP)}\r\n\r\n{SDP}")
+    chunked = f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{len(status):x}\r\n{status}\r\n0\r\n\r\n"
+    yield Parser("neon gaze packets", _neon_packets, [packet(1, 0, everything), packet(2, 9, payload(1.0, 2.0))])
+    yield Parser("neon reports", _neon_reports, [report(1000.0, 7)])
+    yield Parser("neon handshake", _neon_handshake, [text.encode() for text in answers])
+    yield Parser("neon status", lambda: lambda data: [sensor_in(data)][:0], [status.encode()])
+    yield Parser("neon messages", lambda: lambda data: list(Messages().feed(data))[:0], [chunked.encode()])
+
+
+def _neon_source() -> NeonSource:
+    """A source that skipped the handshake, which takes longer than all the rest."""
+    source = NeonSource(SCREEN)
+    source._clock_rate = 90_000
+    return source
+
+
+def _neon_packets() -> Callable[[bytes], object]:
+    source = _neon_source()
+    source.report(report(1000.0, 0))
+    return source.gaze
+
+
+def _neon_reports() -> Callable[[bytes], object]:
+    source, number = _neon_source(), iter(range(1 << 30))
+
+    def feed(data: bytes) -> object:
+        source.report(data)
+        return source.gaze(packet(next(number), 0, payload(400.0, 300.0)))
+
+    return feed
+
+
+def _neon_handshake() -> Callable[[bytes], object]:
+    source = NeonSource(SCREEN)
+    source.connected(0.0)
+    return lambda data: source.received(data, 1.0)
+
+
 _SAID = [
     '{"token": "right"}',
     *(f'{{"t": {n / 10}, "x": 0.25, "y": 0.75}}' for n in range(4)),
     '[{"t": 0.5, "x": 0, "y": 1}, {"t": 0.6, "x": null, "y": null}]',
 ]
+
+
+def _bridges() -> Iterator[Parser]:
+    """Those bridges that read bytes; the others get what a vendor's package has read."""
+    yield Parser(
+        "smi datagrams", lambda: samples_in, [b"ET_SPL b 5010000 480.000 672.000 540.000 648.000\n", b"ET_SPL l 7 1 2"]
+    )
+    for title, rows, rig in (("varjo", VarjoRows, VarjoRig), ("vive", ViveRows, ViveRig)):
+        lines = _logged(rig)
+        yield Parser(f"{title} log", partial(_log_rows, rows, lines[0]), lines[1:])
+        yield Parser(f"{title} header", partial(_log_header, rows, lines[1]), lines[:1], share=4)
+
+
+def _logged(rig: type[LogRig]) -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        log = rig(None, Path(folder))
+        for n, (left, right) in enumerate([((0.25, 0.5), (0.3, 0.6)), (None, (0.5, 0.5)), (None, None)]):
+            log.look(5.0 + n / 100, left, right)
+        return log.path.read_bytes().splitlines(keepends=True)
+
+
+def _log_rows(rows: Callable[[Columns], Rows], header: bytes) -> Callable[[bytes], object]:
+    delimiter, names = _header(header)
+    reader = rows(Columns(Path("log"), names))
+    return lambda data: [one for line in data.split(b"\n") if (one := reader.read(_cells(line, delimiter))) is not None]
+
+
+def _log_header(rows: Callable[[Columns], Rows], line: bytes) -> Callable[[bytes], object]:
+    return lambda data: _log_rows(rows, data)(line)
 
 
 def _listener(protocol: Protocol, said: int) -> Callable[[], Callable[[bytes], object]]:
@@ -148,9 +240,22 @@ _POLICY_FIELDS = EXAMPLE.replace('protocol = "simulate"', 'protocol = "pushlines
 )
 
 
-def _push_texts_with(fields: Fields) -> Callable[[], Callable[[bytes], object]]:
+_VIEW = Plane(headset(110, 100))
+_HEADSET = Fields(direction="gaze", axes="unreal", unit="deg", head="head", origins="origins", ipd="ipd")
+_SAID_BY_HEADSET = [
+    *(f'{{"t": {n / 10}, "gaze": [1, 0.{n}, 0], "head": [1, 0, 0], "origins": null, "ipd": null}}' for n in range(3)),
+    '{"t": 1, "gaze": {"x": 1, "y": 0, "z": 0}, "head": null, "origins": {"left": [0, 3, 1], "right": null}, "ipd": 6}',
+]
+
+
+def _headset() -> Callable[[bytes], object]:
+    source = JsonLinesSource(_VIEW, _HEADSET)
+    return lambda data: source.received(data, 0.0)
+
+
+def _push_texts_with(fields: Fields, plane: Plane = SCREEN) -> Callable[[], Callable[[bytes], object]]:
     def make() -> Callable[[bytes], object]:
-        talk, now = Conversation(SCREEN, Gate("right"), fields), iter(range(1 << 30))
+        talk, now = Conversation(plane, Gate("right"), fields), iter(range(1 << 30))
         talk.heard(_SAID[0], 0.0)
         return lambda data: talk.heard(data.decode("utf-8", "surrogateescape"), next(now) / 10)
 

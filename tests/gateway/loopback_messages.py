@@ -124,6 +124,9 @@ def serving_pupil(shown: Shown | None = None, *, port: int = 0, rate_hz: float =
                         answer = sink.answer(request, now)
                         rep.send_multipart(answer)
                         tap.dialogue += [(">", now, request), ("<", now, answer)]
+                        for notice in sink.notices():
+                            pub.send_multipart(notice)
+                            tap.dialogue.append(("!", now, notice))
                     if sub.poll(0):
                         tap.overheard.append(sub.recv_multipart())
                     now = time.monotonic()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gazeveil.errors import WireError
+from gazeveil.gateway.bridge import BRIDGES
 from gazeveil.gateway.protocol import PROTOCOLS
 from tests.gateway import fuzz_protocols
 from tests.gateway.fuzz_protocols import Parser, fuzz, parsers
@@ -30,8 +31,9 @@ def test_garbage_is_understood_or_refused(parser: Parser) -> None:
     assert outcome.understood or parser.name == "websocket handshake"  # nobody guesses the answer to a key
 
 
-def test_every_protocol_is_fuzzed() -> None:
-    assert {parser.name.split()[0] for parser in parsers()} == {*PROTOCOLS.names(), "policy"}
+def test_every_protocol_is_fuzzed_and_every_bridge_without_a_vendors_package() -> None:
+    bare = {kind.name for kind in BRIDGES if not kind.install}
+    assert {parser.name.split()[0] for parser in parsers()} == {*PROTOCOLS.names(), *bare, "policy"}
 
 
 def test_a_crash_is_found() -> None:

@@ -42,6 +42,9 @@ def test_every_choice_makes_a_policy_that_says_what_was_chosen(tmp_path: Path) -
     for number, (source, sink) in enumerate(pairs):
         answers = copy.deepcopy(ANSWERS)
         answers["tracker"]["protocol"] = source["name"]
+        if source["name"] == "neon":
+            camera = next(one for one in offered["screens"] if one["title"] == "scene camera of Neon")
+            answers["tracker"]["screen"] = {name: value for name, value in camera.items() if name != "title"}
         answers["app"] = {"name": "game", "protocol": sink["name"], "listen": 7400, "output": sink["outputs"][-1]}
         if sink["name"] == "lsl":
             del answers["app"]["listen"]

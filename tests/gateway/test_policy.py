@@ -123,6 +123,16 @@ def test_lengths_in_a_policy_have_their_units(tmp_path: Path) -> None:
         read(tmp_path, GOOD + bare)
 
 
+def test_glasses_have_the_plane_of_their_scene_camera(tmp_path: Path) -> None:
+    text = GOOD.replace('protocol = "opengaze"', 'protocol = "neon"', 1)
+    with pytest.raises(FileFormatError, match="1600 x 1200 for Neon, 1088 x 1080 for Invisible") as refused:
+        read(tmp_path, text)
+    assert "1920 x 1080" in refused.value.found
+    for size in ("width_px = 1600, height_px = 1200", "width_px = 1088, height_px = 1080"):
+        desk = read(tmp_path, text.replace("width_px = 1920, height_px = 1080", size)).trackers[0]
+        assert (desk.protocol, desk.address) == ("neon", Address("127.0.0.1", 4242))
+
+
 def test_edges_are_no_part_of_the_veil_so_such_apps_share_one_noise(tmp_path: Path) -> None:
     game, reader, _ = read(tmp_path, GOOD).apps
     assert game.mechanism == reader.mechanism

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,8 +19,10 @@ import pytest
 from gazeveil.errors import PrivacyError, WireError
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Output, Protocol, PushedSource, Shown, Sink, Source
 from gazeveil.gateway.protocols._dotnet import packed
+from gazeveil.gateway.protocols._rtsp_messages import Frame, Messages
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample, _fixation, _hit, _sample
 from tests.gateway.loopback import SCREEN
+from tests.gateway.neon_phone import asking_for, packet, report
 
 for _package in ("msgspec", "websockets"):
     pytest.importorskip(_package)
@@ -113,20 +116,52 @@ def fields_in(data: bytes) -> set[str]:
     return {name for found in re.findall(r'(\w+)="|<(\w+)>|"(\w+)":', text) for name in found if name}
 
 
+def _names_in_packets(data: bytes) -> set[str]:
+    """What Pupil Labs' client calls the fields of packets, by their lengths; a report is a time."""
+    known = {9: "x, y, worn", 28: "timestamp", 4: "event_type"}
+    point = "start_gaze_x, start_gaze_y, end_gaze_x, end_gaze_y, mean_gaze_x, mean_gaze_y"
+    still = "amplitude_pixels, amplitude_angle_deg, mean_velocity, max_velocity"
+    found = set()
+    for one in Messages().feed(data):
+        assert isinstance(one, Frame)
+        size = len(one.data) - (0 if one.channel else 12)
+        found |= (
+            {"event_type", "start_time_ns", "end_time_ns", point, still} if size == 60 else set(known[size].split(", "))
+        )
+    return found
+
+
+NAMES: dict[str, Callable[[bytes], set[str]]] = {"neon": _names_in_packets}
+"""For protocols that are not text: what the names of the fields in some bytes are."""
+
+
 def shown_fields(protocol: Protocol, output: Output) -> set[str]:
     """The names of all fields in which a sink shows one veiled thing, falls silent and ends."""
     if protocol.transport == "tcp":
-        _, sink = joined(protocol, output)
+        if protocol.name == "neon" and output == "fixations":  # no source asks for these
+            assert protocol.sink is not None
+            sink = protocol.sink(Shown(SCREEN, output=output))
+            sink.received(asking_for("eye_events"), 0.0)
+            sink.data_to_send()
+        else:
+            _, sink = joined(protocol, output)
         sink.show(THINGS[output], 0.0)
         sink.silence(0.0)
         sink.end("the budget is spent", 0.0)
-        return fields_in(sink.data_to_send())
+        told = sink.data_to_send()
+        return NAMES[protocol.name](told) if protocol.name in NAMES else fields_in(told)
     assert protocol.sink is not None
-    writer = protocol.sink(Shown(SCREEN, output=output, areas=("menu",)))
+    writer = protocol.sink(Shown(SCREEN, output=output, areas=("menu",), blank_pupils=True))
     if protocol.transport == "zmq":
         import msgspec
 
-        messages = [*writer.show(THINGS[output], 0.0), *writer.silence(0.0), *writer.end("the budget is spent", 0.0)]
+        writer.answer([b"C"], 0.0)
+        messages = [
+            *writer.notices(),
+            *writer.show(THINGS[output], 0.0),
+            *writer.silence(0.0),
+            *writer.end("the budget is spent", 0.0),
+        ]
         return {key for _, packed_ in messages for key in keys(msgspec.msgpack.decode(packed_))}
     values, _ = writer.show(THINGS[output], 0.0)
     labels = [channel.label for channel in writer.description.channels]
@@ -136,6 +171,7 @@ def shown_fields(protocol: Protocol, output: Output) -> set[str]:
 
 def test_the_protocols_that_are_promised_are_there() -> None:
     promised = {"opengaze", "pupil", "lsl", "eyetribe", "gazepointer", "websocket", "jsonlines", "push", "pushlines"}
+    promised |= {"neon"}
     assert promised <= set(PROTOCOLS.names())
     assert {protocol.name for protocol in (*TWO_SIDED, *LISTENERS)} == set(PROTOCOLS.names())
 
@@ -216,6 +252,12 @@ def _rich_gazepointer() -> bytes:
     return packed("ok") + packed(f"<CGazeData><GazeX>480</GazeX><GazeY>810</GazeY>{head}</CGazeData>")
 
 
+def _rich_neon() -> bytes:
+    everything = struct.pack("!ffB24f", 400.0, 900.0, 255, *[31.415] * 24)
+    packets = [(1, report(1.5, 7)), (0, packet(9, 7, everything)), (5, b"31.415")]
+    return b"".join(struct.pack("!cBH", b"$", channel, len(data)) + data for channel, data in packets)
+
+
 _RICH_JSON = (
     b'{"t":1.5,"x":480,"y":810,"pupil":31.415,"left":{"x":1,"y":2},"origin":[1,2,3],"blink":0.5,"confidence":0.9}'
 )
@@ -223,6 +265,7 @@ _RICH_JSON = (
 RICH: dict[str, Callable[[], bytes]] = {
     "opengaze": _rich_opengaze,
     "eyetribe": _rich_eyetribe,
+    "neon": _rich_neon,
     "gazepointer": _rich_gazepointer,
     "jsonlines": lambda: _RICH_JSON + b"\n",
     "websocket": lambda: bytes((0x81, len(_RICH_JSON))) + _RICH_JSON,

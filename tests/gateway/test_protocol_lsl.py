@@ -64,6 +64,56 @@ def test_pixels_of_a_screen_are_read_from_the_top_left() -> None:
     assert (sample.x, sample.y) == (0.25, 0.2)
 
 
+NEON = (
+    *(Channel(axis, "", "px") for axis in "xy"),
+    *(Channel("PupilDiameter", "Diameter", "mm", eye) for eye in ("left", "right")),
+    *(Channel(f"EyeballCenter{axis}", "", "mm", eye) for eye in ("left", "right") for axis in "XYZ"),
+)
+"""As Neon's phone describes itself, with the state of the eyes."""
+
+
+def test_of_neons_own_stream_the_point_alone_is_read() -> None:
+    for channels in (NEON, NEON[:2]):
+        source = LslSource(Plane(screen(1600, 1200)))
+        source.described(channels, "Neon Companion_Neon Gaze")
+        sample = source.sample([400.0, 900.0, *[31.415] * 8], 7.0)
+        assert sample is not None
+        assert (sample.t, sample.x, sample.y) == (7.0, 400.0, 900.0)
+    with pytest.raises(WireError, match="both eyes"):  # x and y of anybody else may be anything
+        reader(SCREEN, NEON)
+
+
+def test_a_relay_may_call_the_type_of_a_channel_its_metatype() -> None:
+    pylsl = pytest.importorskip("pylsl")
+    info = pylsl.StreamInfo("pi_Gaze", "Gaze", 2, 0.0, "double64", "device")
+    channels = info.desc().append_child("channels")
+    for axis in "xy":
+        entry = channels.append_child("channel")
+        told = {"label": axis, "eye": "both", "metatype": f"Screen{axis.upper()}", "unit": "pixels"}
+        for name, value in told.items():
+            entry.append_child_value(name, value)
+    assert [channel.type for channel in channels_of(info)] == ["ScreenX", "ScreenY"]
+
+
+def test_a_stream_that_is_called_like_neons_has_neons_channels() -> None:
+    sink = LslSink(Shown(SCREEN, name="game", shown_as="Neon Companion_Neon Gaze"))
+    assert [(channel.label, channel.unit) for channel in sink.description.channels] == [
+        ("x", "pixels"),
+        ("y", "pixels"),
+    ]
+    assert (sink.description.name, sink.description.type) == ("Neon Companion_Neon Gaze", "Gaze")
+    assert sink.description.source_id == "gazeveil:game"
+    assert sink.show(_sample(1.0, 480.0, 810.0), 5.0) == ([400.0, 900.0], 5.0)
+    silent = sink.silence(6.0)
+    assert silent is not None
+    assert [math.isnan(float(value)) for value in silent[0]] == [True, True]
+    found = reader(Plane(screen(1600, 1200)), sink.description.channels).sample([400.0, 900.0], 5.0)
+    assert found is not None
+    assert (found.x, found.y) == (400.0, 900.0)
+    fixations = LslSink(Shown(SCREEN, output="fixations", name="game", shown_as="Neon Companion_Neon Gaze"))
+    assert fixations.description.channels[0].label == "confidence"
+
+
 def test_a_channel_of_one_eye_is_not_taken_for_both() -> None:
     left = (Channel("x", "ScreenX", "pixels", "left"), Channel("y", "ScreenY", "pixels", "left"))
     right = (Channel("x", "ScreenX", "pixels", "right"), Channel("y", "ScreenY", "pixels", "right"))

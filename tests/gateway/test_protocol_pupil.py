@@ -73,6 +73,7 @@ def decoded(message: list[bytes]) -> dict[str, object]:
         ("pupil_remote_annotations", Shown(SCREEN), 2.0),
         ("pupil_gaze_on_surface", Shown(SCREEN, name="unnamed"), 4.0),
         ("pupil_hits_on_surface", Shown(SCREEN, output="hits", areas=("unnamed", "menu")), 10.0),
+        ("pupil_psychopy", Shown(SCREEN, shown_as="psychopy_iohub_surface", blank_pupils=True), 4.0),
     ],
 )
 def test_dialogues_of_real_clients_are_led_again_word_for_word(transcript: str, shown: Shown, rate_hz: float) -> None:
@@ -81,17 +82,22 @@ def test_dialogues_of_real_clients_are_led_again_word_for_word(transcript: str, 
     shown_so_far = 0
     published: list[list[bytes]] = []
     answers: list[list[bytes]] = []
+    notices: list[list[bytes]] = []
     for way, now, frames in tap.dialogue:
         if way == ">":
             answers += [sink.answer(frames, now)]
+            notices += sink.notices()
         elif way == "<":
             assert answers.pop() == frames
+        elif notices:
+            assert notices.pop(0) == frames
         else:
             while not published:
                 published = sink.show(MADE_UP[shown.output](shown_so_far, rate_hz), now)
                 shown_so_far += 1
             assert published.pop(0) == frames
     assert not answers
+    assert not notices
     assert any(way == ">" for way, _, _ in tap.dialogue)
 
 
@@ -231,6 +237,44 @@ def test_an_app_may_set_the_time_and_gaze_follows(gaze_first: bool) -> None:
     assert float(sink.answer([b"t"], 7.5)[0]) == pytest.approx(1001.5)
     sink.answer([b"T 0.0"], 8.0)
     assert float(sink.answer([b"t"], 8.5)[0]) == pytest.approx(0.5)
+
+
+def test_gaze_keeps_to_the_time_that_was_told_before_it_came() -> None:
+    """A client that asks once, before there is gaze, converts all times by that answer."""
+    sink = PupilSink(Shown(SCREEN))
+    told = float(sink.answer([b"t"], 5000.0)[0])
+    (message, _) = sink.show(_sample(3.0, 1.0, 1.0), 5002.0)
+    assert decoded(message)["timestamp"] == pytest.approx(told + 2.0)
+
+
+def test_a_calibration_that_an_app_starts_is_said_to_be_successful_once() -> None:
+    sink = PupilSink(Shown(SCREEN))
+    sink.answer([b"C"], 0.0)
+    (notice,) = sink.notices()
+    assert notice[0] == b"notify.calibration.successful"
+    assert decoded(notice)["subject"] == "calibration.successful"
+    sink.answer([b"c"], 1.0)
+    assert sink.notices() == []
+
+
+def test_blank_pupils_are_of_both_eyes_and_hold_no_number() -> None:
+    sink = PupilSink(Shown(SCREEN, blank_pupils=True))
+    (message, _) = sink.show(_sample(3.0, 480.0, 270.0), 0.0)
+    assert message[0] == b"gaze.3d.01."
+    pupils = decoded(message)["base_data"]
+    assert [(pupil["id"], pupil["confidence"]) for pupil in pupils] == [(0, 0.0), (1, 0.0)]  # type: ignore[attr-defined]
+    for pupil in pupils:  # type: ignore[attr-defined]
+        values = [*pupil["norm_pos"], *pupil["sphere"]["center"], pupil["sphere"]["radius"]]
+        values += [pupil[name] for name in ("diameter", "diameter_3d", "theta", "phi")]
+        assert all(math.isnan(value) for value in values)
+
+
+@pytest.mark.parametrize("blank", [False, True])
+def test_a_client_finds_the_gaze_of_a_surface_by_its_topic_and_time(blank: bool) -> None:
+    sink = PupilSink(Shown(SCREEN, blank_pupils=blank))
+    gaze_message, surface = sink.show(_sample(3.0, 480.0, 270.0), 0.0)
+    (point,) = decoded(surface)["gaze_on_surfaces"]  # type: ignore[misc]
+    assert point["base_data"] == [gaze_message[0].decode(), decoded(gaze_message)["timestamp"]]  # type: ignore[has-type]
 
 
 def test_a_point_leaves_as_gaze_and_on_a_surface_of_the_apps_name() -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "protocols.md"
-HERE = ("opengaze", "eyetribe", "gazepointer")
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
+PAGE = FOLDER / "protocols.md"
+HERE = {"opengaze": PAGE, "eyetribe": PAGE, "gazepointer": PAGE, "neon": FOLDER / "protocols-neon.md"}
 
 
 def table(head: str, fields: Mapping[str, str]) -> list[str]:
@@ -25,7 +26,8 @@ def table(head: str, fields: Mapping[str, str]) -> list[str]:
 
 
 def section(protocol: Protocol) -> str:
-    _, _, rest = PAGE.read_text().partition(f"\n## {protocol.title} (`{protocol.name}`, port {protocol.port})\n")
+    page = HERE[protocol.name].read_text()
+    _, _, rest = page.partition(f"\n## {protocol.title} (`{protocol.name}`, port {protocol.port})\n")
     assert rest, f"the page has no section {protocol.title} (`{protocol.name}`, port {protocol.port})"
     return rest.partition("\n## ")[0]
 

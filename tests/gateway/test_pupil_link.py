@@ -1,18 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A link to a tracker over ZeroMQ ends when it is told to, however busy the tracker is."""
+"""Over ZeroMQ: a link to a tracker ends when it is told to, and an outlet suits a demanding client."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+from typing import Any
 
 import pytest
 
 from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.meters import Meters
+from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.protocols.pupil import PupilSource
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import RawSample, _sample
 from tests.gateway.loopback import SCREEN
 
 for _package in ("zmq", "msgspec"):
@@ -71,3 +73,46 @@ def test_a_link_that_is_cancelled_while_gaze_pours_in_ends() -> None:
     import zmq.asyncio
 
     asyncio.run(run())
+
+
+def test_an_outlet_leads_the_conversation_that_psychopys_plugin_expects() -> None:
+    """G4: a calibration ends, and a point on the surface names gaze that has come before, with pupils in it."""
+    import msgspec
+    import zmq
+    import zmq.asyncio
+
+    from gazeveil.gateway.messages import PupilOutlet
+
+    async def run() -> None:
+        shown = Shown(SCREEN, name="psychopy", shown_as="psychopy_iohub_surface", blank_pupils=True)
+        outlet = PupilOutlet(PROTOCOLS["pupil"], shown, Meters(), log_to(io.StringIO()))
+        await outlet.listen("127.0.0.1", 0)
+        with zmq.asyncio.Context() as context, context.socket(zmq.REQ) as requests, context.socket(zmq.SUB) as data:
+            requests.connect(f"tcp://127.0.0.1:{outlet.port}")
+
+            async def ask(what: bytes) -> bytes:
+                await requests.send(what)
+                return await requests.recv()
+
+            async def hear() -> tuple[str, dict[str, Any]]:
+                topic, packed = await data.recv_multipart()
+                return topic.decode(), msgspec.msgpack.decode(packed)
+
+            data.connect(f"tcp://127.0.0.1:{int(await ask(b'SUB_PORT'))}")
+            for topic in (b"notify.calibration", b"gaze.3d.", b"surfaces.psychopy_iohub_surface"):
+                data.subscribe(topic)
+            while not outlet.is_watched:
+                await asyncio.sleep(0.01)
+                outlet.tick(0.0)
+            assert await ask(b"C") == b"OK"
+            assert (await hear())[0] == "notify.calibration.successful"
+            told = float(await ask(b"t"))
+            outlet.show(_sample(3.0, 480.0, 270.0))
+            (gaze_topic, gaze), (_, surface) = await hear(), await hear()
+            (point,) = surface["gaze_on_surfaces"]
+            assert point["base_data"] == [gaze_topic, gaze["timestamp"]]
+            assert [pupil["id"] for pupil in gaze["base_data"]] == [0, 1]
+            assert 0.0 <= gaze["timestamp"] - told < 60.0
+        await outlet.close("the test is over")
+
+    asyncio.run(asyncio.wait_for(run(), 60))

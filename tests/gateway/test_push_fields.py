@@ -288,7 +288,7 @@ def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> Non
     """G13: some clients know one name alone, such as pupil_capture."""
     path = policy_with(tmp_path, "")
     text = path.read_text().replace("listen = 0\n", "")
-    for protocol in ("lsl", "pupil"):
+    for protocol in ("lsl", "neon", "pupil"):
         path.write_text(text.replace("jsonlines", protocol) + 'shown_as = "pupil_capture"\n')
         (app,) = read_policy(path).apps
         assert app.shown_as == "pupil_capture"
@@ -298,5 +298,16 @@ def test_a_stream_or_surface_is_called_as_the_policy_says(tmp_path: Path) -> Non
     messages = PupilSink(shown).show(_sample(1.0, 960.0, 540.0), 0.0)
     assert b"surfaces.pupil_capture" in [topic for topic, _ in messages]
     path.write_text(text + 'shown_as = "x"\n')
-    with pytest.raises(FileFormatError, match="one of the protocols lsl, pupil"):
+    with pytest.raises(FileFormatError, match="one of the protocols lsl, neon, pupil"):
+        read_policy(path)
+
+
+def test_blank_pupils_are_declared_for_samples_over_pupil_alone(tmp_path: Path) -> None:
+    """G4: PsychoPy's plugin for Pupil Core takes no gaze without pupils."""
+    path = policy_with(tmp_path, "")
+    text = path.read_text().replace("listen = 0\n", "") + "blank_pupils = true\n"
+    path.write_text(text.replace("jsonlines", "pupil"))
+    assert read_policy(path).apps[0].blank_pupils
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match="samples of the protocol pupil"):
         read_policy(path)

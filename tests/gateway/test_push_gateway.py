@@ -107,7 +107,7 @@ def test_only_who_has_the_token_sends_and_apps_get_it_veiled(tmp_path: Path) -> 
             await until(lambda: not meter.connected)
             status = gateway.status()["trackers"][0]
             assert (status["why"], status["refused"], status["refused_tokens"]) == ("nobody sends gaze", 1, 2)
-            assert status["source"] == {"kind": "mouse", "choices": ["mouse"]}
+            assert status["source"] == {"kind": "policy", "choices": ["policy"]}
             text, _ = gateway.exposition()
             assert b'gazeveil_tracker_refused_total{tracker="desk",why="token"} 2.0' in text
             again = await admitted(url, token)
@@ -392,6 +392,15 @@ def test_a_policy_may_list_pages_and_name_its_token_file(tmp_path: Path) -> None
     assert (desk.kinds, desk.using("simulate").seed) == (("mouse", "simulate"), 7)
     assert desk.using("mouse") is desk
     assert desk.using("simulate").inlet is None
+
+
+def test_a_tracker_that_sends_is_no_mouse_unless_the_policy_lists_the_mouse(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(pushed_text(free_port(), 7383))
+    (desk,) = read_policy(path).trackers
+    assert desk.kinds == ("policy",)
+    with pytest.raises(PrivacyError, match="does not allow 'mouse'"):
+        desk.using("mouse")
 
 
 def test_who_else_can_read_the_token_keeps_the_gateway_from_starting(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 All apps of this policy have the same veil, so they share its noise: whatever a client saw, a witness that reads JSON
 lines must have seen too, and none of it may be the simulated eye's own gaze, which is known. What is not in the folder
 ``GAZEVEIL_CLIENTS`` is skipped, see `test_real_clients_tcp`; ``websockets`` and ``pylsl`` are tried wherever they are.
+``GAZEVEIL_CLIENTS_PYTHON`` is an interpreter that has PsychoPy, its plugins (see `psychopy_client`) and pyxdf.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,9 +44,12 @@ WIDTH, HEIGHT = 1920, 1080
 INLET_NAME = f"inlet-{os.getpid()}"
 APPS = {  # the names are those that clients look for, where they do
     "witness": "jsonlines", "opengaze": "opengaze", "eyetribe": "eyetribe", "flow": "gazepointer",
-    "page": "websocket", "unnamed": "pupil", "pupil_capture": "lsl", INLET_NAME: "lsl",
+    "page": "websocket", "unnamed": "pupil", "psychopy": "pupil", "phone": "neon", "pupil_capture": "lsl",
+    INLET_NAME: "lsl",
 }  # fmt: skip
-INSISTS = {"flow": 43333, "unnamed": 50020}
+EXTRA = {"psychopy": 'shown_as = "psychopy_iohub_surface"\nblank_pupils = true\n'}
+PYTHON = os.environ.get("GAZEVEIL_CLIENTS_PYTHON", "")
+INSISTS = {"flow": 43333, "unnamed": 50020, "opengaze": 4242, "eyetribe": 6555}
 WAIT_S = 60.0
 
 Point = tuple[float, float]
@@ -148,7 +153,7 @@ def policy_text(ports: dict[str, int]) -> str:
             continue
         text += f'[[app]]\nname = "{name}"\ntracker = "eye"\nprotocol = "{protocol}"\nrate_hz = {2 * RATE_HZ}\n'
         text += f'listen = "127.0.0.1:{ports[name]}"\n' if name in ports else ""
-        text += 'veil = { preset = "lphu" }\n'
+        text += EXTRA.get(name, "") + 'veil = { preset = "lphu" }\n'
     return text
 
 
@@ -222,13 +227,19 @@ def test_pupil_helpers_work_unmodified(script: str, says: str, served: Served) -
 
 INLET = """
 import json, sys, pylsl
-(found,) = pylsl.resolve_byprop("name", sys.argv[1], timeout=20)
-inlet = pylsl.StreamInlet(found, recover=False)
+found = pylsl.resolve_bypred("type='Gaze' and name='%s'" % sys.argv[1], 1, 20)
+inlet = pylsl.StreamInlet(found[0], recover=False)
+channel = inlet.info(10).desc().child("channels").child("channel")
+labels = []
+while not channel.empty():
+    labels.append([channel.child_value("label"), channel.child_value("type"), channel.child_value("unit")])
+    channel = channel.next_sibling("channel")
 seen = []
 while len(seen) < 60:
-    values, _ = inlet.pull_sample(timeout=10)
+    values, t = inlet.pull_sample(timeout=10)
     seen.append(values)
-print(json.dumps(seen))
+behind = pylsl.local_clock() - (t + inlet.time_correction(10))
+print(json.dumps({"seen": seen, "labels": labels, "behind": behind}))
 """
 
 
@@ -239,7 +250,7 @@ def lsl_environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "LSLAPICFG": str(folder / "lsl_api.cfg")}
 
 
-def test_pylsl_reads_the_stream(served: Served, tmp_path: Path) -> None:
+def test_a_reader_of_lsl_goes_by_type_labels_and_clock(served: Served, tmp_path: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-c", INLET, INLET_NAME],
         env=lsl_environment(tmp_path),
@@ -248,7 +259,14 @@ def test_pylsl_reads_the_stream(served: Served, tmp_path: Path) -> None:
         timeout=60,
         check=True,
     )
-    seen = json.loads(told.stdout.splitlines()[-1])
+    said = json.loads(told.stdout.splitlines()[-1])
+    seen = said["seen"]
+    assert said["labels"] == [
+        ["confidence", "Confidence", "normalized"],
+        ["norm_pos_x", "ScreenX", "normalized"],
+        ["norm_pos_y", "ScreenY", "normalized"],
+    ]
+    assert abs(said["behind"]) < 30.0  # one clock, and a busy machine
     assert {values[0] for values in seen} <= {0.0, 1.0}
     served.check((x, 1.0 - y) for confidence, x, y in seen if confidence)
 
@@ -269,6 +287,85 @@ def test_pupil_helpers_inlet_records_the_stream(served: Served, tmp_path: Path) 
     served.check((float(x), 1.0 - float(y)) for _, confidence, x, y in rows if float(confidence))
 
 
+def run_program(name: str, home: Path, *arguments: str) -> dict[str, Any]:
+    if not PYTHON:
+        pytest.skip("GAZEVEIL_CLIENTS_PYTHON names no interpreter with PsychoPy and PyGaze")
+    done = subprocess.run(
+        [PYTHON, Path(__file__).with_name(name), *arguments],
+        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+
+
+def test_psychopys_pupil_core_plugin_gets_samples_without_pupils(served: Served, tmp_path: Path) -> None:
+    """G4: it got 290 errors, no sample, and a calibration that never ended."""
+    told = run_program("psychopy_client.py", tmp_path, "pupil", str(served.ports["psychopy"]), "4")
+    assert (told["failed"], told["calibrated"]) == (0, 200)  # EYETRACKER_OK
+    assert len(told["events"]) > 60
+    for event in told["events"]:
+        assert all(value != value for value in event[14:22] + event[33:41])  # noqa: PLR0124  (NaN: eyes and pupils)
+        assert abs(event[9]) < 5.0  # the delay, in seconds: times are on one clock
+    seen = {(x, y) for x, y in served.seen}
+    for place in told["places"]:  # whole pixels, from the middle of the display and upwards
+        x, y = place[0] + WIDTH / 2, HEIGHT / 2 - place[1]
+        assert any(int(vx * WIDTH) == x and abs(int(vy * HEIGHT) - y) <= 1 for vx, vy in seen), place
+
+
+def test_psychopys_gazepoint_plugin_works_unmodified(served: Served, tmp_path: Path) -> None:
+    told = run_program("psychopy_client.py", tmp_path, "gazepoint", str(served.ports["opengaze"]), "4")
+    assert (told["failed"], told["calibrated"]["SUMMARY"]["VALID_POINTS"]) == (0, 5)
+    samples = [event for event in told["events"] if len(event) == 35]
+    assert len(samples) > 60
+    assert all(event[13:16] == [0.0, 0.0, 0.0] for event in samples)  # no pupil
+
+
+@pytest.mark.parametrize("kind", ["opengaze", "eyetribe"])
+def test_pygazes_eye_tracker_works_as_opensesame_makes_it(kind: str, served: Served, tmp_path: Path) -> None:
+    port_of(served, kind)
+    told = run_program("pygaze_client.py", tmp_path, kind)
+    assert told["pupil"] == {"opengaze": -1, "eyetribe": 0.0}[kind]
+    if kind == "opengaze":  # shares of five digits, which PyGaze turned into pixels
+        served.check((x / WIDTH, y / HEIGHT) for x, y in told["seen"])
+    else:
+        served.check(map(tuple, told["seen"]), (WIDTH, HEIGHT), places=2)
+
+
+XDF = """
+import json, sys, pyxdf
+(stream,), _ = pyxdf.load_xdf(sys.argv[1])
+offsets = stream["footer"]["info"]["clock_offsets"][0]["offset"]
+print(json.dumps({"name": stream["info"]["name"], "offsets": len(offsets), "rows": stream["time_series"].tolist()}))
+"""
+
+
+def test_labrecorder_writes_the_stream_to_a_file(served: Served, tmp_path: Path) -> None:
+    """Its command line, built from its sources: header, samples, clock offsets and footer."""
+    recorder = checkout("LabRecorder") / "LabRecorderCLI"
+    if not PYTHON:
+        pytest.skip("GAZEVEIL_CLIENTS_PYTHON names no interpreter with pyxdf")
+    kept = tmp_path / "recording.xdf"
+    client = subprocess.Popen(
+        [recorder, kept, f'name="{INLET_NAME}"'],
+        env=lsl_environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(12.0)  # it measures clock offsets every five seconds
+    client.communicate(b"\n", timeout=30)
+    command = [PYTHON, "-c", XDF, str(kept)]
+    told = json.loads(subprocess.run(command, capture_output=True, timeout=60, check=True).stdout.splitlines()[-1])
+    assert told["name"] == [INLET_NAME]
+    assert told["offsets"] >= 1
+    served.check((x, 1.0 - y) for confidence, x, y in told["rows"][-60:] if confidence)
+
+
 def test_websockets_reads_the_stream(served: Served) -> None:
     from websockets.sync.client import connect
 
@@ -280,6 +377,39 @@ def test_websockets_reads_the_stream(served: Served) -> None:
             if told.get("valid"):
                 seen.append((told["x"], told["y"]))
     served.check(seen, places=6)
+
+
+NEON = """
+import json, sys
+from pupil_labs.realtime_api.simple import Device
+device = Device("127.0.0.1", int(sys.argv[1]))
+seen = [device.receive_gaze_datum(timeout_seconds=20) for _ in range(60)]
+told = {
+    "seen": [(one.x, one.y, one.worn) for one in seen], "times": [one.timestamp_unix_seconds for one in seen],
+    "name": device.phone_name, "serial": device.module_serial, "errors": device.get_errors(),
+    "video": device.receive_scene_video_frame(timeout_seconds=0.1),
+    "offset": device.estimate_time_offset(5).time_offset_ms.median,
+    "event": device.send_event("begin").recording_id,
+}
+device.close()
+print(json.dumps(told))
+"""
+
+
+def test_pupil_labs_real_time_api_works_unmodified(served: Served) -> None:
+    """It brings video codecs with it, so it has a virtual environment of its own among the clients."""
+    python = checkout("pupil-labs-realtime-api") / "bin" / "python"
+    done = subprocess.run(
+        [python, "-c", NEON, str(served.ports["phone"])], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["name"], told["serial"], told["errors"]) == ("phone", "gazeveil", [])
+    assert (told["video"], told["event"]) == (None, None)
+    assert abs(told["offset"]) < 1000
+    assert abs(told["times"][-1] - time.time()) < 100
+    assert told["times"] == sorted(told["times"])
+    served.check(((x, y) for x, y, worn in told["seen"] if worn), (1600, 1200), places=2)
 
 
 def test_gazeflows_page_shows_the_veiled_point_in_a_browser(served: Served, tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def replay(name: str, sink: Sink, *, piece: int | None = None) -> int:
             assert written(sink.data_to_send()) == text, f"{name}.txt, line {number}"
             compared += 1
         elif sign == "*":
-            sink.show(_sample(*map(float, text.split())), now)
+            t, x, y = map(float, text.split())
+            sink.show(_sample(t, x, y), now)
         elif sign == "@":
             now = float(text)
             sink.tick(now)

@@ -183,6 +183,31 @@ def test_the_kalman_filter_follows_and_trusts_a_sample_more_after_a_gap() -> Non
     assert far == pytest.approx(20.0, abs=0.01)
 
 
+def test_the_kalman_filter_is_the_likeliest_path_and_can_be_undone() -> None:
+    """A dense solution: at every sample, the last point of the path that samples and steps make likeliest."""
+    mechanism = KalmanSmoothing(SPHERE, error=2.0, wander=4.0)
+    x, y = walk(60)
+    t = np.cumsum(np.random.default_rng(2).integers(5_000, 30_000, 60)) / 1e6
+    seen = np.random.default_rng(3).random(60) > 0.2
+    seen[0] = True
+    released, _ = mechanism.start(NoiseSource.seeded(1)).run(t, np.where(seen, x, np.nan), y)
+    for last in range(60):
+        steps = 1.0 / (4.0**2 * np.diff(t[: last + 1]))
+        normal = np.diag(seen[: last + 1] / 2.0**2)
+        for n, weight in enumerate(steps):
+            normal[n : n + 2, n : n + 2] += weight * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        path = np.linalg.solve(normal, np.where(seen, x, 0.0)[: last + 1] / 2.0**2)
+        assert released[last] == pytest.approx(path[-1], abs=1e-9)
+    variance, before, found = 4.0, released[0], [released[0]]
+    for n in range(1, 60):
+        variance += 16.0 * (t[n] - t[n - 1])
+        gain = variance / (variance + 4.0) if seen[n] else 0.0
+        variance *= 1.0 - gain
+        found.append(before + (released[n] - before) / gain if seen[n] else np.nan)
+        before = released[n]
+    assert np.array(found)[seen] == pytest.approx(x[seen], abs=1e-9)
+
+
 def fixations(durations: list[float], rate: float = 200.0) -> tuple[FloatArray, FloatArray, FloatArray]:
     places = [10.0 * (n % 3) for n in range(len(durations))]
     x = np.concatenate([np.full(round(d * rate), place) for d, place in zip(durations, places, strict=True)])

@@ -15,6 +15,7 @@ import json
 import signal
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ MOST_BY_CHANCE = 0.01
 
 
 async def main(given: argparse.Namespace) -> dict[str, Any]:
+    # every LSL app keeps a thread; with as few as two cores have by default, nothing else would get one
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(32))
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # takes the gateway along
     protocols = tuple(name for name in available() if name in (given.only or (*EVERY, *SENDERS)))

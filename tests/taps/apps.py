@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from gazeveil.gateway.protocols._dotnet import packed
 from gazeveil.gateway.protocols.opengaze import _CONSTANTS, _FIELDS
+from tests.gateway.neon_phone import asking_for
 from tests.taps.raw import Canaries, Points
 from tests.taps.search import Found, names, search
 
@@ -37,6 +38,10 @@ _EYE_TRIBE_VALUES = (
     *("calibresult", "frame", "screenindex", "screenresw", "screenresh", "screenpsyw", "screenpsyh"),
 )
 _EYE_TRIBE_ALL = {"category": "tracker", "request": "get", "values": _EYE_TRIBE_VALUES}
+_NEON_HOST = "127.0.0.1:8080"
+_NEON_PATHS = ("status", "template_def", "template_data", "camera_control?camera=world", "../calibration.bin")
+_NEON_ASKS = "".join(f"GET /api/{path} HTTP/1.1\r\nHost: {_NEON_HOST}\r\n\r\n" for path in _NEON_PATHS).encode()
+_NEON_STREAMS = b"".join(asking_for(stream) for stream in ("world", "eyes", "imu", "eye_events", "gaze"))
 _EYE_TRIBE_SECRET = {"category": "tracker", "request": "get", "values": ["serial"]}
 
 GREETINGS = {
@@ -46,8 +51,10 @@ GREETINGS = {
     "gazepointer over WebSocket": _WEB_SOCKET + _MASKED_KEY,
     "websocket": _WEB_SOCKET,
     "jsonlines": b"",
+    "neon": _NEON_ASKS + _NEON_STREAMS,
 }
 AGAIN = {
+    "neon": _NEON_ASKS,
     "opengaze": b'<GET ID="CALIBRATE_RESULT_SUMMARY" />\r\n<GET ID="SERIAL_ID" />\r\n<GET ID="IMAGE_TX" />\r\n',
     "eyetribe": b"".join(
         json.dumps(what).encode() + b"\n" for what in ({"category": "heartbeat"}, _EYE_TRIBE_ALL, _EYE_TRIBE_SECRET)
@@ -62,6 +69,7 @@ ENDS = {
     "gazepointer over WebSocket": b"}",
     "websocket": b"}",
     "jsonlines": b"\n",
+    "neon": b"$\0\0",  # the next packet begins
 }
 RECORDS = {
     "opengaze": b"<REC ",
@@ -70,6 +78,7 @@ RECORDS = {
     "gazepointer over WebSocket": b'"GazeX":',
     "websocket": b'"t":',
     "jsonlines": b'"t":',
+    "neon": b"$\0\0",
 }
 
 
@@ -120,7 +129,7 @@ class TcpApp:
         data = bytes(self._fresh[:end])
         del self._fresh[:end]
         heard.records += data.count(RECORDS[heard.dialect])
-        heard.found.add(search(data, points, canaries, binary=False))
+        heard.found.add(search(data, points, canaries, binary=False, floats=heard.dialect == "neon"))
         heard.found.add(names(heard.protocol, data))
 
     async def close(self) -> None:

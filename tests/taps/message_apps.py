@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import re
 import struct
 from typing import Any
@@ -20,6 +21,12 @@ _FEED = (
     "LSL:streamfeed/110 {uid}\r\nNative-Byte-Order: 1234\r\nEndian-Performance: 0\r\nHas-IEEE754-Floats: 1\r\n"
     "Supports-Subnormals: 1\r\nValue-Size: {size}\r\nData-Protocol-Version: 110\r\nMax-Buffer-Length: 360\r\n"
     "Max-Chunk-Length: 0\r\nHostname: taps\r\nSource-Id: {source}\r\nSession-Id: {session}\r\n\r\n"
+)
+
+
+_BLANK = (
+    '{{"topic": "pupil.{eye}.3d", "id": {eye}, "confidence": 0.0, "norm_pos": [NaN, NaN], "diameter": NaN, '
+    '"diameter_3d": NaN, "sphere": {{"center": [NaN, NaN, NaN], "radius": NaN}}, "theta": NaN, "phi": NaN}}'
 )
 
 
@@ -71,9 +78,14 @@ class PupilApp:
             return
         told = msgspec.msgpack.decode(frames[1])
         self._found.add(off_list("pupil", _keys(told)))
-        for name, allowed in (("confidence", (0.0, 1.0)), ("base_data", ([],)), ("on_surf", (True,))):
+        for name, allowed in (("confidence", (0.0, 1.0)), ("on_surf", (True,))):
             if any(value not in allowed for value in _values(told, name)):
                 self._found.not_made_up.add(name)
+        blank = f"[{', '.join(_BLANK.format(eye=eye) for eye in (0, 1))}]"
+        for base in _values(told, "base_data"):
+            points_to_gaze = len(base) == 2 and str(base[0]).startswith("gaze.") and base[1] == told["timestamp"]
+            if base and not points_to_gaze and json.dumps(base) != blank:
+                self._found.not_made_up.add("base_data")
 
 
 class LslApp:
@@ -168,7 +180,7 @@ def _keys(value: object) -> set[str]:
     return {key for inner in value for key in _keys(inner)} if isinstance(value, list) else set()
 
 
-def _values(value: object, name: str) -> list[object]:
+def _values(value: object, name: str) -> list[Any]:
     """Return every value of a field, however deep."""
     if isinstance(value, dict):
         own = [value[name]] if name in value else []

@@ -18,6 +18,8 @@ from gazeveil.gaze.geometry import Unit, screen
 
 WIDTH, HEIGHT = 1920, 1080
 SCREEN = screen(WIDTH, HEIGHT, 527, 296, 600)
+CAMERA = (1600, 1200)
+"""The picture of Neon's scene camera, as large as the screen seen from where it is."""
 RECENT_S = 3.0
 RECENT_EYES_S = 0.5
 """Points of single eyes are never read by the gateway: nothing could keep them for longer."""
@@ -44,11 +46,11 @@ class Canaries:
 
     def number(self, field: str) -> float:
         """Return a field's number: 15 digits before the point."""
-        return float(self.prefix * _FIELDS + self._index(field))
+        return self._values(self._index(field))[0]
 
     def share(self, field: str) -> float:
         """Return a field's number between 0.9 and 1, for fields in which any other would be implausible."""
-        return float(f"0.{self.prefix}{self._index(field):02d}")
+        return self._values(self._index(field))[1]
 
     def word(self, field: str) -> str:
         """Return a field's word."""
@@ -63,6 +65,11 @@ class Canaries:
         least, most = float(self.prefix * _FIELDS), float((self.prefix + 1) * _FIELDS)
         return [(least * scale, most * scale) for scale in (1.0, 1e-15, 1e-3, 1e3)]
 
+    def floats(self) -> np.ndarray:
+        """Return the numbers and the shares in single precision, where fields are not told apart."""
+        each = {np.float32(value) for index in range(10, 90) for value in self._values(index)}
+        return np.array(sorted(each), dtype=np.float32)
+
     def chance(self, searched: int) -> float:
         """Return an upper bound on how many canaries so many bytes show by chance.
 
@@ -70,6 +77,9 @@ class Canaries:
         and four scales of doubles in two byte orders) succeeds with probability 10^-12 at most; the stem with 52^-12.
         """
         return searched * (9 / (_MOST - _LEAST) + 52.0**-12)
+
+    def _values(self, index: int) -> tuple[float, float]:
+        return float(self.prefix * _FIELDS + index), float(f"0.{self.prefix}{index:02d}")
 
     def _index(self, field: str) -> int:
         return self._fields.setdefault(field, 10 + len(self._fields) % 80)  # not 0 or 99: rounding keeps the prefix
@@ -88,8 +98,11 @@ class Points:
     coordinates: np.ndarray
 
     @staticmethod
-    def of(kept: np.ndarray, *, up: bool) -> Points:
-        """Return points, given in fractions, in every unit; ``up`` where y might also count upwards."""
+    def of(kept: np.ndarray, *, up: bool, camera: bool = False) -> Points:
+        """Return points, given in fractions, in every unit; ``up`` where y might also count upwards.
+
+        ``camera`` where pixels might be those of glasses.
+        """
         x, y = kept[:, 0], kept[:, 1]
         across, down = SCREEN.in_unit(Unit.FRACTION).convert(x, y, Unit.DEGREE)
         each = [
@@ -97,6 +110,8 @@ class Points:
             (x * WIDTH, y * HEIGHT, COARSEST_PIXEL),
             (across, down, COARSEST_FRACTION),
         ]
+        if camera:
+            each.append((x * CAMERA[0], y * CAMERA[1], COARSEST_PIXEL))
         if up:
             each += [
                 (x, 1.0 - y, COARSEST_FRACTION),
@@ -129,10 +144,14 @@ class Gaze:
         return self._keep(x, y, of_one_eye=True)
 
     def _keep(self, x: float, y: float, *, of_one_eye: bool) -> tuple[float, float]:
-        x, y = round(x, 12), round(y, 12)
+        x, y = self._told(x, y)
         self._kept[self._at % len(self._kept)] = monotonic(), x, y, of_one_eye
         self._at += 1
         return x, y
+
+    def _told(self, x: float, y: float) -> tuple[float, float]:
+        """Return a point as the tracker tells it."""
+        return round(x, 12), round(y, 12)
 
     def everything(self) -> np.ndarray:
         """Return all points that are kept."""
@@ -143,3 +162,10 @@ class Gaze:
         now, sent = monotonic(), self._kept[:, 0]
         lasting = np.where(self._kept[:, 3] == 1.0, RECENT_EYES_S, RECENT_S)
         return self._kept[sent >= now - lasting, 1:3]
+
+
+class CameraGaze(Gaze):
+    """The same in pixels of glasses, which are told in single precision."""
+
+    def _told(self, x: float, y: float) -> tuple[float, float]:
+        return float(np.float32(x * CAMERA[0])) / CAMERA[0], float(np.float32(y * CAMERA[1])) / CAMERA[1]

@@ -3,9 +3,9 @@
 """The searches: canaries, raw points, names of fields off the list, and made-up fields that are not made up.
 
 Points are looked for without regard to the protocol: two numbers that follow each other in text, or two doubles side
-by side at any offset in either byte order, that are a raw point of the last three seconds in any unit. How often that
-happens by chance is measured: pairs that come within 100 times the tolerance in both coordinates are counted, and one
-in 10,000 of them would be a hit, because the last digits of raw gaze are random.
+by side at any offset in either byte order, or two floats as networks order them, that are a raw point of the last three
+seconds in any unit. How often that happens by chance is measured: pairs that come within 100 times the tolerance in
+both coordinates are counted, and one in 10,000 of them would be a hit, because the last digits of raw gaze are random.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from tests.taps.raw import Canaries, Points
 LOOSER = 100
 """How many times the tolerance a near miss may be off."""
 BINARY_TOLERANCE = 1e-10
+FLOAT_TOLERANCE = 1.3e-7
+"""Of a float, relative: twice what rounding to one may cost."""
 ONE_COORDINATE_TOLERANCE = 1e-14
 """Of a double by itself, relative: conversions between units cost a few bits."""
 ONE_COORDINATE_LOOSER = 10_000
@@ -66,13 +68,15 @@ class Found:
         return not (self.canaries or self.raw_points or self.raw_coordinates or self.off_list or self.not_made_up)
 
 
-def search(data: bytes, points: Points, canaries: Canaries, *, binary: bool) -> Found:
-    """Search bytes for canaries and raw points; ``binary`` where numbers may be doubles."""
+def search(data: bytes, points: Points, canaries: Canaries, *, binary: bool, floats: bool = False) -> Found:
+    """Search bytes for canaries and raw points; ``binary`` where numbers may be doubles, ``floats`` where floats."""
     found = Found(searched=len(data), canaries=_canaries(data, canaries), by_chance=canaries.chance(len(data)))
     _pairs(found, points, *_in_text(data))
     if binary and len(data) >= 17:
         for order in (">", "<"):
-            _doubles(found, points, canaries, _every_double(data, order))
+            _doubles(found, points, canaries, _every_number(data, f"{order}f8"))
+    if floats and len(data) >= 9:
+        _floats(found, points, canaries, _every_number(data, ">f4"))
     return found
 
 
@@ -124,13 +128,22 @@ def _in_text(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return table[:, 0], table[:, 1], 0.5 * 10.0 ** -np.minimum(table[:, 2], 12.0) * (1 + 1e-6)
 
 
-def _every_double(data: bytes, order: str) -> np.ndarray:
-    """Return the double that begins at each byte."""
-    whole = np.frombuffer(data, dtype=np.uint8)
-    count = len(data) - 7
-    windows = np.lib.stride_tricks.as_strided(whole, (count, 8), (1, 1))
+def _every_number(data: bytes, kind: str) -> np.ndarray:
+    """Return the number that begins at each byte."""
+    whole, size = np.frombuffer(data, dtype=np.uint8), np.dtype(kind).itemsize
+    windows = np.lib.stride_tricks.as_strided(whole, (len(data) - size + 1, size), (1, 1))
     with np.errstate(invalid="ignore"):
-        return np.ascontiguousarray(windows).view(f"{order}f8").ravel().astype(float)
+        return np.ascontiguousarray(windows).view(kind).ravel().astype(float)
+
+
+def _floats(found: Found, points: Points, canaries: Canaries, values: np.ndarray) -> None:
+    looked_for = canaries.floats()
+    found.canaries += int(np.count_nonzero(np.isin(values, looked_for.astype(float))))
+    found.by_chance += len(values) * len(looked_for) / 2**32
+    plausible = (np.abs(values) > 1e-3) & (np.abs(values) < 1e4)
+    both = plausible[:-4] & plausible[4:]
+    a, b = values[:-4][both], values[4:][both]
+    _pairs(found, points, a, b, FLOAT_TOLERANCE * np.maximum(np.abs(a), np.abs(b)))
 
 
 def _doubles(found: Found, points: Points, canaries: Canaries, values: np.ndarray) -> None:

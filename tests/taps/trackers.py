@@ -13,11 +13,13 @@ import contextlib
 import json
 import random
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 from gazeveil.gateway.protocols._dotnet import packed
-from tests.taps.raw import HEIGHT, WIDTH, Canaries, Gaze, monotonic
+from tests.gateway.neon_phone import Phone, payload
+from tests.taps.raw import CAMERA, HEIGHT, WIDTH, CameraGaze, Canaries, Gaze, monotonic
 
 GARBAGE_EVERY_S = 20.0
 
@@ -26,11 +28,12 @@ class Tracker:
     """What all trackers share: a pace, gaze and canaries."""
 
     protocol = ""
+    kind_of_gaze = Gaze
 
     def __init__(self, canaries: Canaries, seed: int, rate_hz: float = 120.0) -> None:
         self.canaries, self.rate_hz = canaries, rate_hz
         self.random = random.Random(seed)
-        self.gaze = Gaze(self.random)
+        self.gaze = self.kind_of_gaze(self.random)
         self.port = 0
         self.rude = 0
         self.token_file: Path | None = None
@@ -265,6 +268,40 @@ class WebSocket(JsonLines):
             self._sockets.discard(connection)
 
 
+class Neon(Tracker):
+    """A phone with glasses that tells everything: eyes, lids, serial numbers, events and answers about the person."""
+
+    protocol = "neon"
+    kind_of_gaze = CameraGaze
+
+    async def open(self) -> None:
+        said = ("device_id", "device_name", "serial", "wearer")
+        self._phone = Phone(phone={name: self.word(name) for name in said} | {"memory": self.number("memory")})
+        self._phone.extra = [
+            {"model": "Event", "data": {"name": self.word("event"), "timestamp": int(self.number("event"))}},
+            {"model": "Recording", "data": {"id": self.word("recording"), "message": self.word("message")}},
+            {"model": "NetworkDevice", "data": {"ip": self.word("ip"), "device_name": self.word("neighbour")}},
+        ]
+        await self._phone.open()
+        self.port = self._phone.port
+        self._begun = time.time()
+
+    async def close(self) -> None:
+        await self._phone.close()
+
+    def send(self) -> None:
+        both, left, right = self.eyes()
+        state = [self.number(f"eye {n}") if n % 7 < 4 else self.share(f"eye {n}") for n in range(20)]
+        pixels = [at * size for place in (both, left, right) for at, size in zip(place, CAMERA, strict=True)]
+        self._say(payload(pixels[0], pixels[1], True, (*state, *pixels[2:])))
+
+    def offend(self) -> None:
+        self._say(self.word("garbage").encode())
+
+    def _say(self, data: bytes) -> None:
+        self._phone.send(data, time.time(), self._begun)
+
+
 class Push(Tracker):
     """A sender: it connects to the gateway, shows its token and sends. Any field too many would be refused."""
 
@@ -285,7 +322,9 @@ class Push(Tracker):
 
     def send(self) -> None:
         x, y = self.gaze.next()
-        self._say(json.dumps({"t": monotonic(), "x": x, "y": y}))
+        place = [self.number("origin")] * 3
+        geometry = {"head": [self.number("head")] * 3, "origins": [place, place], "ipd": self.number("ipd")}
+        self._say(json.dumps({"t": monotonic(), "x": x, "y": y, **geometry}))
 
     def offend(self) -> None:
         x, y = self.gaze.next()

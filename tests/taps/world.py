@@ -20,20 +20,23 @@ import numpy as np
 
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
+from gazeveil.gaze.geometry import screen
 from tests.taps import trackers as tcp
 from tests.taps.apps import Heard, TcpApp
-from tests.taps.raw import HEIGHT, SCREEN, WIDTH, Canaries, Points, monotonic
+from tests.taps.raw import CAMERA, HEIGHT, WIDTH, Canaries, Points, monotonic
 from tests.taps.search import Found, search
 
-EVERY = ("opengaze", "eyetribe", "gazepointer", "websocket", "jsonlines", "pupil", "lsl")
+EVERY = ("opengaze", "eyetribe", "gazepointer", "websocket", "jsonlines", "pupil", "lsl", "neon")
 NEEDS = {
     "pupil": ("zmq", "msgspec"),
     "lsl": ("pylsl",),
     "websocket": ("websockets",),
     "gazepointer": ("websockets",),
     "push": ("websockets",),
+    "neon": ("websockets",),
 }
-SENDERS = ("push", "pushlines")
+BRIDGE = "bridge"
+SENDERS = ("push", "pushlines", BRIDGE)
 """Trackers that connect to the gateway; no app speaks these."""
 COUNT_UPWARDS = {"pupil", "lsl"}
 SEARCH_EVERY_S = 0.25
@@ -42,8 +45,10 @@ LSL_ON_THIS_MACHINE = (
     "[ports]\nIPv6 = disable\n[multicast]\nResolveScope = machine\nListenAddress = 127.0.0.1\n"
     "[lab]\nKnownPeers = {127.0.0.1}\n[log]\nlevel = -3\n"
 )
-_SCREEN = f"{{ width_px = {WIDTH}, height_px = {HEIGHT}, width_mm = 527, height_mm = 296, distance_mm = 600 }}"
-_AREAS = {"left": [0, 0, 960, 1080], "right": [960, 0, 1920, 1080]}
+_SIZES = {"neon": CAMERA}
+"""Pixels of trackers that do not look at the screen; from where they are it is as large."""
+_SIZE_MM = "width_mm = 527, height_mm = 296, distance_mm = 600"
+_AREAS = {"left": (0.0, 0.0, 0.5, 1.0), "right": (0.5, 0.0, 1.0, 1.0)}
 
 
 def available() -> tuple[str, ...]:
@@ -158,7 +163,7 @@ class Round:
         await asyncio.sleep(0.3)
         await self._search(last=True)
         sent = np.concatenate([tracker.gaze.everything() for tracker in self.trackers.values()])
-        every, digits = Points.of(sent, up=True), {f"{value:.12f}"[2:] for value in sent.ravel().tolist()}
+        every, digits = Points.of(sent, up=True, camera=True), {f"{value:.12f}"[2:] for value in sent.ravel().tolist()}
         for path in self.folder.iterdir():
             if path.suffix != ".toml" and path.is_file():
                 data = path.read_bytes()
@@ -169,8 +174,9 @@ class Round:
 
     async def _search(self, *, last: bool = False) -> None:
         for app in self.apps:
-            up = bool({app.heard.tracker, app.heard.protocol} & COUNT_UPWARDS)
-            points = Points.of(self.trackers[app.heard.tracker].gaze.recent(), up=up)  # what the app holds is not newer
+            ends = {app.heard.tracker, app.heard.protocol}
+            recent = self.trackers[app.heard.tracker].gaze.recent()  # what the app holds is not newer
+            points = Points.of(recent, up=bool(ends & COUNT_UPWARDS), camera="neon" in ends)
             app.search(points, self.canaries, last=last)
             await asyncio.sleep(0)
         if not last and monotonic() > self._ask_at:
@@ -179,7 +185,7 @@ class Round:
             fresh = self._log()[self._log_at :]
             self._log_at += len(fresh)
             recent = np.concatenate([tracker.gaze.recent() for tracker in self.trackers.values()])
-            self.told.add(search(told + fresh, Points.of(recent, up=True), self.canaries, binary=False))
+            self.told.add(search(told + fresh, Points.of(recent, up=True, camera=True), self.canaries, binary=False))
 
     def _ask(self) -> bytes:
         """Return what the control API tells."""
@@ -215,20 +221,25 @@ class Round:
         for name, tracker in self.trackers.items():
             key = "listen" if name in SENDERS else "address"
             where = f'stream = "{tracker.stream}"' if name == "lsl" else f'{key} = "127.0.0.1:{tracker.port}"'
-            parts.append(f'[[tracker]]\nname = "{name}"\nprotocol = "{name}"\n{where}\nperson = "p-{name}"\n')
-            parts.append(f"screen = {_SCREEN}\n")
+            protocol = "pushlines" if name == BRIDGE else name
+            parts.append(f'[[tracker]]\nname = "{name}"\nprotocol = "{protocol}"\n{where}\nperson = "p-{name}"\n')
+            width, height = _SIZES.get(name, (WIDTH, HEIGHT))
+            fields = getattr(tracker, "fields", "")
+            parts.append(f"{fields}screen = {{ width_px = {width}, height_px = {height}, {_SIZE_MM} }}\n")
+            areas = (Rectangle(side, *_box(box, width, height)) for side, box in _AREAS.items())
+            seen = screen(width, height, 527, 296, 600)
+            AreasOfInterest(tuple(areas), seen).to_json(self.folder / f"{name}.json")
         for one in {heard.app: heard for heard in self.heard}.values():
             parts.append(f'[[app]]\nname = "{one.app}"\ntracker = "{one.tracker}"\nprotocol = "{one.protocol}"\n')
             parts.append(f'output = "{one.output}"\nrate_hz = {self.rate_hz}\n')
             parts.append(f'listen = "127.0.0.1:{one.port}"\n' if one.port else "")
-            parts.append('areas = "areas.json"\n' if one.output == "hits" else "")
+            parts.append(f'areas = "{one.tracker}.json"\n' if one.output == "hits" else "")
+            parts.append("blank_pupils = true\n" if (one.protocol, one.output) == ("pupil", "samples") else "")
             off = 'veil = { preset = "off" }\nunproven = "allow"\n'
             parts.append('veil = { preset = "lphu" }\n' if one.veiled else off)
         allow = "" if all(heard.veiled for heard in self.heard) else 'unproven = "allow"\n'
         parts.append(f'[[budget]]\nperson = "*"\nepsilon_per_day = 1000000000\nradius = 90\n{allow}')
         (self.folder / "policy.toml").write_text("".join(parts))
-        areas = (Rectangle(name, *box) for name, box in _AREAS.items())
-        AreasOfInterest(tuple(areas), SCREEN).to_json(self.folder / "areas.json")
 
     def _free_port(self) -> int:
         from tests.chaos.world import _free_port
@@ -238,12 +249,29 @@ class Round:
         return port
 
 
+def _box(box: tuple[float, ...], width: int, height: int) -> list[float]:
+    return [share * size for share, size in zip(box, (width, height, width, height), strict=True)]
+
+
 def _tracker_class(name: str) -> type[tcp.Tracker]:
     if name in ("pupil", "lsl"):
         from tests.taps.message_trackers import Lsl, Pupil
 
         return Pupil if name == "pupil" else Lsl
-    kinds = (tcp.OpenGaze, tcp.EyeTribe, tcp.GazePointer, tcp.JsonLines, tcp.WebSocket, tcp.Push, tcp.PushLines)
+    if name == BRIDGE:
+        from tests.taps.bridged import Bridged
+
+        return Bridged
+    kinds = (
+        tcp.OpenGaze,
+        tcp.EyeTribe,
+        tcp.GazePointer,
+        tcp.JsonLines,
+        tcp.WebSocket,
+        tcp.Neon,
+        tcp.Push,
+        tcp.PushLines,
+    )
     return next(kind for kind in kinds if kind.protocol == name)
 
 

@@ -52,6 +52,8 @@ def test_after_twenty_eight_participants_control_and_order_are_balanced(study: U
             assert seen == dict.fromkeys((condition.name for condition in study.conditions), 2)
     assert set(firsts.values()) == {2}
     assert len(firsts) == 14
+    began = [study.steps(number)[1].details["control"] for number in range(6)]
+    assert began == ["dwell", "key"] * 3
 
 
 def test_places_of_targets_depend_on_the_place_in_the_session_and_not_on_the_condition(study: UserStudy) -> None:

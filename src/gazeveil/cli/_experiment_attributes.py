@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment attributes`` and ``geometry``: who somebody is, and what kind of person."""
+"""``gazeveil experiment attributes``, ``geometry`` and ``heads``: who somebody is, and what kind of person."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def experiment_attributes(
     from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
     from gazeveil.datasets.folder import find_data  # noqa: PLC0415
     from gazeveil.experiments.attributes import _plots, veiled  # noqa: PLC0415
-    from gazeveil.experiments.scanpaths.veils import VEILS, named  # noqa: PLC0415
+    from gazeveil.experiments.veils import VEILS, named  # noqa: PLC0415
     from gazeveil.pictures import canvas  # noqa: PLC0415
 
     if out is not None:
@@ -109,3 +109,41 @@ def experiment_geometry(
     )
     if files:
         print(f"wrote {', '.join(files)} to {out}")
+
+
+def experiment_heads(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder that holds vr_objects_jov2024; found here or above.")
+    ] = None,
+    seconds: Annotated[float, typer.Option("--seconds", min=20, help="Of every session.")] = 120.0,
+    seed: Seed = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Identity from where the head points: a veil for eyes and head against one for the eyes alone."""
+    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
+    from gazeveil.experiments.attributes import heads  # noqa: PLC0415
+
+    folder = find_data(data)
+    if folder is None:
+        raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
+    with progress("recognising people", quiet=as_json) as tell:
+        rows = heads.measure(folder, seed, tell, seconds)
+    if as_json:
+        print_json({"seed": seed, "seconds": seconds, "rows": [row.to_dict() for row in rows]})
+        return
+    print_table(
+        f"{rows[0].people} people in a headset, other sessions known; guessing is right in {rows[0].chance:.3f}",
+        ["what leaves", "epsilon", "window", "attacker sees", "named", "from", "to", "gaze off", "head", "world"],
+        [
+            [
+                row.leaves,
+                row.epsilon or "-",
+                row.window or "-",
+                " + ".join(row.sees),
+                row.accuracy,
+                *row.accuracy_interval,
+                *("-" if off is None else off for off in row.off),
+            ]
+            for row in rows
+        ],
+    )

@@ -33,7 +33,7 @@ def experiment_membership(
     from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
     from gazeveil.experiments.dataset_attacks import _plots, worlds  # noqa: PLC0415
     from gazeveil.experiments.dataset_attacks.membership import attack_all  # noqa: PLC0415
-    from gazeveil.experiments.scanpaths.veils import named  # noqa: PLC0415
+    from gazeveil.experiments.veils import named  # noqa: PLC0415
     from gazeveil.pictures import canvas  # noqa: PLC0415
 
     if out is not None:

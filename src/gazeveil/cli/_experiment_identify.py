@@ -16,11 +16,11 @@ from gazeveil.errors import InputError, OptionError
 def experiment_identify(
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="Folder that holds vr_objects_jov2024 and eyetribe_contextlab; found above."),
+        typer.Option("--data", help="Folder with vr_objects_jov2024, eyetribe_contextlab and dorr2010; found above."),
     ] = None,
-    experiment: Annotated[str, typer.Option("--experiment", help="`vr`, `eyetribe`, or both with a comma.")] = (
-        "vr,eyetribe"
-    ),
+    experiment: Annotated[
+        str, typer.Option("--experiment", help="`vr`, `eyetribe`, `days`, or several with commas.")
+    ] = ("vr,eyetribe"),
     recognisers: Annotated[str, typer.Option("--recognisers", help="Recognisers, with commas.")] = "committee",
     allow: Annotated[
         str,
@@ -28,13 +28,19 @@ def experiment_identify(
             "--allow", help="What they may see beside movement, with commas: `nothing`, `pupil`, `position+pupil`."
         ),
     ] = "nothing,position+pupil",
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--rate", help="Rate in Hz to look at gaze at; `inf`: as recorded. Default: chosen inside the reference."
+        ),
+    ] = None,
     held_out: Annotated[
         bool, typer.Option("--held-out", help="Leave out one reference session after the other instead.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Everything drawn follows from it.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """People in two public data sets, recognised in later sessions from earlier ones, without a veil."""
+    """People in three public data sets, recognised in later sessions from earlier ones, without a veil."""
     from gazeveil.datasets.folder import find_data  # noqa: PLC0415
     from gazeveil.experiments.wilson import identification as study  # noqa: PLC0415  (loads the recognisers)
 
@@ -45,7 +51,9 @@ def experiment_identify(
     if unknown := [name for name in names if name not in study.EXPERIMENTS]:
         raise OptionError(f"no experiment is called {unknown[0]!r}", hint=f"known: {', '.join(study.EXPERIMENTS)}")
     seen = [frozenset(part.split("+")) - {"nothing"} for part in _names(allow)]
-    plan = [(name, study.recogniser_of(who, what)) for name in names for who in _names(recognisers) for what in seen]
+    plan = [
+        (name, study.recogniser_of(who, what, rate)) for name in names for who in _names(recognisers) for what in seen
+    ]
     measure, rows, loaded = study.chosen_on if held_out else study.identify, [], {}
     with progress("recognising people", quiet=as_json) as tell:
         for done, (name, recogniser) in enumerate(plan):

@@ -32,7 +32,7 @@ def experiment_scanpaths(
     from gazeveil.experiments.scanpaths import _plots  # noqa: PLC0415
     from gazeveil.experiments.scanpaths.data import scene_sets  # noqa: PLC0415
     from gazeveil.experiments.scanpaths.measuring import measure  # noqa: PLC0415
-    from gazeveil.experiments.scanpaths.veils import VEILS, named  # noqa: PLC0415
+    from gazeveil.experiments.veils import VEILS, named  # noqa: PLC0415
     from gazeveil.pictures import canvas  # noqa: PLC0415
 
     if out is not None:

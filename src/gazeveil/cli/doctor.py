@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil doctor``: which port is taken, which extra is missing, what a policy lacks, which way round it is open."""
+"""``gazeveil doctor``: which trackers are here, which port is taken, which extra is missing, what a policy lacks."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from gazeveil.gateway.bypass import ways_round
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
+from gazeveil.gateway.trackers_here import POLICY, Here, trackers_here
 
 app = command_app()
 
@@ -43,8 +44,9 @@ class Finding:
 
     what: str
     state: str
-    """``ok``, ``missing`` for what may be missing, ``open`` for a way round the gateway that is open to whoever runs
-    this, or ``wrong``: what keeps the gateway from running, or an app's user from being kept out."""
+    """``ok``, ``found`` for a tracker, ``missing`` for what may be missing, ``open`` for a way round the gateway that
+    is open to whoever runs this, or ``wrong``: what keeps the gateway from running, or an app's user from being kept
+    out."""
     advice: str = ""
 
 
@@ -57,7 +59,7 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check the installation: extras, ports, a policy, and ways round the gateway.
+    """Check the installation: extras, ports, trackers here, a policy, and ways round the gateway.
 
     Exit code 1 if something is wrong, or if --as-user finds a way round.
     """
@@ -67,14 +69,24 @@ def doctor(
         findings = list(_ways(read_policy(policy), as_user))
     else:
         findings = [*_extras(), *(_policy(policy) if policy else _ports())]
+    here = [] if policy else trackers_here()
+    findings += [_tracker(one) for one in here]
     wrong = [one for one in findings if one.state == "wrong"]
     if as_json:
-        print_json({"healthy": not wrong, "findings": [asdict(one) for one in findings]})
+        told = {"healthy": not wrong, "findings": [asdict(one) for one in findings]}
+        print_json(told if policy else told | {"trackers": [asdict(one) for one in here]})
     else:
         rows = [(one.what, one.state, one.advice) for one in findings]
         print_table("healthy" if not wrong else f"{len(wrong)} wrong", ["what", "state", "what to do"], rows)
+        for source, part in {one.source: one.policy for one in here}.items():
+            print(f"\nfor {source}, in {POLICY}:\n{part}", end="")
     if wrong:
         raise typer.Exit(EXIT_FINDING)
+
+
+def _tracker(one: Here) -> Finding:
+    steps = [one.needs, f"write the part for {one.source} below into {POLICY}", *one.commands]
+    return Finding(one.what, "found", "; ".join(step for step in steps if step))
 
 
 def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:

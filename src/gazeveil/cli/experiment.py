@@ -16,7 +16,9 @@ from gazeveil.cli import (
     _experiment_datasets,
     _experiment_features,
     _experiment_forecast,
+    _experiment_grid,
     _experiment_identify,
+    _experiment_peers,
     _experiment_picture,
     _experiment_scanpaths,
     _experiment_veils,
@@ -179,6 +181,15 @@ def _numbers(text: str, kind: Callable[[str], Number], option: str) -> tuple[Num
         raise OptionError(f"{option} takes numbers with commas between them, not {text!r}") from None
 
 
+app.command("run", epilog="Example: `gazeveil experiment run grid.toml --out runs/first`")(
+    _experiment_grid.experiment_run
+)
+app.command("compare", epilog="Example: `gazeveil experiment compare runs/first runs/second`")(
+    _experiment_grid.experiment_compare
+)
+app.command("leaderboard", epilog="Example: `gazeveil experiment leaderboard runs/first --out leaderboard.md`")(
+    _experiment_grid.experiment_leaderboard
+)
 app.command("forecast", epilog="Example: `gazeveil experiment forecast --data simulated --observers 15 --images 3`")(
     _experiment_forecast.forecast_command(_gallery)
 )
@@ -208,4 +219,10 @@ app.command("attributes", epilog="Example: `gazeveil experiment attributes --set
 )
 app.command("geometry", epilog="Example: `gazeveil experiment geometry --data shared/data`")(
     _experiment_attributes.experiment_geometry
+)
+app.command("heads", epilog="Example: `gazeveil experiment heads --data shared/data`")(
+    _experiment_attributes.experiment_heads
+)
+app.command("peers", epilog="Example: `gazeveil experiment peers --sets readers --people 12 --out found`")(
+    _experiment_peers.experiment_peers
 )

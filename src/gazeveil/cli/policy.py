@@ -13,6 +13,7 @@ from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
+from gazeveil.gateway._policy_beside import in_words as beside_in_words
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import AppSetting, Policy, read_policy
 from gazeveil.privacy.guarantee import Unproven
@@ -31,7 +32,7 @@ token_file = "control.token"
 
 [[tracker]]
 name = "desk"
-protocol = "simulate"       # or opengaze, eyetribe, pupil, lsl, gazepointer, websocket, jsonlines, push, pushlines
+protocol = "simulate"     # or opengaze, eyetribe, pupil, neon, lsl, gazepointer, websocket, jsonlines, push, pushlines
 person = "anna"
 screen = { width_px = 1920, height_px = 1080, width_mm = 527, height_mm = 296, distance_mm = 600 }
 
@@ -122,6 +123,7 @@ def in_words(policy: Policy) -> list[str]:
         lines.append(f"app {one.name}: {one.output} of {one.tracker} over {one.protocol}{where}")
         lines.append(f"  veil: {one.mechanism.in_words()}; promise: {_promise(one)}")
         lines.append(f"  identity: {table().look_up(one.mechanism).warning()}")
+        lines += [f"  {line}" for line in beside_in_words(one)]
         if one.protocol == "lsl":
             lines.append(
                 "  LSL listens on all networks of this machine: a firewall decides who else can read the veiled stream"

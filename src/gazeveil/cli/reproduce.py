@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gazeveil.cli import _experiment_features, _wilson
+from gazeveil.cli import _experiment_features, _reproduce_all, _wilson
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.errors import InputError
 
@@ -205,3 +205,4 @@ app.command(epilog="Example: `gazeveil reproduce bozkir --people 6 --seconds 120
     _experiment_features.bozkir
 )
 app.command(epilog="Example: `gazeveil reproduce wilson --table 3 --quick --simulated`")(_wilson.wilson)
+app.command("all", epilog="Example: `gazeveil reproduce all --quick --out reproduced`")(_reproduce_all.reproduce_all)

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil track``: a tracker without hardware, in any protocol, for tests of ours and of others."""
+"""``gazeveil track``: a real tracker for a gateway, or one without hardware, in any protocol, for tests."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from dataclasses import replace
+import threading
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from gazeveil.cli._screens import DistanceMm, SizeMm, pair
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting
+from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.veiling import NoVeil
 from gazeveil.gaze.geometry import Geometry, headset, screen
@@ -26,9 +27,17 @@ from gazeveil.gaze.usual import usual
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil track --simulate --protocol opengaze`")
+@app.command(epilog="Example: `gazeveil track --from tobii --to policy.toml`")
 def track(
-    protocol: Annotated[str, typer.Option("--protocol", help="Which tracker to be: opengaze, eyetribe, pupil, lsl, …")],
+    source: Annotated[
+        str | None, typer.Option("--from", help="A tracker that is here: tobii, eyelink, beam, smi, varjo, …")
+    ] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="For --from: the gateway's policy.")] = None,
+    tracker: Annotated[str, typer.Option("--tracker", help="For --from: which tracker of the policy.")] = "",
+    device: Annotated[str, typer.Option("--device", help="For --from: which device, address or log.")] = "",
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", help="Which tracker to be: opengaze, eyetribe, pupil, lsl, …")
+    ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulated eyes look at a simulated scene.")] = False,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Play this recording instead: it is shown raw.")
@@ -46,12 +55,18 @@ def track(
     seconds: Annotated[float | None, typer.Option("--seconds", help="Stop after so long; else run on.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Act as a tracker: serve simulated or recorded gaze.
+    """Send a real tracker's gaze to a gateway, or act as a tracker.
 
-    It speaks a tracker's own protocol. Nothing is protected.
+    --from reads a vendor's own interface and sends to the gateway of a policy. With --simulate or --replay it speaks a
+    tracker's protocol, and nothing is protected.
     """
-    if simulate == (replay is not None):
-        raise OptionError("say where gaze comes from: --simulate, or --replay FILE")
+    if simulate + (replay is not None) + (source is not None) != 1:
+        raise OptionError("say where gaze comes from: --from TRACKER, --simulate, or --replay FILE")
+    if source is not None:
+        _carry(source, to, tracker, device, seconds, as_json=as_json)
+        return
+    if protocol is None:
+        raise OptionError("say which tracker to be", hint="for example --protocol opengaze")
     policy = _policy(protocol, _plane(size, size_mm, distance_mm), listen, replay, rate=rate, speed=speed, seed=seed)
     if not is_session(session):
         raise OptionError(f"--session must be {SESSION_NAMES}, not {session!r}")
@@ -64,6 +79,34 @@ def track(
     sent = asyncio.run(_run(policy, seconds))
     if as_json:
         print_json({"protocol": protocol, "listen": None if where is None else str(where), "sent": sent})
+
+
+def _carry(source: str, to: Path | None, tracker: str, device: str, seconds: float | None, *, as_json: bool) -> None:
+    """Send a real tracker's gaze to a gateway. It is never served as it is: there is no veil here."""
+    from gazeveil.gateway.bridge import BRIDGES  # noqa: PLC0415
+    from gazeveil.gateway.bridging import Carrier, sender_in  # noqa: PLC0415
+
+    kind = BRIDGES[source]
+    if to is None:
+        raise OptionError(
+            f"say which gateway gets the gaze of {kind.title}: --to POLICY", hint=f"in the policy:\n{kind.in_policy()}"
+        )
+    setting = sender_in(read_policy(to), kind, tracker)
+    stop = threading.Event()
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    timer = threading.Timer(seconds if seconds is not None else threading.TIMEOUT_MAX, stop.set)
+    timer.daemon = True
+    timer.start()
+    if not as_json:
+        print(f"tracking: {kind.title}, sent to tracker {setting.name}; stop with Ctrl-C", flush=True)
+    try:
+        carried = Carrier(kind, device, setting, log_to(), stop).run()
+    finally:
+        timer.cancel()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if as_json:
+        print_json({"from": kind.name, "tracker": setting.name, **asdict(carried)})
 
 
 def _policy(

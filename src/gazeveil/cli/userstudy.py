@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
     from gazeveil.userstudy.overview import Overview
 
-app = command_app(help="Judge what mechanisms cost people who use them: power before the study, tests after it.")
+app = command_app(no_args_is_help=True)
+
+
+@app.callback()
+def userstudy() -> None:
+    """Ask what mechanisms cost the people who use them: a game, forms, simulated players, tests, power."""
 
 
 @app.command("power", epilog="Example: `gazeveil userstudy power --participants 18 --conditions 6`")
@@ -58,8 +63,14 @@ def userstudy_power(
         print_json(told)
         return
     if participants is not None:
-        found = f"{participants} participants find a difference of {told['difference_found']:.2f} standard deviations"
-        print_line("finds", f"{found} with a chance of {wanted:.0%}, for each of {conditions} conditions")
+        found = told["difference_found"]
+        finds = (
+            f"{participants} participants are too few to find any difference, for each of {conditions} conditions"
+            if found is None
+            else f"{participants} participants find a difference of {found:.2f} standard deviations with a chance of "
+            f"{wanted:.0%}, for each of {conditions} conditions"
+        )
+        print_line("finds", finds)
     if difference is not None:
         needed = told["participants_needed"]
         people = "more than 10,000" if needed is None else f"{needed}"
@@ -131,9 +142,10 @@ def userstudy_play(
     from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
     from gazeveil.userstudy.playing import opened_browser, play  # noqa: PLC0415
     from gazeveil.userstudy.serving import running  # noqa: PLC0415
+    from gazeveil.userstudy.sessions import SIMULATED  # noqa: PLC0415
 
     found = read_user_study(study)
-    labels = [f"simulated-{seed + number:03}" for number in range(participants)]
+    labels = [f"{SIMULATED}{seed + number:03}" for number in range(participants)]
 
     def all_of_them(link: str) -> None:
         with opened_browser() as browser:
@@ -177,7 +189,7 @@ def _played(study: Path) -> tuple[pl.DataFrame, Overview]:
     from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
 
     found = read_user_study(study)
-    sessions = Sessions(found).every()
+    sessions = Sessions(found).to_analyse()
     return measures_of(sessions, identified(found, sessions)), overview_of(found, sessions)
 
 
@@ -193,7 +205,7 @@ def userstudy_gaze(
     from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
 
     found = read_user_study(study)
-    declared = write_gaze(found, Sessions(found).every(), out)
+    declared = write_gaze(found, Sessions(found).to_analyse(), out)
     if as_json:
         print_json({"corpus": str(out), "study": str(declared)})
         return
@@ -231,3 +243,4 @@ def userstudy_report(
     for remark in found.remarks:
         print_line("remark", remark)
     print_line("wrote", f"{out / 'report.html'}, measures.parquet and analysis.json")
+    print_line("private", "report and measures show each participant's numbers; nothing in them is protected")

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gazeveil.datasets.dorr2010 import DORR_FOLDER
 from gazeveil.datasets.jemr2022 import JEMR_FOLDER
 from gazeveil.datasets.lund2013 import LUND_FOLDER
 from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError
 
-_KNOWN = (VR_FOLDER, LUND_FOLDER, JEMR_FOLDER)
+_KNOWN = (VR_FOLDER, LUND_FOLDER, JEMR_FOLDER, DORR_FOLDER.parts[0])
 
 
 def find_data(given: Path | None) -> Path | None:

@@ -27,7 +27,7 @@ SECONDS: Final = 90.0
 """As in the paper."""
 
 _VR_RATE_HZ = 90.0
-_PAPERS_RATE_HZ = 72.0
+PAPERS_RATE_HZ = 72.0
 _MARGIN_S = 1.0
 """Read a little more, so that the last window of a record is whole."""
 
@@ -95,10 +95,10 @@ def simulated_people(
     people: int = PEOPLE, sessions: int = SESSIONS, seconds: float = SECONDS, seed: int = 8
 ) -> IdentitySet:
     """Return simulated people before one scene, each session on another day."""
-    tracker = replace(TRACKERS["headset"], name="headset-72", rate_hz=_PAPERS_RATE_HZ)
+    tracker = replace(TRACKERS["headset"], name="headset-72", rate_hz=PAPERS_RATE_HZ)
     study = SimulatedStudy(people, 1, sessions, 1, tracker, seconds + _MARGIN_S, seed)
     trials = tuple(
-        Trial(one.observer, one.session, one.stimulus, one.t, one.x, one.y, _PAPERS_RATE_HZ, one.pupil)
+        Trial(one.observer, one.session, one.stimulus, one.t, one.x, one.y, PAPERS_RATE_HZ, one.pupil)
         for one in (recording.to("deg") for recording in study.recordings())
     )
     return IdentitySet(

@@ -87,7 +87,7 @@ class Desk:
                 seen.add((t, raw.x, raw.y))
             for group in groups:
                 if t > filled or not group.goes_on:
-                    group.take(t, raw.x, raw.y, now)
+                    group.take(t, raw.x, raw.y, now, raw.head, raw.eyes)
         for group in groups:
             group.flush(now)
 

@@ -12,6 +12,7 @@ from gazeveil.gateway._hub_seat import Log, Seat
 from gazeveil.gateway._hub_status import GroupStatus, in_words
 from gazeveil.gateway._ring import Point, Ring
 from gazeveil.gateway.budget import Purse
+from gazeveil.gateway.sample import EyeGeometry, Pointing
 from gazeveil.gateway.veiling import LiveVeil, window_of
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
@@ -94,17 +95,25 @@ class ViewerGroup:
         """The longest window that was promised lately, in seconds: how long whatever follows must be quiet."""
         return self._longest_window
 
-    def take(self, t: float, x: float, y: float, now: float) -> None:
+    def take(
+        self,
+        t: float,
+        x: float,
+        y: float,
+        now: float,
+        head: Pointing | None = None,
+        eyes: EyeGeometry | None = None,
+    ) -> None:
         """Veil one sample and show it; whatever goes wrong, nothing else leaves."""
         live = self._live
         if live is None or not self.is_running:
             return
         try:
-            point = live.pass_through(t, x, y, now)
+            point = live.pass_through(t, x, y, now, head)
             if point is None:
                 if not self._opened(live, t, now):
                     return
-                point = live.pass_through(t, x, y, now)
+                point = live.pass_through(t, x, y, now, head)
                 if point is None:
                     return
         except Exception as error:  # noqa: BLE001  (whatever it is, the veil is closed)
@@ -116,7 +125,7 @@ class ViewerGroup:
         if self.tap is not None:
             self.tap.add((t, shown_x, shown_y))
         for seat in self._running:
-            seat.give(t, shown_x, shown_y)
+            seat.give(t, shown_x, shown_y, live.head, eyes)
 
     def flush(self, arrived: float) -> None:
         """Let what was shown leave: what came together leaves together, so who is behind catches up."""

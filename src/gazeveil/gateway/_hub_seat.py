@@ -13,7 +13,7 @@ from gazeveil.gateway._hub_status import State
 from gazeveil.gateway._ring import Ring
 from gazeveil.gateway.policy import AppSetting, TrackerSetting
 from gazeveil.gateway.protocol import Output, Shown
-from gazeveil.gateway.sample import Veiled, VeiledFixation, VeiledHit, VeiledSample
+from gazeveil.gateway.sample import EyeGeometry, Pointing, Veiled, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gateway.veiling import Feed, feed_of
 
 Log = Callable[..., None]
@@ -170,7 +170,7 @@ class Seat:
             self.feed.forget()
             self.why = WAITING if by_anybody else NO_LISTENER
 
-    def give(self, t: float, x: float, y: float) -> None:
+    def give(self, t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None) -> None:
         """Show what becomes of a veiled point; an outlet that fails harms nobody else."""
         outlet = self.outlet
         if outlet is None:
@@ -179,7 +179,7 @@ class Seat:
             self.why = self.ended = ""
             self._log("app-flowing", app=self.setting.name)
         try:
-            self.feed.give(t, x, y, self._show)
+            self.feed.give(t, x, y, self._show, head, eyes)
         except Exception as error:  # noqa: BLE001  (whatever it is, it is one app's trouble)
             self.failed(error)
 
@@ -254,4 +254,5 @@ def _feed(setting: AppSetting, tracker: TrackerSetting, output: Output) -> Feed:
         space=tracker.space,
         geometry=tracker.geometry,
         areas=setting.areas,
+        beside=setting.beside,
     )

@@ -192,7 +192,8 @@ def together(promises: tuple[Guarantee, ...]) -> str:
     try:
         if windows and all(promise.proven for promise in promises):
             widest = max(window.seconds for window in windows), max(window.radius for window in windows)
-            unit = WindowOfGaze(*widest, windows[0].unit)
+            heads = [window.head_radius for window in windows if window.head_radius is not None]
+            unit = WindowOfGaze(*widest, windows[0].unit, max(heads) if len(heads) == len(windows) else None)
             promises = tuple(promise.restated(unit=unit) for promise in promises)
         return functools.reduce(operator.add, promises).in_words()
     except CannotCompose as error:

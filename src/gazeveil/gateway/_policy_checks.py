@@ -9,6 +9,7 @@ from typing import Any
 
 from gazeveil.errors import GazeveilError, GeometryError
 from gazeveil.gateway._hub_knob import AS_WRITTEN, level_named
+from gazeveil.gateway._policy_beside import check_beside
 from gazeveil.gateway._policy_scene import check_follow, check_scenes
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.policy import (
@@ -22,13 +23,14 @@ from gazeveil.gateway.policy import (
     TrackerSetting,
 )
 from gazeveil.gateway.protocol import PROTOCOLS, Gate, Shown
+from gazeveil.gateway.protocols._neon_status import CAMERAS
 from gazeveil.gateway.veiling import OFF, mechanism_of
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.toml_lines import Where
 from gazeveil.toml_table import File
 
-_NAMING = ("lsl", "pupil")
-"""Protocols in which streams or surfaces have names."""
+_NAMING = ("lsl", "neon", "pupil")
+"""Protocols in which streams, phones or surfaces have names."""
 _ALL_HOSTS = ("0.0.0.0", "::")  # noqa: S104  (compared with, not bound)
 
 
@@ -48,6 +50,7 @@ def check(policy: Policy, file: File) -> None:
     check_scenes(policy, file)
     _check_inlets(policy, file)
     _check_toys(policy, file)
+    _check_glasses(policy, file)
     if policy.budgets and not policy.ledger:
         raise file.wrong(
             ("gateway", "ledger"), "a ledger that keeps the budgets", "nothing", 'ledger = "ledger.sqlite"'
@@ -119,6 +122,19 @@ def _check_toys(policy: Policy, file: File) -> None:
             )
 
 
+def _check_glasses(policy: Policy, file: File) -> None:
+    """Refuse another plane than the scene camera's for glasses: what they tell is where gaze is in its picture."""
+    for index, tracker in enumerate(policy.trackers):
+        size = tracker.geometry.width_px, tracker.geometry.height_px
+        if tracker.protocol == "neon" and tracker.geometry.knows_pixels and size not in CAMERAS.values():
+            raise file.wrong(
+                ("tracker", index, "screen"),
+                "the pixels of the scene camera, in which gaze is counted",
+                f"{size[0]:g} x {size[1]:g}",
+                "1600 x 1200 for Neon, 1088 x 1080 for Invisible",
+            )
+
+
 def _check_inlets(policy: Policy, file: File) -> None:
     """Refuse inlets that other machines reach unencrypted, since raw gaze comes in, and tokens that open two doors."""
     tokens = {policy.token_file: "the control API"} if policy.control is not None else {}
@@ -187,6 +203,9 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
     if app.shown_as and protocol.name not in _NAMING:
         expected = f"no such name, or one of the protocols {', '.join(_NAMING)}"
         raise file.wrong((*where, "shown_as"), expected, f"the protocol {protocol.name}")
+    if app.blank_pupils and (protocol.name, app.output) != ("pupil", "samples"):
+        found = f"{app.output} of the protocol {protocol.name}"
+        raise file.wrong((*where, "blank_pupils"), "no pupils, or samples of the protocol pupil", found)
     if protocol.name == "lsl" and [_stream(one) for one in policy.apps].count(_stream(app)) > 1:
         raise file.wrong(
             (*where, "shown_as"), "another name for every LSL stream", f"{app.shown_as or app.name!r} twice"
@@ -209,6 +228,7 @@ def _check_app(app: AppSetting, policy: Policy, file: File, where: Where) -> Non
                 (*where, "knob"), "a veil that stays on", '"off"', 'unproven = "allow" says that it is meant'
             )
         _check_preset(name, app, tracker, file, where)
+    check_beside(app, tracker, budget, file, where)
     levels = [level_named(app, name, tracker.space) for name in (AS_WRITTEN, *app.knob)]
     check_follow(app, tracker, levels, file, where)
 

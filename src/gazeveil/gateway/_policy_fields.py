@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from gazeveil.gateway.fields import ARRIVAL, DROP, REFUSE, TIME_NAME, TIMES, UNITS, Fields
 from gazeveil.gateway.policy import MOUSE
 from gazeveil.gateway.protocol import PROTOCOLS
+from gazeveil.gateway.sample import BESIDE
+from gazeveil.gaze.directions import AXES, FRAMES
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.samples.space import FULL_TURN
 from gazeveil.toml_table import Table, told
 
 _PART: Final = r"(?:0|[1-9]\d{0,3}|(?!\d+(?:\.|$))[^.\s]+)"
@@ -41,14 +45,12 @@ def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
             raise inner.wrong("t", "no field for the time, since it is that of arrival", told(inner.values["t"]))
         valid = _name(inner, "valid", "")
     fields = Fields(
-        x=_name(inner, "x", "x", _LABEL if is_stream else _PATH),
-        y=_name(inner, "y", "y", _LABEL if is_stream else _PATH),
         t=t,
         valid=valid,
-        unit=inner.choice("unit", tuple(UNITS), "norm"),
-        up=inner.choice("y_grows", ("down", "up"), "down") == "up",
         time=time,
         others=inner.choice("others", (REFUSE, DROP), REFUSE) if kind.listener is not None else DROP,
+        **_gaze(inner, _LABEL if is_stream else _PATH),
+        **({} if is_stream else _vectors(inner)),
     )
     inner.done()
     names = sorted(fields.names)
@@ -56,6 +58,46 @@ def fields_in(table: Table, protocol: str, kinds: tuple[str, ...]) -> Fields:
         if other == one or other.startswith(f"{one}."):
             raise table.wrong("fields", "a field of its own for each", f"{one!r} and {other!r}")
     return fields
+
+
+def check_frame(table: Table, fields: Fields, geometry: Geometry) -> None:
+    """Refuse directions in the world's frame on a plane that does not go all around.
+
+    Raises:
+        FileFormatError: If the plane is smaller.
+    """
+    if fields.frame == "world" and geometry.fov_x_deg != FULL_TURN:
+        raise table.wrong(
+            "headset",
+            "a field of 360 x 180 degrees, since directions in the world's frame go all around",
+            str(geometry),
+            "headset = { fov_x_deg = 360, fov_y_deg = 180 }",
+        )
+
+
+def _gaze(table: Table, form: re.Pattern[str]) -> dict[str, Any]:
+    """Return the fields that hold gaze: two numbers, or one direction."""
+    if "direction" not in table:
+        return {
+            "x": _name(table, "x", "x", form),
+            "y": _name(table, "y", "y", form),
+            "unit": table.choice("unit", tuple(UNITS), "norm"),
+            "up": table.choice("y_grows", ("down", "up"), "down") == "up",
+        }
+    for key in ("x", "y", "unit", "y_grows"):
+        if key in table:
+            raise table.wrong(key, "no such field beside a direction, which has axes", told(table.values[key]))
+    return {"unit": "deg"}
+
+
+def _vectors(table: Table) -> dict[str, Any]:
+    """Return the fields of headsets."""
+    found = {key: _name(table, key, "") for key in ("direction", *BESIDE)}
+    if any(found.values()):
+        found["axes"] = table.choice("axes", tuple(AXES), "gazeveil")
+    if found["direction"]:
+        found["frame"] = table.choice("frame", tuple(FRAMES), "head")
+    return found
 
 
 def _name(table: Table, key: str, default: str, form: re.Pattern[str] = _PATH) -> str:

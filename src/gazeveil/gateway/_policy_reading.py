@@ -13,12 +13,14 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
+from gazeveil.gateway._policy_beside import beside_in
 from gazeveil.gateway._policy_checks import check, check_names
-from gazeveil.gateway._policy_fields import fields_in
+from gazeveil.gateway._policy_fields import check_frame, fields_in
 from gazeveil.gateway._policy_scene import follow_in, scene_in
 from gazeveil.gateway.policy import (
     KINDS,
     LOOPBACK,
+    MOUSE,
     REPLAY,
     SIMULATE,
     TOYS,
@@ -149,11 +151,16 @@ def _tracker(table: Table) -> TrackerSetting:
             raise table.wrong("sources", "sources that can be chosen live", told(kind), closest(kind, tuple(KINDS)))
     protocols = dict.fromkeys([protocol, *(KINDS[kind] for kind in kinds)])
     own = {each: _source(table, each, name) for each in protocols}
+    if MOUSE in kinds:
+        own[KINDS[MOUSE]]["mouse"] = True
     if "fields" in table:
         own[protocol]["fields"] = fields_in(table, protocol, kinds)
     person = table.person("whose gaze it is") if "person" in table else "somebody"
     raw_view = table.truth("raw_view", default=False)
-    bare = TrackerSetting(name, protocol, _geometry(table), person, raw_view=raw_view, scene=scene_in(table))
+    geometry = _geometry(table)
+    if "fields" in table:
+        check_frame(table, own[protocol]["fields"], geometry)
+    bare = TrackerSetting(name, protocol, geometry, person, raw_view=raw_view, scene=scene_in(table))
     table.done()
     others = tuple(replace(bare, protocol=each, **values) for each, values in own.items() if each != protocol)
     return replace(bare, sources=others, **own[protocol])
@@ -249,6 +256,8 @@ def _app(table: Table, trackers: list[TrackerSetting]) -> AppSetting:
         window_at_most=table.fraction("window_at_most", None),
         toy=table.choice("toy", tuple(TOYS), ""),
         shown_as=table.name("shown_as", "the name of a stream or surface") if "shown_as" in table else "",
+        blank_pupils=table.truth("blank_pupils", default=False),
+        beside=beside_in(table),
     )
     table.done()
     return setting

@@ -117,10 +117,10 @@ class Charge:
         if not isinstance(day, GazeStreamDP):
             raise LedgerError(f"the account of {self.person!r} does not hold a budget for a day of gaze")
         try:
-            lease = self.promise.restated(unit=WindowOfGaze(self.seconds, day.radius, day.radius_unit))
+            lease = self.promise.restated(unit=WindowOfGaze(self.seconds, day.radius, day.radius_unit, day.head_radius))
         except CannotCompose as error:
             raise self._refused(account, error.message) from None
-        return GazeStreamDP(lease.numbers()["epsilon"], day.window, day.radius, day.radius_unit)
+        return GazeStreamDP(lease.numbers()["epsilon"], day.window, day.radius, day.radius_unit, day.head_radius)
 
     def _refused(self, account: Account, why: str) -> BudgetExceeded:
         return BudgetExceeded(

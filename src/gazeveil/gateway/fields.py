@@ -7,6 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from gazeveil.gateway.sample import BESIDE
+from gazeveil.gaze.directions import FRAMES
+
 UNITS: Final = {"norm": "shares of the screen or field of view", "px": "pixels", "deg": "degrees"}
 TIMES: Final = {
     "s": ("seconds", 1.0),
@@ -35,6 +38,12 @@ class Fields:
         up: Whether y grows upwards: from the bottom edge, or in degrees from straight ahead.
         time: One of `TIMES`, or `ARRIVAL`.
         others: Whether a sample with any other field is refused, or the field is dropped.
+        direction: Gaze as a vector, in place of x and y; empty if there is none.
+        axes: Whose axes vectors are in, one of `gazeveil.gaze.directions.AXES`.
+        frame: Which frame a direction is in, one of `gazeveil.gaze.directions.FRAMES`.
+        head: Where the head points in the world, a vector; empty if the sender's is not to be read.
+        origins: Where the eyes are in the head, two vectors in mm; likewise.
+        ipd: The distance between the eyes in mm; likewise.
     """
 
     x: str = "x"
@@ -45,11 +54,27 @@ class Fields:
     up: bool = False
     time: str = "s"
     others: str = REFUSE
+    direction: str = ""
+    axes: str = "gazeveil"
+    frame: str = "head"
+    head: str = ""
+    origins: str = ""
+    ipd: str = ""
+
+    @property
+    def gaze(self) -> tuple[str, ...]:
+        """The fields that hold gaze: across and down, or one direction."""
+        return (self.direction,) if self.direction else (self.x, self.y)
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """What is read beside gaze, as `gazeveil.gateway.sample.BESIDE` calls it, and under which name it comes."""
+        return {what: name for what in BESIDE if (name := getattr(self, what))}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every field that a sample has, time first."""
-        return tuple(name for name in (self.t, self.x, self.y, self.valid) if name)
+        return tuple(name for name in (self.t, *self.gaze, self.valid, *self.beside.values()) if name)
 
     @property
     def second(self) -> float:
@@ -65,12 +90,16 @@ class Fields:
         }
         where = f"{self.x} across and {self.y} {'up' if self.up else 'down'}"
         lines = [f"gaze is {where}, in {UNITS[self.unit]} {start[self.unit]}"]
+        if self.direction:
+            lines = [f"gaze is the direction {self.direction}, in {FRAMES[self.frame]} and the axes of {self.axes}"]
         if self.time == ARRIVAL:
             lines.append("its time is that of its arrival: jitter of the way here is part of it")
         else:
             lines.append(f"its time is {self.t}, in {TIMES[self.time][0]}")
         if self.valid:
             lines.append(f"it is missing where {self.valid} is false")
+        known = self.beside.items()
+        lines += [f"{name} is {BESIDE[what]}; apps get it only if they declare it" for what, name in known]
         if self.others == DROP:
             lines.append("other fields are dropped unread")
         else:

@@ -27,6 +27,8 @@ _SIZES: Final = (
     ("27-inch screen", (2560, 1440, 597, 336, 650)),
     ("15-inch laptop", (1920, 1080, 344, 194, 500)),
     ("13-inch laptop", (1920, 1200, 286, 179, 500)),
+    ("scene camera of Neon", (1600, 1200, 1509, 955, 600)),  # 103 by 77 degrees
+    ("scene camera of Invisible", (1088, 1080, 1043, 1043, 600)),  # 82 by 82 degrees
 )
 _KNOWN: Final = {
     "": ("tracker", "person", "app", "level", "budget"),

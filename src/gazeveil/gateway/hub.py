@@ -32,6 +32,7 @@ from gazeveil.gateway._hub_status import (
     identification,
     in_words,
 )
+from gazeveil.gateway._policy_beside import sentences
 from gazeveil.gateway._rehearsal import rehearse
 from gazeveil.gateway.budget import Charge, Purse
 from gazeveil.gateway.policy import Policy, TrackerSetting
@@ -390,6 +391,7 @@ class Hub:
         words = in_words(promise)
         if group.follows is not None and scene is not None:
             words = f"{words} {scene.rests_on}"
+        words = " ".join((words, *sentences(setting)))
         return AppStatus(
             name,
             setting.tracker,

@@ -158,12 +158,13 @@ class PupilOutlet(_Outlet):
         while True:
             frames = await self._requests.recv_multipart()
             try:
-                answer = self.sink.answer(frames, monotonic())
+                answer, notices = self.sink.answer(frames, monotonic()), self.sink.notices()
             except Exception as error:  # noqa: BLE001  (every request is answered, or the socket is stuck for ever)
                 self.meter.refused += 1
                 self.log("garbage from app", app=self.shown.name, why=error)
-                answer = [b"error"]
+                answer, notices = [b"error"], []
             await self._requests.send_multipart(answer)
+            self._send(notices)
 
     def _send(self, what: Sequence[Sequence[bytes]]) -> None:
         for frames in what:
@@ -349,7 +350,8 @@ class LslLink:
             )
         inlet = pylsl.StreamInlet(found[0], 10, recover=False)
         try:
-            source.described(_channels(inlet.info(SILENT_TRACKER_S)))
+            info = inlet.info(SILENT_TRACKER_S)
+            source.described(_channels(info), str(info.name()))
             self.meter.connects += 1
             heard = monotonic()
             while not self._stopped:

@@ -145,6 +145,7 @@ class TrackerSetting:
         sources: The same tracker with every other source that may be chosen live.
         raw_view: Whether the person may look at raw gaze on the control page of this machine.
         fields: How the tracker calls and counts things, where the policy says so.
+        mouse: Whether the control page's mouse may be the sender, since the policy lists it.
     """
 
     name: str
@@ -164,13 +165,14 @@ class TrackerSetting:
     sources: tuple[TrackerSetting, ...] = ()
     raw_view: bool = False
     fields: Fields | None = None
+    mouse: bool = False
 
     @property
     def kind(self) -> str:
         """What its source is called where one is chosen."""
-        if self.fields is not None:
-            return OWN  # the mouse of a page is sent in its own words
-        return next((kind for kind, protocol in KINDS.items() if protocol == self.protocol), OWN)
+        if self.mouse:
+            return MOUSE
+        return self.protocol if self.protocol in (SIMULATE, REPLAY) else OWN
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -237,6 +239,8 @@ class AppSetting:
         window_at_most: The longest window that they may ask for; None for two seconds of a scene, ten of a knob.
         toy: Which toy app reads the stream, if the gateway serves toys; empty for none.
         shown_as: What its LSL stream or Pupil surface is called; empty for its name.
+        blank_pupils: Whether Pupil gaze comes with pupils that say of every number that it was not measured.
+        beside: What it gets beside gaze, of `gazeveil.gateway.sample.BESIDE`; all else is dropped.
     """
 
     name: str
@@ -260,6 +264,8 @@ class AppSetting:
     window_at_most: Fraction | None = None
     toy: str = ""
     shown_as: str = ""
+    blank_pupils: bool = False
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +323,10 @@ class Policy:
     control_tls: Tls | None = None
     state_file: Path | None = None
     toys: Address | None = None
+
+    def declared(self, tracker: str) -> frozenset[str]:
+        """Return what the apps of a tracker get beside gaze, all together."""
+        return frozenset(what for app in self.apps if app.tracker == tracker for what in app.beside)
 
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.

@@ -39,6 +39,7 @@ class Shown:
         promise: The promise in words, for protocols that can tell it.
         origins: Web pages that may read this app's stream, besides those of this machine; for WebSocket.
         shown_as: What its stream or surface is called, where that is not the app's name.
+        blank_pupils: Whether gaze comes with a pupil of each eye in which nothing was measured; for Pupil.
     """
 
     plane: Plane
@@ -49,6 +50,7 @@ class Shown:
     promise: str = ""
     origins: tuple[str, ...] = ()
     shown_as: str = ""
+    blank_pupils: bool = False
 
     @property
     def stream(self) -> str:
@@ -217,11 +219,14 @@ class Protocol:
         transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
         source: Makes the client side from a plane, and from fields if the policy has them; None if there is none.
         fields: Whether a policy may say how trackers of this kind call and count things.
+        knows: What a source can tell beside gaze without fields; it is made with what apps declare of that.
+        link: How a tracker is followed if that takes more than one connection; empty if it does not.
         listener: Makes the side where the gateway listens and trackers connect, from a plane, a gate and fields.
         sink: Makes the tracker side; None if there is none.
         outputs: What a sink can carry.
         leaves: Every field that may leave, with the reason; whatever is not here does not.
         withheld: Fields that the protocol knows and we drop or make up from the veiled point, with the reason.
+        beside: Whether a sink can carry what a policy declares beside gaze: the head, and where the eyes are.
     """
 
     name: str
@@ -235,6 +240,9 @@ class Protocol:
     outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
     listener: Callable[..., PushedSource] | None = None
     fields: bool = False
+    knows: frozenset[str] = frozenset()
+    link: Literal["", "rtsp"] = ""
+    beside: bool = False
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "gazeveil.gateway.protocols")

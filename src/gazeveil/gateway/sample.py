@@ -8,24 +8,68 @@ called. Raw gaze hides its numbers from ``repr``, so no log or traceback can sho
 
 from __future__ import annotations
 
-from typing import Final, NoReturn, final
+from typing import Final, NamedTuple, NoReturn, final
 
 from gazeveil.errors import PrivacyError
+
+HEAD, ORIGINS, IPD = "head", "origins", "ipd"
+BESIDE: Final = {
+    HEAD: "where the head points in the world",
+    ORIGINS: "where the eyes are in the head",
+    IPD: "the distance between the eyes",
+}
+"""What a tracker may know beside gaze, and an app gets only if its policy says so."""
+
+FARTHEST_MM: Final = 1000.0
+"""No eye is farther from the middle of its head."""
+
+Place = tuple[float, float, float]
+Pointing = tuple[float, float]
+
+
+class EyeGeometry(NamedTuple):
+    """Where the eyes are: it identifies people, and no veil of a stream hides what stays the same.
+
+    Attributes:
+        left: Where the left eye is in the head, in mm to the right, down and ahead; None where that is not known.
+        right: The right eye.
+        ipd: The distance between the eyes in mm; None where that is not known.
+    """
+
+    left: Place | None = None
+    right: Place | None = None
+    ipd: float | None = None
+
+    def __repr__(self) -> str:
+        return "EyeGeometry(hidden)"
 
 
 @final
 class RawSample:
     """One sample of a tracker: seconds of its own clock, and gaze in the unit of its plane, NaN where it is missing.
 
-    There is no place for anything else: pupil sizes, eye positions, confidences and images stay in the parser.
+    Head and eyes are fields of their own, which nobody gets unless an app's policy declares them. There is no place for
+    anything else: pupil sizes, roll and position of the head, confidences and images stay in the parser.
+
+    Attributes:
+        t: When.
+        x: Gaze across.
+        y: Gaze down.
+        head: Where the head points in the world, in degrees to the right and down, NaN where that is missing; None for
+            a tracker that does not say.
+        eyes: Where the eyes are; None for a tracker that does not say.
     """
 
-    __slots__ = ("t", "x", "y")
+    __slots__ = ("eyes", "head", "t", "x", "y")
 
-    def __init__(self, t: float, x: float, y: float) -> None:
+    def __init__(
+        self, t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None
+    ) -> None:
         self.t = t
         self.x = x
         self.y = y
+        self.head = head
+        self.eyes = eyes
 
     def __repr__(self) -> str:
         return "RawSample(hidden)"
@@ -50,12 +94,21 @@ class Veiled:
 
 @final
 class VeiledSample(Veiled):
-    """One veiled point: seconds, and gaze in the unit of the tracker's plane, NaN where there is none to show."""
+    """One veiled point: seconds, and gaze in the unit of the tracker's plane, NaN where there is none to show.
 
-    __slots__ = ("x", "y")
+    Attributes:
+        x: Gaze across.
+        y: Gaze down.
+        head: Where the head points, veiled together with gaze; None unless the app's policy declares it.
+        eyes: Where the eyes are, as they are; None unless the app's policy declares it, without a guarantee.
+    """
+
+    __slots__ = ("eyes", "head", "x", "y")
 
     x: float
     y: float
+    head: Pointing | None
+    eyes: EyeGeometry | None
 
     def __repr__(self) -> str:
         return f"VeiledSample(t={self.t:.6f}, x={self.x:.6g}, y={self.y:.6g})"
@@ -92,12 +145,16 @@ _set: Final = object.__setattr__
 _new: Final = object.__new__
 
 
-def _sample(t: float, x: float, y: float) -> VeiledSample:
+def _sample(
+    t: float, x: float, y: float, head: Pointing | None = None, eyes: EyeGeometry | None = None
+) -> VeiledSample:
     """Make a veiled sample. For `gazeveil.gateway.veiling` alone; a test reads the sources and fails on other users."""
     made = _new(VeiledSample)
     _set(made, "t", t)
     _set(made, "x", x)
     _set(made, "y", y)
+    _set(made, "head", head)
+    _set(made, "eyes", eyes)
     return made
 
 

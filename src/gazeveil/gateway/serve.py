@@ -280,7 +280,7 @@ class Gateway:
         areas = () if app.areas is None or output != "hits" else app.areas.names
         return Shown(
             tracker.plane, app.rate_hz, output, areas, app.name,
-            promise=promises[app.name], origins=app.origins, shown_as=app.shown_as,
+            promise=promises[app.name], origins=app.origins, shown_as=app.shown_as, blank_pupils=app.blank_pupils,
         )  # fmt: skip
 
     # Time

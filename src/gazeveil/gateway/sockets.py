@@ -40,6 +40,8 @@ SILENT_TRACKER_S: Final = 2.0
 """Seconds without a byte after which a tracker counts as gone, and is called anew."""
 GOOD_BYE_S: Final = 0.2
 """How long an app may take to read the last words when a door is closed."""
+CALL_S: Final = 3.0
+"""How long a tracker may take to answer."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 _TICK_S: Final = 0.25
 
@@ -362,28 +364,39 @@ class TrackerLink:
 
     async def run(self) -> None:
         """Keep the connection for ever; cancel to stop."""
-        loop = asyncio.get_running_loop()
         pause = FIRST_PAUSE
         while True:
-            connection = _TrackerConnection(self)
+            before = self.meter.samples
             try:
-                async with asyncio.timeout(3.0):
-                    await loop.create_connection(lambda link=connection: link, self._host, self._port, ssl=self._tls)
-                self.meter.connects += 1
-                why = await connection.over()
+                why = await self._follow()
             except TimeoutError:
                 why = "the tracker does not answer"
             except OSError as error:
                 why = error.strerror or type(error).__name__
-            finally:
-                connection.close()
+            except GazeveilError as error:
+                self.meter.garbage += 1
+                why = f"{error.message} ({error.hint})" if error.hint else error.message
             self.meter.connected = False
             self.lost(why)
-            pause = FIRST_PAUSE if connection.gave_gaze else min(2 * pause, LONGEST_PAUSE)
+            pause = FIRST_PAUSE if self.meter.samples > before else min(2 * pause, LONGEST_PAUSE)
             await asyncio.sleep(pause)
 
+    async def _follow(self) -> str:
+        """Follow the tracker until that is over, and say why it is."""
+        connection = TrackerConnection(self)
+        try:
+            await self._call(connection, self._port)
+            self.meter.connects += 1
+            return await connection.over()
+        finally:
+            connection.close()
 
-class _TrackerConnection(asyncio.Protocol):
+    async def _call(self, connection: TrackerConnection, port: int) -> None:
+        async with asyncio.timeout(CALL_S):
+            await asyncio.get_running_loop().create_connection(lambda: connection, self._host, port, ssl=self._tls)
+
+
+class TrackerConnection(asyncio.Protocol):
     """One connection to a tracker."""
 
     def __init__(self, link: TrackerLink) -> None:
@@ -395,6 +408,7 @@ class _TrackerConnection(asyncio.Protocol):
         self.gave_gaze = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Greet the tracker."""
         self._transport = transport  # type: ignore[assignment]
         _keep_alive(transport)
         self._heard = monotonic()
@@ -402,9 +416,14 @@ class _TrackerConnection(asyncio.Protocol):
         self._flush()
 
     def data_received(self, data: bytes) -> None:
-        now = self._heard = monotonic()
+        """Take bytes."""
+        now = monotonic()
+        self._take(lambda: self._source.received(data, now), now)
+
+    def _take(self, read: Callable[[], list[RawSample]], now: float) -> None:
+        self._heard = now
         try:
-            samples = self._source.received(data, now)
+            samples = read()
         except WireError as error:
             self._link.meter.garbage += 1
             self._end(error.message)
@@ -423,9 +442,11 @@ class _TrackerConnection(asyncio.Protocol):
         self._flush()
 
     def eof_received(self) -> None:
+        """Notice that nothing more comes."""
         self._end("the tracker hung up")
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Notice that the connection is gone."""
         self._end("the connection broke" if exc else "the tracker hung up")
 
     async def over(self) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.gateway.protocol import Output
-from gazeveil.gateway.sample import Veiled, _fixation, _hit, _sample
+from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, EyeGeometry, Pointing, Veiled, _fixation, _hit, _sample
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.events.base import DETECTORS
 from gazeveil.gaze.geometry import Geometry
@@ -27,6 +27,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, mechanism_from_dict
+from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead, EyeAndHeadVeil
 from gazeveil.samples.presets import find_preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
 from gazeveil.samples.space import Space, wrapped
@@ -41,6 +42,8 @@ _ROUNDING_S = 2e-6
 """Veils round times to microseconds."""
 _EARLY = 0.4
 """A sample may be early by so much of a period: trackers jitter, and none should be lost at equal rates."""
+
+_NOWHERE = (math.nan, math.nan)
 
 Show = Callable[[Veiled], None]
 Point = tuple[float, float]
@@ -70,6 +73,11 @@ class _Open(Veil):
         """Return the point."""
         self._check_open()
         return x, y
+
+    def step_both(self, t: float, x: float, y: float, yaw: float, pitch: float) -> tuple[float, float, float, float]:
+        """Return the point, and where the head points."""
+        self._check_open()
+        return x, y, yaw, pitch
 
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the points."""
@@ -111,6 +119,11 @@ def mechanism_of(values: Mapping[str, Any], space: Space) -> SampleMechanism:
     return from_recipe(given, space)
 
 
+def veils_the_head(mechanism: SampleMechanism) -> bool:
+    """Tell whether a veil takes the head beside gaze: one for both, or none at all."""
+    return isinstance(mechanism, EyeAndHead | NoVeil)
+
+
 def window_of(promise: Guarantee) -> float:
     """Return how long a window of a promise is, in seconds, rounded up; 0 where nothing is promised."""
     if isinstance(promise, GazeStreamDP):
@@ -126,10 +139,12 @@ class LiveVeil:
 
     Attributes:
         veil: The veil; whoever holds it could pass gaze through, so it stays in this file and the hub's.
+        head: Where the head points, veiled with the latest point; None if the veil does not take it.
     """
 
     __slots__ = (
-        "_began", "_pace", "_paced", "_quiet", "_speed", "_step", "_until_now", "_until_t", "points", "veil",
+        "_began", "_both", "_pace", "_paced", "_quiet", "_speed", "_step", "_until_now", "_until_t", "head", "points",
+        "veil",
     )  # fmt: skip
 
     def __init__(self, mechanism: SampleMechanism, noise: NoiseSource, *, quiet_s: float, speed: float = 1.0) -> None:
@@ -143,6 +158,8 @@ class LiveVeil:
         """
         self.veil = mechanism.start(noise)
         self._step, self._pace = self.veil.step, self.veil.pace
+        self._both = self.veil.step_both if isinstance(self.veil, EyeAndHeadVeil | _Open) else None
+        self.head: Pointing | None = None
         self._speed, self._paced = speed, -math.inf
         self._quiet = quiet_s
         self._began: tuple[float, float] | None = None
@@ -173,8 +190,10 @@ class LiveVeil:
         """Let nothing through until it is opened again."""
         self._until_t = self._until_now = -math.inf
 
-    def pass_through(self, t: float, x: float, y: float, now: float) -> Point | None:
+    def pass_through(self, t: float, x: float, y: float, now: float, head: Pointing | None = None) -> Point | None:
         """Return the veiled point of one sample, or None if the veil is closed.
+
+        Where the head points becomes `head`, if the veil takes it; otherwise it is not looked at.
 
         Raises:
             GazeveilError: If the veil meets an error; it is shut for good then.
@@ -185,7 +204,11 @@ class LiveVeil:
         if now > self._paced:
             self._paced = now
             self._pace(now * self._speed)
-        return self._step(t, x, y)
+        if self._both is None:
+            return self._step(t, x, y)
+        x, y, *turned = self._both(t, x, y, *(head or _NOWHERE))
+        self.head = (turned[0], turned[1])
+        return x, y
 
     def close(self, reason: str) -> None:
         """Shut the veil for good, and forget what it kept."""
@@ -196,17 +219,23 @@ class LiveVeil:
 class Feed(ABC):
     """What one app gets of veiled points."""
 
-    __slots__ = ("_due", "_edge", "_period", "shown")
+    __slots__ = ("_due", "_edge", "_period", "beside", "shown")
 
     def __init__(self, edge: Callable[[float, float], Point] | None, rate_hz: float) -> None:
         self._edge = edge
         self._period = 1.0 / rate_hz
         self._due = -math.inf
         self.shown = 0
+        self.beside: frozenset[str] = frozenset()
 
     @abstractmethod
-    def give(self, t: float, x: float, y: float, show: Show) -> None:
-        """Take one veiled point, and show what becomes of it."""
+    def give(
+        self, t: float, x: float, y: float, show: Show, head: Pointing | None = None, eyes: EyeGeometry | None = None
+    ) -> None:
+        """Take one veiled point, and show what becomes of it.
+
+        The veiled head and the eyes as they are come along; only samples show them, and only what is declared.
+        """
 
     def forget(self) -> None:
         """Begin anew after a silence."""
@@ -224,7 +253,9 @@ class Feed(ABC):
 class _Samples(Feed):
     __slots__ = ()
 
-    def give(self, t: float, x: float, y: float, show: Show) -> None:
+    def give(
+        self, t: float, x: float, y: float, show: Show, head: Pointing | None = None, eyes: EyeGeometry | None = None
+    ) -> None:
         due, period = self._due, self._period
         if t < due - _EARLY * period:
             return
@@ -232,7 +263,10 @@ class _Samples(Feed):
         if self._edge is not None:
             x, y = self._edge(x, y)
         self.shown += 1
-        show(_sample(t, x, y))
+        if self.beside:
+            show(_sample(t, x, y, head if HEAD in self.beside else None, _declared(eyes, self.beside)))
+        else:
+            show(_sample(t, x, y))
 
 
 class _Fixations(Feed):
@@ -243,7 +277,9 @@ class _Fixations(Feed):
         self._geometry = geometry
         self._stream = DETECTORS["idt"]().start(geometry)
 
-    def give(self, t: float, x: float, y: float, show: Show) -> None:
+    def give(
+        self, t: float, x: float, y: float, show: Show, head: Pointing | None = None, eyes: EyeGeometry | None = None
+    ) -> None:
         for event in self._stream.push(t, x, y):
             if event.kind == "fixation":
                 at = self._edge(event.x, event.y) if self._edge is not None else (event.x, event.y)
@@ -263,7 +299,9 @@ class _Hits(Feed):
         self._areas = [(area.name, _inside(area)) for area in areas]
         self._last: str | None = None
 
-    def give(self, t: float, x: float, y: float, show: Show) -> None:
+    def give(
+        self, t: float, x: float, y: float, show: Show, head: Pointing | None = None, eyes: EyeGeometry | None = None
+    ) -> None:
         if not self._is_due(t):
             return
         if self._edge is not None:
@@ -279,8 +317,23 @@ class _Hits(Feed):
         self._last = None
 
 
+def _declared(eyes: EyeGeometry | None, beside: frozenset[str]) -> EyeGeometry | None:
+    """Return of the eyes' geometry what a policy declares; None if that is nothing."""
+    if eyes is None or not beside & {ORIGINS, IPD}:
+        return None
+    left, right = (eyes.left, eyes.right) if ORIGINS in beside else (None, None)
+    return EyeGeometry(left, right, eyes.ipd if IPD in beside else None)
+
+
 def feed_of(
-    output: Output, *, edge: str, rate_hz: float, space: Space, geometry: Geometry, areas: AreasOfInterest | None
+    output: Output,
+    *,
+    edge: str,
+    rate_hz: float,
+    space: Space,
+    geometry: Geometry,
+    areas: AreasOfInterest | None,
+    beside: tuple[str, ...] = (),
 ) -> Feed:
     """Return what makes an app's output of veiled points.
 
@@ -291,7 +344,9 @@ def feed_of(
     if output == "fixations":
         return _Fixations(rule, rate_hz, geometry)
     if output == "samples":
-        return _Samples(rule, rate_hz)
+        feed = _Samples(rule, rate_hz)
+        feed.beside = frozenset(beside)
+        return feed
     if areas is None:
         raise OptionError("an app that gets only the names of areas needs areas")
     return _Hits(rule, rate_hz, areas)

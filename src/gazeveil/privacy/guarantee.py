@@ -67,7 +67,8 @@ class PureDP(Guarantee):
     def _with(self, numbers: Iterable[Fraction], ground: Ground) -> Guarantee:
         (epsilon,) = numbers
         if isinstance(ground.unit, WindowOfGaze):
-            return GazeStreamDP(epsilon, ground.unit.seconds, ground.unit.radius, ground.unit.unit)
+            unit = ground.unit
+            return GazeStreamDP(epsilon, unit.seconds, unit.radius, unit.unit, unit.head_radius)
         return PureDP(epsilon, unit=ground.unit, neighbours=ground.neighbours)
 
     def _as_kind_of(self, model: Guarantee) -> Guarantee:
@@ -86,12 +87,22 @@ class PureDP(Guarantee):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class GazeStreamDP(PureDP):
-    """ε-differential privacy for every window of a gaze stream: each of its points moved by at most a radius."""
+    """ε-differential privacy for every window of a gaze stream: each of its points moved by at most a radius.
+
+    With a head radius, where the head points may move as well, by at most so many degrees at each sample.
+    """
 
     kind: ClassVar[str] = "gaze-stream-dp"
 
-    def __init__(self, epsilon: Number, window: Number, radius: Number, radius_unit: str = "px") -> None:
-        unit = WindowOfGaze(window, radius, radius_unit)
+    def __init__(
+        self,
+        epsilon: Number,
+        window: Number,
+        radius: Number,
+        radius_unit: str = "px",
+        head_radius: Number | None = None,
+    ) -> None:
+        unit = WindowOfGaze(window, radius, radius_unit, head_radius)
         self._place(unit, Neighbours.REPLACE_ONE, epsilon=at_least_zero(epsilon, "epsilon"))
 
     @property
@@ -110,6 +121,11 @@ class GazeStreamDP(PureDP):
         return self._window.unit
 
     @property
+    def head_radius(self) -> Fraction | None:
+        """By how many degrees the head may have pointed elsewhere; None if nothing is promised about it."""
+        return self._window.head_radius
+
+    @property
     def _window(self) -> WindowOfGaze:
         if not isinstance(self.unit, WindowOfGaze):
             raise InternalError("a gaze stream protects windows of gaze")
@@ -117,7 +133,8 @@ class GazeStreamDP(PureDP):
 
     def __repr__(self) -> str:
         numbers = ", ".join(as_source(number) for number in (self.epsilon, self.window, self.radius))
-        return f"GazeStreamDP({numbers}, {self.radius_unit!r})"
+        head = "" if self.head_radius is None else f", {as_source(self.head_radius)}"
+        return f"GazeStreamDP({numbers}, {self.radius_unit!r}{head})"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -322,7 +339,8 @@ def _stream_arguments(given: dict[str, Any]) -> dict[str, Any]:
     unit = given.pop("unit")
     if given.pop("neighbours") != Neighbours.REPLACE_ONE or not isinstance(unit, WindowOfGaze):
         raise OptionError("a gaze stream protects windows of gaze between replace-one neighbours")
-    return {**given, "window": unit.seconds, "radius": unit.radius, "radius_unit": unit.unit}
+    about = {"radius": unit.radius, "radius_unit": unit.unit, "head_radius": unit.head_radius}
+    return {**given, "window": unit.seconds, **about}
 
 
 def _opening(promise: Guarantee) -> str:

@@ -189,7 +189,7 @@ class Statement:
             return []
         found = []
         for name, seconds in SPANS:
-            longer = WindowOfGaze(seconds, unit.radius, unit.unit)
+            longer = unit.lasting(seconds)
             windows = unit.steps_to(longer)
             if windows is None:
                 raise InternalError("a longer window is made up of windows")

@@ -127,38 +127,57 @@ class WindowOfGaze(ProtectedUnit):
         seconds: How long the window is.
         radius: How far each point may have been from where it was.
         unit: What the radius is measured in: px, deg or norm; m, cm or mm for points in a room.
+        head_radius: By how many degrees the head may have pointed elsewhere, at the same samples; None if nothing is
+            said about the head.
     """
 
     kind: ClassVar[str] = "window-of-gaze"
     seconds: Fraction
     radius: Fraction
     unit: str
+    head_radius: Fraction | None
 
-    def __init__(self, seconds: Number, radius: Number, unit: str = "px") -> None:
+    def __init__(self, seconds: Number, radius: Number, unit: str = "px", head_radius: Number | None = None) -> None:
         if unit not in _SPACE:
             raise OptionError(f"the unit of a radius is px, deg, norm, m, cm or mm, not {unit!r}")
         object.__setattr__(self, "seconds", above_zero(seconds, "seconds"))
         object.__setattr__(self, "radius", above_zero(radius, "radius"))
         object.__setattr__(self, "unit", str(unit))
+        head = None if head_radius is None else above_zero(head_radius, "head_radius")
+        object.__setattr__(self, "head_radius", head)
 
     def __repr__(self) -> str:
-        return f"WindowOfGaze({as_source(self.seconds)}, {as_source(self.radius)}, {self.unit!r})"
+        head = "" if self.head_radius is None else f", {as_source(self.head_radius)}"
+        return f"WindowOfGaze({as_source(self.seconds)}, {as_source(self.radius)}, {self.unit!r}{head})"
 
     def in_words(self) -> str:
         """Say what is protected, as the object of a sentence."""
-        return (
-            f"where one participant looked during any {_seconds(self.seconds)}, up to {self.distance_in_words()} away"
-        )
+        during = f"during any {_seconds(self.seconds)}, up to {self.distance_in_words()} away"
+        if self.head_radius is None:
+            return f"where one participant looked {during}"
+        return f"where one participant's gaze and head pointed {during}"
 
     def distance_in_words(self) -> str:
         """Say how far each point may have been from where it was."""
-        return f"{in_digits(self.radius, up=False)} {_SPACE[self.unit]}"
+        gaze = f"{in_digits(self.radius, up=False)} {_SPACE[self.unit]}"
+        if self.head_radius is None:
+            return gaze
+        return f"{gaze} for gaze and {in_digits(self.head_radius, up=False)} degrees for the head"
+
+    def lasting(self, seconds: Number) -> WindowOfGaze:
+        """Return the same distances over a window of another length."""
+        return WindowOfGaze(seconds, self.radius, self.unit, self.head_radius)
 
     def steps_to(self, other: ProtectedUnit) -> int | None:
         """Return how many windows, one after the other, and steps of one radius make up a larger change."""
-        if isinstance(other, WindowOfGaze) and other.unit == self.unit:
-            return math.ceil(other.seconds / self.seconds) * math.ceil(other.radius / self.radius)
-        return None
+        if not isinstance(other, WindowOfGaze) or other.unit != self.unit:
+            return None
+        steps = math.ceil(other.radius / self.radius)
+        if other.head_radius is not None:
+            if self.head_radius is None:
+                return None
+            steps = max(steps, math.ceil(other.head_radius / self.head_radius))  # each step moves both
+        return math.ceil(other.seconds / self.seconds) * steps
 
     def to_dict(self) -> dict[str, Any]:
         """Return the unit as plain values."""
@@ -167,6 +186,7 @@ class WindowOfGaze(ProtectedUnit):
             "seconds": as_text(self.seconds),
             "radius": as_text(self.radius),
             "unit": self.unit,
+            **({} if self.head_radius is None else {"head_radius": as_text(self.head_radius)}),
         }
 
 

@@ -99,10 +99,11 @@ def _relation(guarantee: Guarantee) -> str:
     adjacent = neighbours_in_words(guarantee)
     if not isinstance(guarantee, GazeStreamDP):
         return f"{guarantee.neighbours}. {adjacent}"
+    head = "" if guarantee.head_radius is None else f" (the head: {exactly(guarantee.head_radius)} deg)"
     return (
         f"{adjacent} Input metric: two gaze streams are at distance 1 if they have the same time stamps, the same "
         f"missing samples, and differ only within one closed window of {exactly(guarantee.window)} s, there by at most "
-        f"{exactly(guarantee.radius)} {guarantee.radius_unit} at each sample. Bound on the input distance: 1. "
+        f"{exactly(guarantee.radius)} {guarantee.radius_unit}{head} at each sample. Bound on the input distance: 1. "
         "Output measure: max divergence. Bound on the output distance: epsilon."
     )
 

@@ -36,9 +36,9 @@ def formal(guarantee: Guarantee) -> str:
     """Return a guarantee in the field's words, with its numbers."""
     if isinstance(guarantee, GazeStreamDP):
         window = f"any one window of {exactly(guarantee.window)} s and radius {exactly(guarantee.radius)}"
-        return f"ε-differential privacy for {window} {guarantee.radius_unit} of a gaze stream with ε = " + exactly(
-            guarantee.epsilon
-        )
+        head = "" if guarantee.head_radius is None else f", and {exactly(guarantee.head_radius)} deg for the head,"
+        window = f"{window} {guarantee.radius_unit}{head}"
+        return f"ε-differential privacy for {window} of a gaze stream with ε = {exactly(guarantee.epsilon)}"
     if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and not guarantee.delta):
         return f"ε-differential privacy with ε = {exactly(guarantee.epsilon)}"
     if isinstance(guarantee, ApproxDP):

@@ -55,7 +55,8 @@ class OneStream:
     def run(self, data: Watched, noise: NoiseSource, trials: int) -> Outputs:
         """Return what is shown at the samples that are looked at, coordinates by turns."""
         veil = self.mechanism.start(noise)
-        step, run = (veil.step, veil.run) if len(data.axes) == 2 else (veil.step3, veil.run3)
+        names = {2: ("step", "run"), 3: ("step3", "run3"), 4: ("step_both", "run_both")}[len(data.axes)]
+        step, run = (getattr(veil, name) for name in names)
         t = (np.arange(trials)[:, None] * self.apart + data.t).ravel()
         gaze = [np.tile(axis, trials) for axis in data.axes]
         live = (trials + 1) // 2 * len(data.t)

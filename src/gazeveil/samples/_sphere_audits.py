@@ -9,6 +9,7 @@ gaze alone, so it is tabulated once.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -43,9 +44,7 @@ class Directions(OneStream):
 
     def log_ratio(self, outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
         """Return the log ratio of the two densities of a direction."""
-        angles, logs = _log_density(self.scale)
-        here, there = (np.interp(_angle(outputs, side), angles, logs) for side in (first, second))
-        return np.asarray(here - there)
+        return directions_apart(self.scale / NOISE_PER_DEGREE)(outputs, first, second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,17 @@ class ByAngles:
         return np.asarray((there - here) * float(self.per_degree))
 
 
+def directions_apart(degrees: float) -> Callable[[Outputs, Gaze, Gaze], FloatArray]:
+    """Return the log ratio of the two densities of a direction, for noise of a scale in degrees."""
+    angles, logs = _log_density(degrees * NOISE_PER_DEGREE)
+
+    def ratio(outputs: Outputs, first: Gaze, second: Gaze) -> FloatArray:
+        here, there = (np.interp(_angle(outputs, side), angles, logs) for side in (first, second))
+        return np.asarray(here - there)
+
+    return ratio
+
+
 @auditable("clock-sphere")
 def clock_sphere(epsilon: float = 1.0, radius: float = 5.0, pitch: float = 60.0) -> Subject:
     """The clock on directions, at a pitch in degrees, over windows of gaze that are moved by a visual angle."""
@@ -81,7 +91,7 @@ def held_ticks_sphere(epsilon: float = 1.0, radius: float = 5.0, pitch: float = 
 def sphere_by_angles(epsilon: float = 1.0, radius: float = 5.0, pitch: float = 60.0) -> Subject:
     """Broken: noise in yaw and pitch, where a visual angle is a larger step in yaw the nearer the pole (S2)."""
     runner = ByAngles(Fraction(epsilon) / Fraction(radius))
-    return Subject(runner.run, GazeStreamDP(epsilon, 1, radius, "deg"), _pairs(radius, pitch), runner.log_ratio)
+    return Subject(runner.run, GazeStreamDP(epsilon, 1, radius, "deg"), still_pairs(radius, pitch), runner.log_ratio)
 
 
 def _subject(name: str, epsilon: float, radius: float, pitch: float, **options: Any) -> Subject:
@@ -89,10 +99,10 @@ def _subject(name: str, epsilon: float, radius: float, pitch: float, **options: 
     window = 0.5
     mechanism = kind(Sphere(), epsilon=epsilon, window=window, radius=radius, **options)
     runner = Directions(mechanism, 2 * window, radius / epsilon * NOISE_PER_DEGREE)
-    return Subject(runner.run, mechanism.guarantee, _pairs(radius, pitch), runner.log_ratio)
+    return Subject(runner.run, mechanism.guarantee, still_pairs(radius, pitch), runner.log_ratio)
 
 
-def _pairs(radius: float, pitch: float) -> tuple[Pair, ...]:
+def still_pairs(radius: float, pitch: float) -> tuple[Pair, ...]:
     """Return two samples of still gaze, moved by a visual angle across and along the meridian."""
     turn, down = math.radians(radius) * _JUST_WITHIN, math.radians(pitch)
     across = math.atan2(math.sin(turn), math.cos(turn) * math.cos(down)), math.asin(math.cos(turn) * math.sin(down))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from gazeveil.samples import _combined_audits as _combined  # noqa: F401
+from gazeveil.samples import _head_audits as _head  # noqa: F401
 from gazeveil.samples import _knob_audits as _knob  # noqa: F401
 from gazeveil.samples import _sphere_audits as _sphere  # noqa: F401
 from gazeveil.samples import _stream_audits as _streams  # noqa: F401

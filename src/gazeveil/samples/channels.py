@@ -12,6 +12,7 @@ channel                      in a veiled recording
 ``pupil`` (combined, eyes)   dropped
 ``events``                   dropped: fixations, saccades, blinks and messages were found in raw gaze
 ``rate_hz``, ``geometry``    as they were: they describe the device
+head, eye origins, ipd       recordings have none; live they are dropped unless an app's policy declares them
 keys                         as they were: rename people with other means if their names are secret
 ===========================  =============================================================================
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.samples.kalman import EYES
+from gazeveil.samples.kalman import EYES, GazeModel
 from gazeveil.samples.space import Space, wrapped
 from gazeveil.types import FloatArray
 
@@ -66,7 +66,7 @@ class Prior:
     offset: tuple[float, float]
 
 
-def prior_of(space: Space, density: Density | None = None) -> Prior:
+def prior_of(space: Space, density: Density | None = None, model: GazeModel = EYES) -> Prior:
     """Return what is known of gaze in a space before any is seen, given what is shown there.
 
     The prior is the mixture of the density, with weight `TRUST`, and of what is known of any scene; the filter gets the
@@ -75,7 +75,7 @@ def prior_of(space: Space, density: Density | None = None) -> Prior:
     Raises:
         OptionError: If the density is none.
     """
-    wander_x, wander_y, offset_x, offset_y = EYES.variances(space.usual)
+    wander_x, wander_y, offset_x, offset_y = model.variances(space.usual)
     wander, offset = (wander_x, wander_y), (offset_x, offset_y)
     middle = (space.centre[0], space.centre[1])
     if density is None:

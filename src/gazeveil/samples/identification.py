@@ -278,8 +278,17 @@ def _distance(row: Measured, measured: SampleMechanism, wanted: SampleMechanism,
     any_rate = isinstance(wanted, StreamMechanism) or wanted.name in _ANY_RATE
     if not any_rate and (rate_hz is None or rate_hz > row.rate_hz * _SAME_RATE):  # more samples show more
         return math.inf
+    far = levels_apart(measured, wanted)
+    return math.inf if far is None else far
+
+
+def levels_apart(measured: SampleMechanism, wanted: SampleMechanism) -> float | None:
+    """Return how far a measured level is below the wanted one; None if any of its numbers is stronger, or they differ.
+
+    A level that is 0 below is the same.
+    """
     steps = _steps(measured, wanted)
-    return math.inf if steps is None else math.fsum(steps)
+    return None if steps is None else math.fsum(steps)
 
 
 def _steps(measured: SampleMechanism, wanted: SampleMechanism) -> list[float] | None:

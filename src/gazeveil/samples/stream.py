@@ -117,9 +117,14 @@ class StreamMechanism(SampleMechanism):
         """Return a veil for a new stream."""
         return StreamVeil(self, noise)
 
+    @property
+    def model(self) -> kalman.GazeModel:
+        """How what is veiled moves: eyes, if nothing else is said."""
+        return kalman.EYES
+
     def prior(self) -> Prior:
         """Return what is known of gaze before any is seen."""
-        return prior_of(self.space)
+        return prior_of(self.space, None, self.model)
 
     @abstractmethod
     def plan(self) -> Plan:
@@ -431,7 +436,7 @@ def _numbers(mechanism: StreamMechanism, plan: Plan) -> FloatArray:
     from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
     from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
 
-    space, model = mechanism.space, kalman.EYES
+    space, model = mechanism.space, mechanism.model
     numbers = np.zeros(k.PLAN_WIDTH)
     for axis in range(2):
         numbers[gaze.LOW + axis], numbers[gaze.HIGH + axis] = space.low[axis], space.high[axis]

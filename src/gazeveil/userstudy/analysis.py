@@ -5,7 +5,7 @@
 Repeated trials of a condition are averaged first, so that a participant is one number. Within a measure and a way of
 control all comparisons together keep their error rate by Holm's correction. The three-way analysis takes the condition
 without a mechanism as strength "none" of every mechanism, as Wilson et al. (2024) did; that puts the same numbers into
-several cells, so its contrasts are not spherical and the corrected p counts.
+several cells, so its contrasts are not spherical, whatever a test of that says, and the corrected p counts.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import polars as pl
 from gazeveil.errors import InputError
 from gazeveil.types import FloatArray
 from gazeveil.userstudy.measures import BASELINE, Measure, measure_of
+from gazeveil.userstudy.sessions import SIMULATED
 from gazeveil.userstudy.statistics.pairs import PairedDifference, paired_difference
 from gazeveil.userstudy.statistics.ranks import LEAST_CONDITIONS, Friedman, SignedRanks, friedman, holm, signed_ranks
 from gazeveil.userstudy.statistics.variance import Effect, WithinAnova, aligned_anova, as_cells, within_anova
@@ -56,7 +57,7 @@ class Comparison:
         """What the numbers allow to say."""
         if self.p_holm < CLEAR:
             return "higher" if self.ranks.rank_biserial > 0 else "lower"
-        return "no difference (Bayes factor above 3)" if self.difference.for_none > 3 else "undecided"
+        return "speaks for no difference (Bayes factor above 3)" if self.difference.for_none > 3 else "undecided"
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,8 @@ def analyse(table: pl.DataFrame) -> Analysis:
     remarks = (
         [f"{len(people)} participants are too few for tests: {FEWEST} are needed."] if len(people) < FEWEST else []
     )
+    if made_up := sum(who.startswith(SIMULATED) for who in people):
+        remarks.append(f"{made_up} of {len(people)} participants are simulated: this says nothing about people.")
     names = table["measure"].unique(maintain_order=True)
     controls = table["control"].unique(maintain_order=True)
     parts = [(name, control) for name in names for control in controls]
@@ -210,7 +213,7 @@ def _found_dict(found: Found) -> dict[str, Any]:
 
 def _variance_dict(variance: Variance) -> dict[str, Any]:
     def effects(anova: WithinAnova) -> list[dict[str, Any]]:
-        return [{"effect": effect.name, **asdict(effect), "p_reported": effect.p_reported} for effect in anova.effects]
+        return [{"effect": effect.name, **asdict(effect), "p_reported": effect.p_corrected} for effect in anova.effects]
 
     return {
         "measure": variance.measure.name,

@@ -89,14 +89,14 @@ class UserStudy:
         """Return everything that a participant does, counted from 0; it follows from the file and the number alone."""
         base = next(each for each in self.conditions if each.mechanism == BASELINE)
         planned: list[tuple[str, dict[str, Any]]] = [("check", _named(base))]
-        turned = participant // len(_rows(self)) % 2 if self.order == "latin" else participant % 2
-        controls = self.controls[::-1] if turned else self.controls
+        controls = self.controls[::-1] if participant % 2 else self.controls  # so each comes first for every second one
         for place, control in enumerate(controls):
             if place:
                 planned.append(("pause", {"control": control}))
             practice = {**_named(base), "control": control, "seed": f"{self.key}/practice/{control}", "repeat": 0}
             planned.append(("practice", {**practice, "seconds": self.trial.practice_s}))
-            order = sequence(self.conditions, participant, self.order, f"{self.key}/{control}")
+            row = participant // 2 if self.order == "latin" else participant
+            order = sequence(self.conditions, row, self.order, f"{self.key}/{control}")
             for at, condition in enumerate(order):
                 told = {**_named(condition), "control": control}
                 for repeat in range(1, self.trial.repeats + 1):
@@ -119,11 +119,6 @@ class UserStudy:
     def rules(self) -> dict[str, Any]:
         """Return what the game must know of trials."""
         return asdict(self.trial)
-
-
-def _rows(study: UserStudy) -> range:
-    count = len(study.conditions)
-    return range(count if count % 2 == 0 else 2 * count)
 
 
 def _named(condition: StudyCondition) -> dict[str, Any]:

@@ -161,8 +161,8 @@ class _Visit:
         """Do what a page of words asks for."""
         if step.endswith("form") and self.page.query_selector("form fieldset, form textarea"):
             self._answer()
-        elif (button := self.page.query_selector("#words > button")) is not None:
-            button.click()
+        else:
+            self.page.evaluate("() => document.querySelector('#words > button')?.click()")  # if it is still there
         time.sleep(PAUSE_S)
 
     def _answer(self) -> None:

@@ -74,7 +74,9 @@ def identified(study: UserStudy, sessions: Sequence[Session]) -> list[Row]:
     """Return for each participant and condition from how many of their rounds they were identified.
 
     As Wilson et al. did: everybody is known by their rounds without a mechanism under the same control, and each other
-    round is a question. A round without a mechanism is compared with the other rounds without one.
+    round is a question. A round without a mechanism is compared with the other rounds without one; a round behind a
+    mechanism with as many, so that the two differ in the mechanism alone. With one repetition there are no others: then
+    only rounds behind a mechanism are questions.
     """
     rounds = recordings_of(study, sessions)
     by_name = {condition.name: condition for condition in study.conditions}
@@ -90,7 +92,7 @@ def identified(study: UserStudy, sessions: Sequence[Session]) -> list[Row]:
             veiled = [one for one in asked if by_name[one.stimulus].mechanism != BASELINE]
             plain = [one for one in asked if by_name[one.stimulus].mechanism == BASELINE]
             others = [one for one in known if one.trial != repeat]
-            for reference, queries in ((known, veiled), (others, plain)):
+            for reference, queries in ((others or known, veiled), (others, plain)):
                 for one, hit in _named(reference, queries):
                     right.setdefault((one.observer, one.stimulus), []).append(hit)
         for (who, name), hits in right.items():

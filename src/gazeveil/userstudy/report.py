@@ -116,11 +116,12 @@ def _three_way(found: Analysis) -> list[Section]:
         Section(
             f"Mechanism, strength and control: {variance.measure.words}",
             (words(_assumptions(variance)), table(
-                ["effect", "F", "degrees", "p", "sphericity", "partial η²", "generalised η²", "p by aligned ranks"],
+                ["effect", "F", "degrees", "p (Greenhouse–Geisser)", "factor of degrees", "partial η²",
+                 "generalised η²", "p by aligned ranks"],
                 [
-                    [effect.name, effect.f, f"{effect.degrees}, {effect.error_degrees}", effect.p_reported,
-                     "holds" if effect.spherical else "corrected (Greenhouse–Geisser)", effect.partial_eta_squared,
-                     effect.generalised_eta_squared, ranked.p_reported]
+                    [effect.name, effect.f, f"{effect.degrees}, {effect.error_degrees}", effect.p_corrected,
+                     effect.greenhouse_geisser, effect.partial_eta_squared,
+                     effect.generalised_eta_squared, ranked.p_corrected]
                     for effect, ranked in zip(variance.plain.effects, variance.aligned.effects, strict=True)
                 ],
             )),

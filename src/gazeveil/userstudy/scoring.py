@@ -26,6 +26,7 @@ FATES = ("destroyed", "reached", "left")
 """What becomes of things: selected, arrived at the player, or still on their way when the round ended."""
 NUMBERS = ("born", "ended", "distance", "x", "y", "size", "from_x", "from_y")
 MOST_THINGS, MOST_SAMPLES = 2_000, 400_000
+LARGEST = 1e9
 
 
 def check_round(data: Mapping[str, Any]) -> None:
@@ -49,13 +50,18 @@ def check_round(data: Mapping[str, Any]) -> None:
             or thing.get("fate") not in FATES
         ):
             raise InputError("a thing is a target or a distractor, and something became of it")
-        if not all(isinstance(thing.get(name), int | float) and math.isfinite(thing[name]) for name in NUMBERS):
+        if not all(_is_number(thing.get(name)) for name in NUMBERS):
             raise InputError(f"a thing has the numbers {', '.join(NUMBERS)}")
     for sample in gaze:
-        if not isinstance(sample, list) or len(sample) != 3 or not isinstance(sample[0], int | float):
+        if not isinstance(sample, list) or len(sample) != 3 or not _is_number(sample[0]):
             raise InputError("a sample of gaze is a time and a place, or a time and nothing")
-        if not all(part is None or isinstance(part, int | float) for part in sample[1:]):
+        if not all(part is None or _is_number(part) for part in sample[1:]):
             raise InputError("a place of gaze is two numbers")
+
+
+def _is_number(part: object) -> bool:
+    """Whether it is a finite number; JSON also has whole numbers that are larger than any."""
+    return type(part) in (int, float) and abs(part) < LARGEST  # type: ignore[operator]
 
 
 Row = tuple[str, str, str, str, str, float]

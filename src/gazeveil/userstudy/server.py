@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import threading
 from collections.abc import Callable
 from importlib import resources
 from typing import Any, Final
@@ -49,6 +50,7 @@ class Desk:
     def __init__(self, study: UserStudy, turn: Turn | None = None) -> None:
         self.study, self.turn = study, turn
         self.sessions = Sessions(study)
+        self._one_at_a_time = threading.Lock()  # or two who begin at once get one number
         policy = read_policy(study.policy)
         self.streams = {app.name: f"ws://{LOOPBACK}:{app.listen.port}" for app in policy.apps if app.listen}
         self.knobs = {app.name: list(app.knob) for app in policy.apps}
@@ -71,11 +73,16 @@ class Desk:
             raise InputError(f"the study has no language {language[:20]!r}")
         if asked.get("agreed") is not True:
             return {"declined": True}
-        session = self.sessions.begin(participant, language)
+        with self._one_at_a_time:
+            session = self.sessions.begin(participant, language)
         return self._next(session, self.sessions.current(session))
 
     def done(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Keep what came of a step, and say what is next."""
+        with self._one_at_a_time:
+            return self._done(asked)
+
+    def _done(self, asked: dict[str, Any]) -> dict[str, Any]:
         session = self.sessions.find(str(asked.get("participant", "")))
         index, data = asked.get("index"), asked.get("data")
         if session is None or not isinstance(index, int) or not isinstance(data, dict):

@@ -8,6 +8,7 @@ confirmed to the page, which sends it again.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -22,6 +23,8 @@ from gazeveil.userstudy.design import Step, UserStudy
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 FOLDER = "sessions"
+SIMULATED = "simulated-"
+"""How labels of simulated participants begin."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,21 @@ class Sessions:
         """Return all sessions, in the order in which they were begun."""
         labels = sorted(path.stem for path in self.folder.glob("*.jsonl")) if self.folder.is_dir() else []
         return sorted((found for label in labels if (found := self.find(label))), key=lambda one: one.number)
+
+    def to_analyse(self) -> list[Session]:
+        """Return all sessions, of people or of simulated ones.
+
+        Raises:
+            InputError: If there are both: what is found about some would count for the others.
+        """
+        found = self.every()
+        made_up = [one.participant for one in found if one.participant.startswith(SIMULATED)]
+        if made_up and len(made_up) < len(found):
+            raise InputError(
+                f"{len(made_up)} of {len(found)} participants are simulated, for example {made_up[0]}",
+                hint=f"move {self.folder / SIMULATED}*.jsonl to another folder",
+            )
+        return found
 
     def begin(self, participant: str, language: str) -> Session:
         """Begin a session of somebody who consents, or go on with theirs."""
@@ -114,7 +132,9 @@ class Sessions:
                 size = os.fstat(file).st_size
                 torn = size and os.pread(file, 1, size - 1) != b"\n"
                 text = ("\n" if torn else "") + json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n"
-                os.write(file, text.encode())
+                whole = text.encode()
+                if os.write(file, whole) < len(whole):  # a disk that is full takes a part, and says nothing
+                    raise OSError(errno.ENOSPC, "only a part was written")
                 os.fsync(file)
             finally:
                 os.close(file)

@@ -9,19 +9,23 @@ it says so. A map without any contrast tells nothing, so its correlation with an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gazeveil.errors import InputError, OptionError
+from gazeveil.registry import Registry
 from gazeveil.types import FloatArray
 
 _FLAT = 1e-10
 """Contrast below this share of a map's own size is rounding, not contrast."""
 
 _FLOOR = 2.0**-52
+
+MAP_METRICS: Registry[Callable[..., float]] = Registry("map metric")
+"""What can be measured of a map by its name: ``MAP_METRICS["correlation"](estimate, truth)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Spread:
         return Spread(float(numbers.mean()), sd, len(numbers))
 
 
+@MAP_METRICS.register("correlation")
 def correlation(estimate: ArrayLike, truth: ArrayLike) -> float:
     """Return Pearson's correlation coefficient (CC) of two maps; 0 if one of them is flat."""
     one, other = _pair(estimate, truth)
@@ -72,12 +77,14 @@ def residual_correlation(estimate: ArrayLike, truth: ArrayLike, prior: ArrayLike
     return _cosine(*left)
 
 
+@MAP_METRICS.register("mean_squared_error")
 def mean_squared_error(estimate: ArrayLike, truth: ArrayLike) -> float:
     """Return the mean over cells of the squared difference, in the maps' own scale."""
     one, other = _pair(estimate, truth)
     return float(np.mean(np.square(one - other)))
 
 
+@MAP_METRICS.register("divergence")
 def divergence(estimate: ArrayLike, truth: ArrayLike) -> float:
     """Return the Kullback-Leibler divergence of the truth from the estimate, in nats.
 
@@ -115,6 +122,7 @@ def hot_spots(values: ArrayLike, count: int = 3, radius: float = 2.0) -> list[tu
     return found
 
 
+@MAP_METRICS.register("hot_spot_hits")
 def hot_spot_hits(estimate: ArrayLike, truth: ArrayLike, count: int = 3, radius: float = 2.0) -> float:
     """Return which share of the true hot spots has one of the estimate's hot spots within ``radius`` cells.
 

@@ -9,18 +9,26 @@ mean squared error as a part of the declared range, is stable and is what our ta
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gazeveil.errors import OptionError
+from gazeveil.registry import Registry
 from gazeveil.types import FloatArray
 
+SERIES_METRICS: Registry[Callable[..., float]] = Registry("series metric")
+"""What can be measured of released series by its name: ``SERIES_METRICS["range_error"](true, released)``."""
 
+
+@SERIES_METRICS.register("range_error")
 def range_error(true: FloatArray, released: FloatArray) -> float:
     """Return the root mean squared error of values that are parts of their declared ranges."""
     _check(true, released)
     return float(np.sqrt(np.mean(np.square(true - released))))
 
 
+@SERIES_METRICS.register("nmse")
 def nmse(true: FloatArray, released: FloatArray) -> float:
     """Return the article's normalised error of one series: mean squared error over the product of the means."""
     _check(true, released)

@@ -28,6 +28,7 @@ from gazeveil.gateway.budget import Purse
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
 from gazeveil.samples.ledger import Rule, books_for
+from gazeveil.samples.mechanisms.eye_and_head import EyeAndHeadVeil
 from gazeveil.samples.mechanisms.held_ticks import NEVER, HeldTicks
 from gazeveil.types import IntArray, WordArray
 
@@ -39,6 +40,7 @@ _CHUNKED = "gazeveil.features.chunked:ChunkedSeries.measure"
 _EFPA = "gazeveil.features.mechanisms.efpa:EnhancedFourierPerturbation.measure"
 _LIVE, _FILE = (f"gazeveil.samples.stream:StreamVeil.{name}" for name in ("step", "run"))
 _TICKS = tuple(f"gazeveil.samples.mechanisms.held_ticks:_Ticking.{name}" for name in ("step", "run"))
+_BOTH = tuple(f"gazeveil.samples.mechanisms.eye_and_head:EyeAndHeadVeil.{name}" for name in ("step_both", "run_both"))
 
 ENTRIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((name for name in SUBJECTS.names() if name.startswith("aoi-")), (_SUMS,)),
@@ -58,6 +60,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "heatmap-count": ("gazeveil.aggregate.heatmap:PrivateHeatmap.counted",),
     "features-lengths": ("gazeveil.features.audited:noisy_lengths",),
     "chain": tuple(f"gazeveil.samples.mechanisms.chain:_Chained.{name}" for name in ("step", "run")),
+    **dict.fromkeys(("eye-and-head", "eye-and-head-sphere"), _BOTH),
     "rotate": tuple(f"gazeveil.samples.mechanisms.rotate:_Rotating.{name}" for name in ("step", "run")),
     "held-ticks": tuple(f"gazeveil.samples.mechanisms.held_ticks:_Ticking.{name}" for name in ("step3", "run3")),
 }
@@ -119,6 +122,8 @@ QUICK = {
     "chain": (2, 10_000),
     "clock-sphere": (2, 10_000),
     "clock-turned": (4, 600),
+    "eye-and-head": (2, 10_000),
+    "eye-and-head-sphere": (2, 10_000),
     "gateway-leases": (4, 600),
     "gateway-scene": (4, 600),
     "heatmap-count": (2, 8_000),
@@ -170,6 +175,25 @@ def test_without_noise_a_product_is_violated(name: str, entry: str, monkeypatch:
     streams = module.startswith("gazeveil.samples")
     monkeypatch.setattr(owner, method, as_it_is if streams else without_noise(getattr(owner, method)))
     assert judged(subject, 1_600 if name == "rotate" else 400).violated  # it claims twice as much
+
+
+@pytest.mark.parametrize("bare", ["eyes", "head"])
+@pytest.mark.parametrize("name", ["eye-and-head", "eye-and-head-sphere"])
+def test_eyes_or_head_without_noise_are_violated(name: str, bare: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = EyeAndHeadVeil.__init__
+
+    def started(self: Any, *arguments: Any) -> None:
+        start(self, *arguments)
+        setattr(self, f"_{bare}", Bare())
+
+    monkeypatch.setattr(EyeAndHeadVeil, "__init__", started)
+    assert judged(first_pair(name, build(name)), 400).violated
+
+
+class Bare:
+    """A veil that hides nothing."""
+
+    step = run = as_it_is
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLERS))

@@ -377,3 +377,13 @@ def test_events_and_totals_are_read_as_they_were_written(machine: Machine) -> No
     assert [to_text(from_text(text)) for text in texts] == texts
     totals = machine.book.account("gateway", "anna").totals
     assert Totals.from_text(totals.to_text()) == totals
+
+
+def test_an_allowance_for_gaze_and_head_stays_one_when_it_is_limited_and_is_not_narrowed_while_charges_count() -> None:
+    both, eyes = GazeStreamDP(9, 86400, 5, "deg", 10), GazeStreamDP(9, 86400, 5, "deg")
+    totals = Totals(None).after_allowance(both, 0, {})
+    assert totals.limited(Fraction(1)).budget == GazeStreamDP(1, 86400, 5, "deg", 10)
+    spent = totals.after_lease(GazeStreamDP(1, 86400, 5, "deg", 10), 0, 100)
+    assert spent.allowed(eyes) == both
+    assert spent.allowed(GazeStreamDP(9, 86400, 5, "deg", 20)).head_radius == 20
+    assert totals.allowed(eyes) == eyes

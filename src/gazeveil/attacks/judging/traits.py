@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,19 @@ from gazeveil.attacks.judging.matching import vote
 from gazeveil.attacks.judging.scores import interval, resampled_people
 from gazeveil.errors import InputError
 from gazeveil.noise import NoiseSource
-from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.types import FloatArray
 
 DRAWS = 1000
 _ORDERS = 200
+
+
+class Veiling(Protocol):
+    """What veils gaze: every sample mechanism, or one that is wrapped."""
+
+    def start(self, noise: NoiseSource) -> Any:
+        """Return what has ``run(t, x, y)``, the veiled gaze."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ def infer(
     recogniser: Recogniser,
     trials: Sequence[Trial],
     kinds: Mapping[str, str],
-    mechanism: SampleMechanism | None = None,
+    mechanism: Veiling | None = None,
     *,
     leave: Literal["session", "person"] = "session",
     seed: int = 1,
@@ -119,7 +126,7 @@ def _enrolled(recogniser: Recogniser, reference: Sequence[Trial], seed: int) -> 
         return None
 
 
-def _taught(trial: Trial, kind: str, mechanism: SampleMechanism | None, seed: int) -> Trial:
+def _taught(trial: Trial, kind: str, mechanism: Veiling | None, seed: int) -> Trial:
     """Return a trial behind the veil under the name of its kind; sessions of different people stay apart."""
     if mechanism is not None:
         noise = NoiseSource.seeded(seed).spawn(f"traits/{trial.person}/{trial.session}/{trial.name}")

@@ -17,6 +17,7 @@ from gazeveil.attacks.features.movement import Movement, stretches
 from gazeveil.attacks.features.remembering import remembered
 from gazeveil.attacks.recognisers._discriminant import Discriminant
 from gazeveil.attacks.recognisers._galleries import described
+from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
 from gazeveil.errors import OptionError
 from gazeveil.types import FloatArray
 
@@ -29,14 +30,18 @@ class ClusterFix(Recogniser):
     Attributes:
         seconds: How long a window is; infinite for whole trials.
         step: How much later the next window begins.
+        rate_hz: The rate to look at gaze at; by default the one that the reference favours, infinite for gaze as it was
+            recorded.
     """
 
     name: ClassVar[str] = "clusterfix"
 
     seconds: float = SECONDS
     step: float = STEP
+    rate_hz: float | None = None
 
     def __post_init__(self) -> None:
+        check_rate(self.rate_hz)
         if not self.seconds > 0 or not self.step > 0:
             raise OptionError(f"windows and steps must be longer than 0 s, not {self.seconds!r} and {self.step!r}")
 
@@ -51,6 +56,9 @@ class ClusterFix(Recogniser):
         Raises:
             InputError: If there is too little to learn from.
         """
+        return at_best_rate(reference, self._learnt, self.rate_hz)
+
+    def _learnt(self, reference: Sequence[Trial]) -> Gallery:
         return described(reference, self._rows, lambda rows: Discriminant.fit(rows).scores)
 
     def _rows(self, trial: Trial) -> FloatArray:

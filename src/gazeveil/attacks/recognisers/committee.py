@@ -17,6 +17,7 @@ import numpy as np
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
 from gazeveil.attacks.recognisers._galleries import ScoredGallery
+from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
 from gazeveil.attacks.recognisers.fisher import Fisher
 from gazeveil.types import FloatArray
 
@@ -31,6 +32,8 @@ class Committee(Recogniser):
         allow: What it may look at beside movement: ``position``, ``pupil``, both or nothing.
         seconds: How long a window is; infinite for whole trials.
         step: How much later the next window begins.
+        rate_hz: The rate to look at gaze at; by default the one that the reference favours, infinite for gaze as it was
+            recorded.
     """
 
     name: ClassVar[str] = "committee"
@@ -39,9 +42,11 @@ class Committee(Recogniser):
     allow: frozenset[str] = frozenset()
     seconds: float = SECONDS
     step: float = STEP
+    rate_hz: float | None = None
 
     def __post_init__(self) -> None:
         Description(self.groups, self.allow, self.seconds, self.step)
+        check_rate(self.rate_hz)
 
     @property
     def sees(self) -> frozenset[str]:
@@ -54,12 +59,16 @@ class Committee(Recogniser):
         Raises:
             InputError: If there is too little to learn from.
         """
-        together = Fisher(self.groups, self.allow, self.seconds, self.step).enrol(reference, seed)
+        return at_best_rate(reference, self.learnt, self.rate_hz)
+
+    def learnt(self, reference: Sequence[Trial]) -> Gallery:
+        """Learn from trials at the rate that they have."""
+        together = Fisher(self.groups, self.allow, self.seconds, self.step).learnt(reference)
         alone = [
             *(Fisher((name,), frozenset(), self.seconds, self.step) for name in self.groups),
             *(Fisher((), frozenset({name}), self.seconds, self.step) for name in sorted(self.allow)),
         ]
-        members = [one.enrol(reference, seed) for one in alone]
+        members = [one.learnt(reference) for one in alone]
 
         def score(query: Trial) -> FloatArray:
             groups = [member.windows(query) for member in members]

@@ -61,7 +61,7 @@ class Ekyt(Recogniser):
         Raises:
             InputError: If there is no model, or no reference trial has a usable window.
         """
-        return EmbeddedGallery(self._embed(), reference)
+        return EmbeddedGallery(self._embedding(), reference)
 
     def trained_on(self, strangers: Sequence[Trial], seed: int = 1) -> Recogniser:
         """Return the network with a last linear layer that is learnt on other people's gaze; it stays as it is itself.
@@ -69,12 +69,12 @@ class Ekyt(Recogniser):
         Raises:
             InputError: If there is no model, or fewer than four people have usable windows in two sessions.
         """
-        return adapted(self._embed(), strangers)
+        return adapted(self._embedding(), strangers)
 
-    def _embed(self) -> _Embedding:
+    def _embedding(self, *, before_last: bool = False) -> _Embedding:
         path = self.model_file()
         changed = path.stat().st_mtime_ns if path.exists() else 0
-        return _embedding(path, changed, self.device, self.seconds, self.step)
+        return _embedding(path, changed, self.device, self.seconds, self.step, before_last)
 
     def model_file(self) -> Path:
         """Return the file of the model.
@@ -93,9 +93,9 @@ class Ekyt(Recogniser):
 
 
 class _Embedding:
-    """A model that turns trials into embeddings, each trial once."""
+    """A model that turns trials into embeddings, or into what its last layers see, each trial once."""
 
-    def __init__(self, path: Path, changed: int, device: str, seconds: float, step: float) -> None:
+    def __init__(self, path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool) -> None:
         from gazeveil.attacks.ekyt.network.embed import Ensemble  # noqa: PLC0415  (loads torch)
 
         model = load_model(path)
@@ -103,18 +103,21 @@ class _Embedding:
         self._rate_hz = model.rate_hz
         self._samples = window_samples(seconds, model.rate_hz)
         self._step = max(1, round(step * model.rate_hz))
-        self._what = ("ekyt", path, changed, device, self._samples, self._step)
+        self._before_last = before_last
+        self._what = ("ekyt", path, changed, device, self._samples, self._step, before_last)
 
     def __call__(self, trial: Trial) -> FloatArray:
-        """Return the embeddings of a trial's windows."""
+        """Return a row for each of a trial's windows."""
         return remembered(self._what, trial, self._work_out)
 
     def _work_out(self, trial: Trial) -> FloatArray:
         velocity = velocities(trial.t, trial.x, trial.y, trial.rate_hz, self._rate_hz)
-        return self._ensemble.embed_sliding(velocity, self._samples, self._step).astype(np.float64)
+        embed = self._ensemble.averages_sliding if self._before_last else self._ensemble.embed_sliding
+        found = embed(velocity, self._samples, self._step)
+        return found.reshape(len(found), math.prod(found.shape[1:])).astype(np.float64)
 
 
 @lru_cache(maxsize=4)
-def _embedding(path: Path, changed: int, device: str, seconds: float, step: float) -> _Embedding:
+def _embedding(path: Path, changed: int, device: str, seconds: float, step: float, before_last: bool) -> _Embedding:
     """Return the embedding of a model file as it is now; ``changed`` tells a new file of the same name apart."""
-    return _Embedding(path, changed, device, seconds, step)
+    return _Embedding(path, changed, device, seconds, step, before_last)

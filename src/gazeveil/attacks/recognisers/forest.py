@@ -15,6 +15,7 @@ from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
 from gazeveil.attacks.recognisers._discriminant import Scale
 from gazeveil.attacks.recognisers._galleries import Rows, Score, described
+from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
 from gazeveil.errors import MissingExtra, OptionError
 from gazeveil.types import FloatArray
 
@@ -33,6 +34,8 @@ class Forest(Recogniser):
         seconds: How long a window is; infinite for whole trials.
         step: How much later the next window begins.
         trees: How many trees.
+        rate_hz: The rate to look at gaze at; by default the one that the reference favours, infinite for gaze as it was
+            recorded.
     """
 
     name: ClassVar[str] = "forest"
@@ -42,9 +45,11 @@ class Forest(Recogniser):
     seconds: float = SECONDS
     step: float = STEP
     trees: int = 400
+    rate_hz: float | None = None
 
     def __post_init__(self) -> None:
         self._describe()
+        check_rate(self.rate_hz)
         if self.trees < 1:
             raise OptionError(f"a forest needs at least one tree, not {self.trees!r}")
 
@@ -60,7 +65,8 @@ class Forest(Recogniser):
             MissingExtra: If scikit-learn is not installed.
             InputError: If there is too little to learn from.
         """
-        return described(reference, self._describe().rows, partial(grow, trees=self.trees, seed=seed))
+        learn = partial(grow, trees=self.trees, seed=seed)
+        return at_best_rate(reference, lambda trials: described(trials, self._describe().rows, learn), self.rate_hz)
 
     def _describe(self) -> Description:
         return Description(self.groups, self.allow, self.seconds, self.step)

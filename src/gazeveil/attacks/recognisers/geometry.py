@@ -27,8 +27,8 @@ from gazeveil.attacks.recognisers._galleries import Rows, Score, ScoredGallery, 
 from gazeveil.errors import InputError, OptionError
 from gazeveil.types import BoolArray, FloatArray
 
-GROUPS: Final = ("error", "noise", "eyes")
-"""Groups of fields: how far gaze is off, how it jitters, and where the eyes are."""
+GROUPS: Final = ("error", "noise", "eyes", "head", "gaze")
+"""Groups of fields: how far gaze is off, how it jitters, where the eyes are, and how head and eyes turn."""
 SHRINKAGES: Final = (0.3, 0.1, 0.03, 0.01)
 """What is tried, the most cautious first: it wins where nothing tells them apart."""
 _SESSIONS = 1.0
@@ -39,7 +39,7 @@ _TINY = 1e-6
 @RECOGNISERS.register("geometry")
 @dataclass(frozen=True, slots=True)
 class GeometryOfEyes(Recogniser):
-    """Error, noise and distance of the eyes, each told apart by linear discriminant analysis.
+    """Error, noise, distance of the eyes, head and gaze, each told apart by linear discriminant analysis.
 
     Attributes:
         parts: Which groups of fields it may look at.

@@ -12,6 +12,7 @@ from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.features.description import GROUPS, SECONDS, STEP, Description
 from gazeveil.attacks.recognisers._discriminant import Discriminant
 from gazeveil.attacks.recognisers._galleries import Score, described
+from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
 
 
 @RECOGNISERS.register("lda")
@@ -24,6 +25,8 @@ class Lda(Recogniser):
         allow: What it may look at beside movement: ``position``, ``pupil``, both or nothing.
         seconds: How long a window is; infinite for whole trials.
         step: How much later the next window begins.
+        rate_hz: The rate to look at gaze at; by default the one that the reference favours, infinite for gaze as it was
+            recorded.
     """
 
     name: ClassVar[str] = "lda"
@@ -32,9 +35,11 @@ class Lda(Recogniser):
     allow: frozenset[str] = frozenset()
     seconds: float = SECONDS
     step: float = STEP
+    rate_hz: float | None = None
 
     def __post_init__(self) -> None:
         self._describe()
+        check_rate(self.rate_hz)
 
     @property
     def sees(self) -> frozenset[str]:
@@ -47,6 +52,10 @@ class Lda(Recogniser):
         Raises:
             InputError: If there is too little to learn from.
         """
+        return at_best_rate(reference, self.learnt, self.rate_hz)
+
+    def learnt(self, reference: Sequence[Trial]) -> Gallery:
+        """Learn from trials at the rate that they have."""
         return described(reference, self._describe().rows, lambda rows: self._score(Discriminant.fit(rows)))
 
     @staticmethod

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from gazeveil.attacks.features.event_features import find_events
 from gazeveil.attacks.features.movement import Movement, stretches
 from gazeveil.attacks.recognisers._discriminant import Scale
 from gazeveil.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
+from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
 from gazeveil.errors import OptionError
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.types import FloatArray
@@ -43,6 +45,8 @@ class Rbf(Recogniser):
         step: How much later the next window begins.
         centres: How many typical events each person has, in each network.
         ridge: How much the linear layer is held back, relative to the mean of its diagonal.
+        rate_hz: The rate to look at gaze at; by default the one that the reference favours, infinite for gaze as it was
+            recorded.
     """
 
     name: ClassVar[str] = "rbf"
@@ -52,8 +56,10 @@ class Rbf(Recogniser):
     step: float = 5.0
     centres: int = 32
     ridge: float = 1e-3
+    rate_hz: float | None = None
 
     def __post_init__(self) -> None:
+        check_rate(self.rate_hz)
         if unknown := sorted(self.allow - set(_ALLOWED)):
             raise OptionError(f"no feature is called {unknown[0]!r}", hint=f"known: {', '.join(_ALLOWED)}")
         if self.centres < 1 or not self.ridge > 0:
@@ -72,6 +78,9 @@ class Rbf(Recogniser):
         Raises:
             InputError: If no reference trial has a fixation.
         """
+        return at_best_rate(reference, partial(self._learnt, seed=seed), self.rate_hz)
+
+    def _learnt(self, reference: Sequence[Trial], seed: int) -> Gallery:
         found = {id(trial): self._events(trial) for trial in reference}
         fixations = rows_of(reference, lambda trial: found[id(trial)]["fixation"][1])
         people = fixations.people

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gazeveil.attacks.threats.exemplars import ExemplarNetwork
 
 _HELD_OUT = 5
+"""Of how many people one judges."""
 
 
 def trained(attack: ExemplarNetwork, exemplars: Sequence[Exemplar], seed: int) -> Callable[[Trial], Gaze]:
@@ -33,7 +34,7 @@ def trained(attack: ExemplarNetwork, exemplars: Sequence[Exemplar], seed: int) -
     if len(rates) > 1:
         raise InputError(f"exemplars must have one rate, not {', '.join(f'{rate:g}' for rate in sorted(rates))} Hz")
     size = max(8, round(attack.seconds * rates.pop()))
-    veiled, raw, there = _windows(exemplars, size, attack.most_windows)
+    veiled, raw, there, aside = _windows(exemplars, size, attack.most_windows)
     centre = np.median(veiled, axis=2, keepdims=True)
     spread = float(np.std((raw - centre)[np.broadcast_to(there[:, None], raw.shape)])) or 1.0
     reach = 1.2 * float(np.quantile(np.abs(raw - centre), 0.999)) or 1.0
@@ -41,17 +42,16 @@ def trained(attack: ExemplarNetwork, exemplars: Sequence[Exemplar], seed: int) -
         torch.from_numpy(((values - centre) / unit).astype(np.float32))
         for values, unit in ((veiled, spread), (raw, reach))
     )
-    network = _train(attack, given, wanted, torch.from_numpy(there.astype(np.float32)), seed)
+    network = _train(attack, given, wanted, torch.from_numpy(there.astype(np.float32)), torch.from_numpy(aside), seed)
     return lambda trial: _guess(network, trial, size, spread, reach)
 
 
-def _train(attack: ExemplarNetwork, given: Any, wanted: Any, weight: Any, seed: int) -> Any:
+def _train(attack: ExemplarNetwork, given: Any, wanted: Any, weight: Any, held_out: Any, seed: int) -> Any:
     draw = torch.Generator().manual_seed(seed)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     network = _network(attack.channels, attack.kernel, draw).to(device)
     given, wanted, weight = (values.to(device) for values in (given, wanted, weight[:, None]))
-    order = torch.randperm(len(given), generator=draw)
-    aside, rest = order[: len(given) // _HELD_OUT], order[len(given) // _HELD_OUT :]
+    aside, rest = held_out.nonzero()[:, 0], (~held_out).nonzero()[:, 0]
     optimiser = torch.optim.Adam(network.parameters(), lr=attack.rate)
     steps = max(1, -(-len(rest) // attack.batch))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, attack.rate, total_steps=steps * attack.epochs + 1)
@@ -93,9 +93,17 @@ def _network(channels: int, kernel: int, draw: Any) -> Any:
     return nn.Sequential(*layers)
 
 
-def _windows(exemplars: Sequence[Exemplar], size: int, most: int) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return windows of veiled and raw gaze, each a fifth later than the last, and where gaze was there."""
-    found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+def _windows(
+    exemplars: Sequence[Exemplar], size: int, most: int
+) -> tuple[FloatArray, FloatArray, BoolArray, BoolArray]:
+    """Return windows of veiled and raw gaze, each a fifth later than the last, where gaze was there, and which judge.
+
+    No sample is both learnt from and judged by. Every fifth person judges. Where there are fewer than five, the end of
+    each exemplar does, if it is two windows long; a window that reaches across the border is left out.
+    """
+    everybody = sorted({exemplar.raw.person for exemplar in exemplars})
+    judges = set(everybody[_HELD_OUT // 2 :: _HELD_OUT]) if len(everybody) >= _HELD_OUT else set()
+    found: list[tuple[FloatArray, FloatArray, FloatArray, bool]] = []
     for exemplar in exemplars:
         sides, known = [], []
         for trial in (exemplar.veiled, exemplar.raw):
@@ -105,14 +113,23 @@ def _windows(exemplars: Sequence[Exemplar], size: int, most: int) -> tuple[Float
             sides.append(np.stack([unwound(trial.x, there), without_gaps(trial.y, there)]))
             known.append(there)
         else:
-            both = (known[0] & known[1]).astype(np.float64)
-            starts = range(0, sides[0].shape[1] - size + 1, max(1, size // 5))
-            found += [(*(side[:, at : at + size] for side in sides), both[at : at + size]) for at in starts]  # type: ignore[misc]
+            both, count = (known[0] & known[1]).astype(np.float64), sides[0].shape[1]
+            ending = count - max(size, count // _HELD_OUT)
+            border = ending if not judges and ending >= size else count
+            for at in range(0, count - size + 1, max(1, size // 5)):
+                if at + size <= border or at >= border:
+                    veiled, raw = (side[:, at : at + size] for side in sides)
+                    judging = exemplar.raw.person in judges or at >= border
+                    found.append((veiled, raw, both[at : at + size], judging))
     if not found:
         raise InputError("no exemplar is as long as a window", hint="use longer exemplars or a shorter window")
     chosen = np.unique(np.linspace(0, len(found) - 1, min(most, len(found))).astype(np.int64))
-    veiled, raw, there = (np.stack([found[i][part] for i in chosen]) for part in range(3))
-    return veiled, raw, there > 0
+    windows = [found[i] for i in chosen]
+    judging_rows = np.array([judging for *_, judging in windows])
+    if judging_rows.all():  # nobody else is long enough to learn from
+        judging_rows[:] = False
+    veiled, raw, there = (np.stack([window[part] for window in windows]) for part in range(3))
+    return veiled, raw, there > 0, judging_rows
 
 
 def _guess(network: Any, trial: Trial, size: int, spread: float, reach: float) -> Gaze:

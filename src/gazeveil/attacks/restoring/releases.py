@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gazeveil.samples.ledger import books_for
 from gazeveil.samples.mechanism import SampleMechanism
+from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.mechanisms.sparse_vector import SparseVector
@@ -41,6 +42,8 @@ class Releases:
 
 def gives_releases(mechanism: SampleMechanism) -> bool:
     """Whether the noisy points of such a mechanism can be read off its output."""
+    if isinstance(mechanism, EyeAndHead):
+        mechanism = mechanism.eyes
     if isinstance(mechanism, StreamMechanism):
         return mechanism.delay == 0
     return isinstance(mechanism, GaussianNoise | HeldTicks | TemporalHold)
@@ -48,6 +51,8 @@ def gives_releases(mechanism: SampleMechanism) -> bool:
 
 def releases_of(mechanism: SampleMechanism, t: FloatArray, x: FloatArray, y: FloatArray) -> Releases:
     """Return what a mechanism gave away, from all that it showed from its first sample on."""
+    if isinstance(mechanism, EyeAndHead):
+        mechanism = mechanism.eyes
     if isinstance(mechanism, StreamMechanism):
         return _of_stream(mechanism, t, x, y)
     if isinstance(mechanism, HeldTicks):

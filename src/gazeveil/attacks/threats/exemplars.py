@@ -25,7 +25,8 @@ class ExemplarNetwork(Attack):
 
     Each window is taken relative to the median of its veiled gaze, and in units of how far raw gaze gets from that
     among the exemplars, since tanh ends at ±1. Windows of a query overlap by half and are blended. Nothing of the query
-    is learnt from. Of the exemplars, every fifth window is kept aside, and the epoch that is best there is taken.
+    is learnt from. Every fifth person of the exemplars is kept aside (of fewer than five, the end of each exemplar),
+    and the epoch that is best there is taken.
 
     Attributes:
         seconds: How long a window is.

@@ -14,7 +14,7 @@ One session is left out after the other, and the attacker is trained on the othe
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +25,7 @@ from gazeveil.attacks.trials import without_pupil
 from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError, OptionError
 from gazeveil.experiments.identity_data import simulated_people, vr_people
-from gazeveil.experiments.scanpaths.veils import VEILS, veil
+from gazeveil.experiments.veils import VEILS, veil
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.simulate import Population
 from gazeveil.types import Tell, silent
@@ -98,7 +98,8 @@ def vr(folder: Path, people: int = PEOPLE, seconds: float = SECONDS) -> TraitSet
     one = vr_people(folder / VR_FOLDER, seconds)
     names = sorted({trial.person for trial in one.trials})[:people]
     kept = without_pupil(trial for trial in one.trials if trial.person in names)
-    return TraitSet("vr", one.title, one.plane, kept, {IDENTITY: {name: name for name in names}})
+    title = one.title if len(kept) == len(one.trials) else f"{one.title} (the first {len(names)})"
+    return TraitSet("vr", title, one.plane, kept, {IDENTITY: {name: name for name in names}})
 
 
 def trait_sets(
@@ -129,6 +130,7 @@ def measure(
     *,
     seed: int = 1,
     tell: Tell = silent,
+    make: Callable[[str, Geometry], Any] = veil,
 ) -> list[Row]:
     """Ask all questions behind all veils.
 
@@ -138,13 +140,14 @@ def measure(
         recogniser: Who infers; ``clusterfix`` by default.
         seed: All noise follows from it.
         tell: Told how many questions are done.
+        make: What makes a veil of its name, for a plane.
     """
     who = RECOGNISERS["clusterfix"]() if recogniser is None else recogniser
     jobs = [(one, name, question) for one in sets for name in veils for question in one.kinds]
     rows = []
     for done, (one, name, question) in enumerate(jobs):
         tell(done, len(jobs))
-        mechanism = veil(name, one.plane)
+        mechanism = make(name, one.plane)
         found = infer(who, one.trials, one.kinds[question], mechanism, seed=seed)
         promise = "none" if mechanism is None else mechanism.guarantee.in_words()
         rows.append(Row(one.name, one.title, question, name, promise, found))

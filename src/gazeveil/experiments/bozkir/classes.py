@@ -10,7 +10,7 @@ windows and without. A person is recognised in the release of one document after
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from gazeveil.types import FloatArray
 
 EVERY = 10
 TREES = 100
+LEARNERS: Final = ("nearest", "svm", "forest")
+"""Who tells people apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,20 @@ class Accuracy:
     chance: float
 
 
+class Told(NamedTuple):
+    """What was told of one series: whose it is, the share of windows that are right, and whether their majority is."""
+
+    person: int
+    windows: float
+    voted: float
+
+
 def leave_one_person_out(
-    series: FloatArray, labels: NDArray[np.int64], people: NDArray[np.int64], every: int = EVERY
+    series: FloatArray,
+    labels: NDArray[np.int64],
+    people: NDArray[np.int64],
+    every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> Accuracy:
     """Return how well a label of a series is told by people who were not trained on.
 
@@ -47,19 +61,28 @@ def leave_one_person_out(
         labels: The label of every series.
         people: Whose series each is.
         every: Which windows are taken.
+        asked: What is asked about, if that is not the release itself: the same people and labels.
     """
-    svm = _learner("svm")
-    some = series[:, ::every]
-    right_windows, right_votes = [], []
+    return _summed(told_of_strangers(series, labels, people, every, asked), 1 / len(np.unique(labels)))
+
+
+def told_of_strangers(
+    series: FloatArray,
+    labels: NDArray[np.int64],
+    people: NDArray[np.int64],
+    every: int = EVERY,
+    asked: FloatArray | None = None,
+) -> list[Told]:
+    """Return the same series by series."""
+    svm, some, found = _learner("svm"), series[:, ::every], []
+    questions = (series if asked is None else asked)[:, ::every]
     for person in np.unique(people):
         test = people == person
         rows, names = _rows(some[~test], labels[~test])
         model = svm.fit(rows, names)
-        for one, label in zip(some[test], labels[test], strict=True):
-            told = model.predict(one)
-            right_windows.append(float(np.mean(told == label)))
-            right_votes.append(float(np.argmax(np.bincount(told)) == label))
-    return Accuracy(float(np.mean(right_windows)), float(np.mean(right_votes)), 1 / len(np.unique(labels)))
+        of_person = zip(questions[test], labels[test], strict=True)
+        found += [_told(model, int(person), one, label) for one, label in of_person]
+    return found
 
 
 def identify(
@@ -68,6 +91,7 @@ def identify(
     documents: NDArray[np.int64],
     learner: str,
     every: int = EVERY,
+    asked: FloatArray | None = None,
 ) -> Accuracy:
     """Return how well a person is recognised in the release of a document, having been seen in those of others.
 
@@ -80,6 +104,23 @@ def identify(
         documents: What was read, or in which session: left out one at a time.
         learner: ``svm``, ``nearest`` or ``forest``.
         every: Which windows are taken.
+        asked: What a person is recognised in, if that is not the release itself: the same people and documents.
+
+    Raises:
+        InputError: If there are fewer than two documents, or a person has not read all of them.
+    """
+    return _summed(identified(series, people, documents, learner, every, asked), 1 / len(np.unique(people)))
+
+
+def identified(
+    series: FloatArray,
+    people: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    learner: str,
+    every: int = EVERY,
+    asked: FloatArray | None = None,
+) -> list[Told]:
+    """Return the same series by series.
 
     Raises:
         InputError: If there are fewer than two documents, or a person has not read all of them.
@@ -87,16 +128,25 @@ def identify(
     kinds = np.unique(documents)
     if len(kinds) < 2 or any(set(people[documents == kind]) != set(people) for kind in kinds):
         raise InputError("recognising people takes series of everybody on at least two documents")
-    windows, votes = [], []
+    found = []
     for kind in kinds:
         test = documents == kind
         rows, names = _rows(series[~test, ::every], people[~test])
         model = _learner(learner).fit(rows, names)
-        for one, person in zip(series[test, ::every], people[test], strict=True):
-            told = model.predict(one)
-            windows.append(float(np.mean(told == person)))
-            votes.append(float(np.argmax(np.bincount(told)) == person))
-    return Accuracy(float(np.mean(windows)), float(np.mean(votes)), 1 / len(np.unique(people)))
+        of_kind = zip((series if asked is None else asked)[test, ::every], people[test], strict=True)
+        found += [_told(model, int(person), one, person) for one, person in of_kind]
+    return found
+
+
+def _told(model: Any, person: int, one: FloatArray, label: int) -> Told:
+    said = model.predict(one)
+    return Told(person, float(np.mean(said == label)), float(np.argmax(np.bincount(said)) == label))
+
+
+def _summed(found: list[Told], chance: float) -> Accuracy:
+    return Accuracy(
+        float(np.mean([one.windows for one in found])), float(np.mean([one.voted for one in found])), chance
+    )
 
 
 def _rows(series: FloatArray, labels: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:

@@ -158,7 +158,7 @@ def readers(people: int = 20, seconds: float = 600.0, seed: int = PRIVATE_SEED, 
 
 def run(
     *, people: int = 20, seconds: float = 600.0, runs: int = 5, every: int = 10, seed: int = 1,
-    epsilons: Sequence[float] = EPSILONS, tell: Tell = silent,
+    epsilons: Sequence[float] = EPSILONS, learners: Sequence[str] = LEARNERS, tell: Tell = silent,
 ) -> Figures:  # fmt: skip
     """Return all figures' numbers.
 
@@ -169,6 +169,7 @@ def run(
         every: Which windows classifiers see; the article uses every tenth.
         seed: Of the noise.
         epsilons: Of one feature.
+        learners: Who recognises participants, beyond the article's figures; empty for nobody.
         tell: Told the progress.
     """
     noise = NoiseSource.seeded(seed)
@@ -189,10 +190,10 @@ def run(
             rows, series = _published(private, name, chunk, epsilon, runs, noise, step)
             errors += rows
             noisy[(_title(name, chunk), epsilon)] = series
-    accuracies = [{**_classified("raw", None, private.series, private, every)}]
+    accuracies = [{**_classified("raw", None, private.series, private, every, learners)}]
     step()
     for (title, epsilon), series in noisy.items():
-        accuracies.append(_classified(f"{title}, as published", 48 * epsilon, series, private, every))
+        accuracies.append(_classified(f"{title}, as published", 48 * epsilon, series, private, every, learners))
         step()
     ranges = declared_ranges(unit="deg").only(INFORMATIVE)
     design = learn(
@@ -206,7 +207,7 @@ def run(
             ("FPA, sound", sound.perturb(private.series, noise)),
             ("low-rank, sound", OwnSeries(epsilon=total, delta=1e-5, design=design).perturb(private.series, noise)),
         ):
-            accuracies.append(_classified(title, total, released, private, every))
+            accuracies.append(_classified(title, total, released, private, every, learners))
             errors += _errors(private, title, total, released, total)
             step()
     return Figures(correlations, factors, errors, accuracies)
@@ -287,13 +288,15 @@ def _mean_nmse(true: FloatArray, released: FloatArray) -> float:
     return float(np.nanmean(values))
 
 
-def _classified(title: str, epsilon: float | None, series: FloatArray, private: Readers, every: int) -> dict[str, Any]:
+def _classified(
+    title: str, epsilon: float | None, series: FloatArray, private: Readers, every: int, learners: Sequence[str]
+) -> dict[str, Any]:
     told: dict[str, Accuracy] = {
         "document": leave_one_person_out(series, private.documents, private.people, every),
         "group": leave_one_person_out(series, private.groups, private.people, every),
         **{
             f"person, {learner}": identify(series, private.people, private.documents, learner, every)
-            for learner in LEARNERS
+            for learner in learners
         },
     }
     return {"method": title, "epsilon": epsilon, **{name: asdict(accuracy) for name, accuracy in told.items()}}

@@ -19,7 +19,7 @@ import numpy as np
 from gazeveil.attacks.aggregates.membership import Suspicion, most_found, proven_epsilon
 from gazeveil.attacks.judging.scores import interval, resampled_people, roc
 from gazeveil.errors import OptionError
-from gazeveil.experiments.dataset_attacks.worlds import Product
+from gazeveil.experiments.dataset_attacks.worlds import Attacked, Product, change_by_target
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.types import FloatArray, Tell, silent
@@ -78,7 +78,7 @@ class Found:
         return {**asdict(self), "within": self.within}
 
 
-def attack(product: Product, releases: int = 400, seed: int = 1, tell: Tell = silent) -> Found:
+def attack(product: Attacked, releases: int = 400, seed: int = 1, tell: Tell = silent) -> Found:
     """Attack many releases of a product.
 
     Args:
@@ -92,7 +92,7 @@ def attack(product: Product, releases: int = 400, seed: int = 1, tell: Tell = si
     """
     if releases < FEWEST:
         raise OptionError(f"at least {FEWEST} releases are needed, not {releases}")
-    world, shadows = product.world, max(FEWEST, releases // 4)
+    shadows = max(FEWEST, releases // 4)
     total = shadows + 2 * releases
 
     def many(data: Any, count: int, whose: str, before: int) -> FloatArray:
@@ -102,18 +102,18 @@ def attack(product: Product, releases: int = 400, seed: int = 1, tell: Tell = si
             found.append(product.released(data, NoiseSource.seeded(seed).spawn(f"{product.name}/{whose}/{number}")))
         return np.array(found)
 
-    change = product.change(NoiseSource.seeded(seed).spawn(f"{product.name}/twins"))
-    suspicion = Suspicion.learn(change, many(world.outside, shadows, "attacker", 0))
-    inside = suspicion.scores(many(world.inside, releases, "inside", shadows))
-    outside = suspicion.scores(many(world.outside, releases, "outside", shadows + releases))
+    change = change_by_target(product, NoiseSource.seeded(seed).spawn(f"{product.name}/twins"))
+    suspicion = Suspicion.learn(change, many(product.outside, shadows, "attacker", 0))
+    inside = suspicion.scores(many(product.inside, releases, "inside", shadows))
+    outside = suspicion.scores(many(product.outside, releases, "outside", shadows + releases))
     curve = roc(inside, outside)
-    epsilon, delta = claimed(product.plan.guarantee)
+    epsilon, delta = claimed(product.guarantee)
     allowed = 1.0 if epsilon is None else (math.expm1(epsilon) + 2 * delta) / (math.exp(epsilon) + 1)
     kept = np.unique(np.linspace(0, len(curve.strangers) - 1, _POINTS).round().astype(np.int64))
     return Found(
         product=product.name,
         words=product.words,
-        guarantee=str(product.plan.guarantee),
+        guarantee=str(product.guarantee),
         epsilon=epsilon,
         delta=delta,
         releases=releases,

@@ -40,7 +40,7 @@ from gazeveil.utility.scanpaths.baselines import mean_of_finite
 BIN_S = 1.0
 BLUR_DEG = 1.1
 DRAWS = 1000
-_IN_DEGREES = UnprotectedLiuMap(columns=32, rows=24)
+IN_DEGREES = UnprotectedLiuMap(columns=32, rows=24)
 """Cells of a degree on the screen of 32 x 24 degrees, as heatmaps have them."""
 
 Guess = Callable[[FloatArray, FloatArray], "FloatArray | None"]
@@ -122,15 +122,15 @@ def _maps(recordings: list[Recording], epsilon: float, repeats: int, seed: int) 
     selected = max(1, people // 2)
     free, half, noisy = worlds.free_map(), worlds.free_map(selected), worlds.noisy_map(epsilon)
     heatmap = PrivateHeatmap(epsilon=epsilon, blur_deg=BLUR_DEG)
-    counts = _own(recordings, lambda one: _released(one, free))
-    smooth = _own(recordings, lambda one: _smooth(_released(one, _IN_DEGREES)))
-    of_all = _subtracted(people)
+    counts = own_numbers(recordings, lambda one: released_of(one, free))
+    smooth = own_numbers(recordings, lambda one: as_heatmap(released_of(one, IN_DEGREES)))
+    of_all = subtracted(people)
 
     def of_half(mean: FloatArray, others: FloatArray) -> FloatArray | None:
         return left_over_of_selection(mean, selected, others)
 
     def row(mechanism: Any, words: str, own: FloatArray, guess: Guess, times: int) -> Callable[[], Recovered]:
-        return lambda: _recovered("gaze map", words, mechanism, recordings, own, guess, times, seed)
+        return lambda: recovered("gaze map", words, mechanism, recordings, own, guess, times, seed)
 
     return [
         row(free, "without noise", counts, of_all, 1),
@@ -142,11 +142,11 @@ def _maps(recordings: list[Recording], epsilon: float, repeats: int, seed: int) 
 
 def _orders(recordings: list[Recording], epsilon: float, repeats: int, seed: int) -> list[Callable[[], Recovered]]:
     asked = partial(worlds.area_orders, recordings[0].stimulus)
-    own = np.round(_own(recordings, lambda one: _released(one, asked(worlds.QUIET))))
-    of_all = _subtracted(len(recordings))
+    own = np.round(own_numbers(recordings, lambda one: released_of(one, asked(worlds.QUIET))))
+    of_all = subtracted(len(recordings))
     rows = (("without noise", worlds.QUIET, 1), ("noise", epsilon, repeats))
     return [
-        lambda words=words, each=each, times=times: _recovered(  # type: ignore[misc]
+        lambda words=words, each=each, times=times: recovered(  # type: ignore[misc]
             "orders of areas", words, asked(each), recordings, own, of_all, times, seed, likeliest_right
         )
         for words, each, times in rows
@@ -159,36 +159,37 @@ def _movies(recordings: list[Recording], epsilon: float, repeats: int, seed: int
 
     def each_second(these: list[Recording], mechanism: Any) -> FloatArray:
         cut = [[one.between(begin, begin + BIN_S) for one in these] for begin in edges.tolist()]
-        return np.concatenate([_released(part, mechanism) for part in cut])
+        return np.concatenate([released_of(part, mechanism) for part in cut])
 
     def smooth_seconds(these: list[Recording]) -> FloatArray:
-        seconds = each_second(these, _IN_DEGREES).reshape(len(edges), -1)
-        return np.concatenate([_smooth(second) for second in seconds])
+        seconds = each_second(these, IN_DEGREES).reshape(len(edges), -1)
+        return np.concatenate([as_heatmap(second) for second in seconds])
 
     movie = DynamicHeatmap(epsilon=epsilon, bin_seconds=BIN_S, duration=worlds.SECONDS, blur_deg=BLUR_DEG)
-    counts = _own(recordings, lambda one: each_second(one, free))
-    smooth = _own(recordings, smooth_seconds)
-    of_all = _subtracted(len(recordings))
+    counts = own_numbers(recordings, lambda one: each_second(one, free))
+    smooth = own_numbers(recordings, smooth_seconds)
+    of_all = subtracted(len(recordings))
     plain = worlds.declared(recordings).plan(free)
     return [
         lambda: _judged(
             "dynamic maps", "without noise", str(plain.guarantee), counts, [each_second(recordings, free)], of_all
         ),
-        lambda: _recovered("dynamic maps", "dynamic heatmap", movie, recordings, smooth, of_all, repeats, seed),
+        lambda: recovered("dynamic maps", "dynamic heatmap", movie, recordings, smooth, of_all, repeats, seed),
     ]
 
 
-def _recovered(
+def recovered(
     data: str,
     words: str,
     mechanism: Any,
-    recordings: list[Recording],
+    recordings: Sequence[Recording],
     own: FloatArray,
     guess: Guess,
     repeats: int,
     seed: int,
     measure: Callable[[FloatArray, FloatArray], float] = correlation,
 ) -> Recovered:
+    """Release some times, and guess every participant from what the others have and every release."""
     plan = worlds.declared(recordings).plan(mechanism)
     corpus, source = Corpus.of(recordings), NoiseSource.seeded(seed)
     released = [
@@ -234,23 +235,25 @@ def _judged(
     )
 
 
-def _subtracted(people: int) -> Guess:
+def subtracted(people: int) -> Guess:
+    """Return the guess that subtracts everybody else from a mean."""
     return lambda mean, others: left_over(mean, people, others)
 
 
-def _own(recordings: list[Recording], released: Callable[[list[Recording]], FloatArray]) -> FloatArray:
+def own_numbers(recordings: Sequence[Recording], released: Callable[[list[Recording]], FloatArray]) -> FloatArray:
     """Return what each participant adds: a release of them alone, without noise."""
     return np.array([released([one]) for one in recordings])
 
 
-def _released(recordings: list[Recording], mechanism: Any) -> FloatArray:
+def released_of(recordings: Sequence[Recording], mechanism: Any) -> FloatArray:
+    """Return the numbers that a mechanism releases of some participants."""
     plan = worlds.declared(recordings).plan(mechanism)
     return _numbers(plan.release(Corpus.of(recordings), noise=NoiseSource.seeded(0), anyway=True).value)
 
 
-def _smooth(counts: FloatArray) -> FloatArray:
-    """Return counts as a heatmap has them: of mass 1, blurred; empty ones stay empty."""
-    drawn = render(counts.reshape(_IN_DEGREES.rows, _IN_DEGREES.columns), BLUR_DEG).ravel()
+def as_heatmap(counts: FloatArray, cells: UnprotectedLiuMap = IN_DEGREES) -> FloatArray:
+    """Return counts in cells of a degree as a heatmap has them: of mass 1, blurred; empty ones stay empty."""
+    drawn = render(counts.reshape(cells.rows, cells.columns), BLUR_DEG).ravel()
     return np.asarray(drawn / drawn.sum() if drawn.sum() > 0 else drawn)
 
 

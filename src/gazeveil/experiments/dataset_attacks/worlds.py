@@ -12,9 +12,10 @@ million: the noise is still there, and too small to be seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
+from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.release.feature_facts import observed_facts
 from gazeveil.release.plan import Data, Plan
 from gazeveil.release.study import Participants, Stimulus, Study
@@ -92,20 +94,69 @@ class Product:
     numbers: Callable[[Any], FloatArray]
     world: World
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """What its release guarantees."""
+        return self.plan.guarantee
+
+    @property
+    def inside(self) -> Data:
+        """The data with the target."""
+        return self.world.inside
+
+    @property
+    def outside(self) -> Data:
+        """The data with another person instead."""
+        return self.world.outside
+
     def released(self, data: Data, noise: NoiseSource) -> FloatArray:
         """Release once, by the path of every release, and return the numbers."""
         return self.numbers(self.plan.release(data, noise=noise, anyway=True).value)
 
-    def change(self, noise: NoiseSource, times: int = TWINS) -> FloatArray:
-        """Return what the target changes in a release: the mean over releases with the same noise in both worlds.
 
-        Nobody but the attacker makes these releases. The noise is the same, so what differs is the target.
-        """
-        key = noise.bytes(32)
-        twins = [NoiseSource.keyed(key, str(number)) for number in range(times) for _ in range(2)]
-        inside = [self.released(self.world.inside, twin) for twin in twins[::2]]
-        outside = [self.released(self.world.outside, twin) for twin in twins[1::2]]
-        return np.asarray(np.mean(inside, axis=0) - np.mean(outside, axis=0))
+class Attacked(Protocol):
+    """What membership is tried on: a product, or anything else that is released in two worlds."""
+
+    @property
+    def name(self) -> str:
+        """By which it is found."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        ...
+
+    @property
+    def inside(self) -> Any:
+        """The data with the target."""
+        ...
+
+    @property
+    def outside(self) -> Any:
+        """The data with another person instead."""
+        ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What its release guarantees."""
+        ...
+
+    def released(self, data: Any, noise: NoiseSource) -> FloatArray:
+        """Release once, and return the numbers."""
+        ...
+
+
+def change_by_target(product: Attacked, noise: NoiseSource, times: int = TWINS) -> FloatArray:
+    """Return what the target changes in a release: the mean over releases with the same noise in both worlds.
+
+    Nobody but the attacker makes these releases. The noise is the same, so what differs is the target.
+    """
+    key = noise.bytes(32)
+    twins = [NoiseSource.keyed(key, str(number)) for number in range(times) for _ in range(2)]
+    inside = [product.released(product.inside, twin) for twin in twins[::2]]
+    outside = [product.released(product.outside, twin) for twin in twins[1::2]]
+    return np.asarray(np.mean(inside, axis=0) - np.mean(outside, axis=0))
 
 
 def viewers(people: int, seed: int = 1) -> list[Recording]:
@@ -114,12 +165,13 @@ def viewers(people: int, seed: int = 1) -> list[Recording]:
     return list(SimulatedStudy(people, 1, 1, 1, tracker, SECONDS, seed).recordings())
 
 
-def declared(recordings: list[Recording]) -> Study:
-    """Declare the study of some viewers."""
+def declared(recordings: Sequence[Recording]) -> Study:
+    """Declare the study of some viewers of one stimulus."""
+    seconds = max(SECONDS, *(math.ceil(one.duration) for one in recordings))
     return Study(
         name="attacked",
         participants=Participants(roster=tuple(one.observer for one in recordings)),
-        stimuli=(Stimulus(name=recordings[0].stimulus, screen=PLANE, seconds=SECONDS),),
+        stimuli=(Stimulus(name=recordings[0].stimulus, screen=recordings[0].geometry, seconds=seconds),),
     )
 
 
@@ -129,12 +181,22 @@ def viewing(people: int, target: str = "typical", seed: int = 1) -> World:
     Raises:
         OptionError: If there is no such target.
     """
+    return world_of(viewers(people + 1, seed), target)
+
+
+def world_of(recordings: Sequence[Recording], target: str = "typical") -> World:
+    """Return viewers of one stimulus; the first is the target, in whose place the last stands in the other world.
+
+    Raises:
+        OptionError: If there is no such target.
+    """
     if target not in TARGETS:
         raise OptionError(f"no target is called {target!r}", hint=f"known: {', '.join(TARGETS)}")
-    *these, another = viewers(people + 1, seed)
+    *these, another = recordings
     if target == "extreme":
-        usual, corner = these[0], np.full(len(these[0]), 5.0)
-        these[0] = Recording(usual.t, corner, corner, PLANE, **usual.key._asdict(), rate_hz=RATE_HZ)
+        usual, (left, top, *_) = these[0], these[0].geometry.extent()
+        x, y = (np.full(len(usual), side + 5.0) for side in (left, top))
+        these[0] = Recording(usual.t, x, y, usual.geometry, **usual.key._asdict(), rate_hz=usual.rate_hz)
     stand_in = replace(another, observer=these[0].observer)
     return World(declared(these), Corpus.of(these), Corpus.of([stand_in, *these[1:]]))
 

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from gazeveil.files import replacing
 from gazeveil.pictures import canvas
 from gazeveil.samples.space import space_of
 from gazeveil.types import Tell
+
+T = TypeVar("T")
 
 FIGURES: Final[Mapping[int, str]] = {13: "rmse", 15: "cc"}
 QUICK_REPEATS, QUICK_RECORDINGS = 5, 6
@@ -137,7 +139,7 @@ def shape(points: Iterable[Point], veil: str, measured: str) -> dict[str, Any]:
     good = -1 if measured == "rmse" else 1
     told: dict[str, Any] = {"veil": veil}
     for name, wanted in (("epsilon", 1), ("window", -1), ("radius", -1)):
-        pairs = list(_neighbours(values, name))
+        pairs = list(neighbours(values, name))
         told[name] = sum(wanted * good * (high - low) > 0 for low, high in pairs)
         told[f"{name}_pairs"] = len(pairs)
     return told
@@ -223,7 +225,7 @@ def to_markdown(told: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _neighbours(values: Mapping[tuple[str, Setting], float], name: str) -> Iterable[tuple[float, float]]:
+def neighbours(values: Mapping[tuple[str, Setting], T], name: str) -> Iterable[tuple[T, T]]:
     """Yield the values at neighbouring settings that differ in one parameter alone, the lower one first."""
     others = [other for other in ("radius", "window", "epsilon") if other != name]
 

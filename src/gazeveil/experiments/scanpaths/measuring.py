@@ -16,7 +16,7 @@ Intervals are over people drawn anew; those of F1 over scenes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,10 +26,11 @@ from gazeveil.attacks.judging.scores import interval, resampled_people, roc
 from gazeveil.attacks.outliers import Found, outliers, reach_of_the_rest
 from gazeveil.errors import OptionError
 from gazeveil.experiments.scanpaths.data import SceneSet
-from gazeveil.experiments.scanpaths.veils import VEILS, veil
+from gazeveil.experiments.veils import VEILS, veil
+from gazeveil.gaze.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator
-from gazeveil.types import FloatArray, Tell, silent
+from gazeveil.types import BoolArray, FloatArray, Tell, silent
 from gazeveil.utility.scanpaths import DIMENSIONS, Scanpath, between_people, find_scanpath, multimatch, random_scanpath
 from gazeveil.utility.scanpaths.baselines import mean_of_finite
 from gazeveil.utility.scanpaths.multimatch import FEWEST
@@ -118,7 +119,13 @@ class Measured:
 
 
 def measure(
-    one: SceneSet, veils: Sequence[str] = VEILS, *, repeats: int = 1, seed: int = 1, tell: Tell = silent
+    one: SceneSet,
+    veils: Sequence[str] = VEILS,
+    *,
+    repeats: int = 1,
+    seed: int = 1,
+    tell: Tell = silent,
+    make: Callable[[str, Geometry], Any] = veil,
 ) -> Measured:
     """Measure what veils leave of the scanpaths of a set.
 
@@ -128,6 +135,7 @@ def measure(
         repeats: How often veils with noise are run; results are means.
         seed: All noise follows from it.
         tell: Told how many veils are done.
+        make: What makes a veil of its name, for a plane.
 
     Raises:
         OptionError: If there is no repeat.
@@ -135,17 +143,16 @@ def measure(
     """
     if repeats < 1:
         raise OptionError(f"at least one repeat is needed, not {repeats}")
-    chosen = {name: veil(name, one.plane) for name in veils}
-    raw: Paths = [[find_scanpath(each.t, each.x, each.y) for each in scene] for scene in one.scenes]
-    distances = [warped_distances(scene) for scene in raw]
-    truth = [outliers(far) for far in distances]
+    chosen = {name: make(name, one.plane) for name in veils}
+    raw = paths_of(one)
+    truth = outliers_of(raw)
     rows = []
     for done, (name, mechanism) in enumerate(chosen.items()):
         tell(done, len(chosen))
         times = repeats if mechanism is not None and mechanism.draws_noise else 1
-        runs = [_veiled(one, name, seed, repeat) for repeat in range(times)]
+        runs = [_veiled(one, name, mechanism, seed, repeat) for repeat in range(times)]
         promise = "none" if mechanism is None else mechanism.guarantee.in_words()
-        rows.append(_row(one, name, promise, raw, truth, runs, seed))
+        rows.append(compared(one, name, promise, raw, truth, runs, seed))
     return Measured(
         one.name,
         one.title,
@@ -158,8 +165,17 @@ def measure(
     )
 
 
-def _veiled(one: SceneSet, name: str, seed: int, repeat: int) -> Paths:
-    mechanism = veil(name, one.plane)
+def paths_of(one: SceneSet) -> Paths:
+    """Return everybody's scanpath on every scene."""
+    return [[find_scanpath(each.t, each.x, each.y) for each in scene] for scene in one.scenes]
+
+
+def outliers_of(paths: Paths) -> list[BoolArray]:
+    """Return for every scene who is an outlier."""
+    return [outliers(warped_distances(scene)) for scene in paths]
+
+
+def _veiled(one: SceneSet, name: str, mechanism: Any, seed: int, repeat: int) -> Paths:
     found: Paths = []
     for number, scene in enumerate(one.scenes):
         found.append([])
@@ -172,7 +188,16 @@ def _veiled(one: SceneSet, name: str, seed: int, repeat: int) -> Paths:
     return found
 
 
-def _row(one: SceneSet, name: str, promise: str, raw: Paths, truth: list[Any], runs: Sequence[Paths], seed: int) -> Row:
+def compared(
+    one: SceneSet,
+    name: str,
+    promise: str,
+    raw: Paths,
+    truth: Sequence[BoolArray],
+    runs: Sequence[Paths],
+    seed: int,
+) -> Row:
+    """Compare scanpaths behind a veil, of one run or several, with the raw ones."""
     people = len(one.people)
     drawn = resampled_people(people, DRAWS, seed)
     same = np.full((len(runs), len(raw), people, len(DIMENSIONS)), np.nan)

@@ -9,17 +9,19 @@ together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gazeveil.datasets.eyetribe import EYETRIBE_PUPIL, eyetribe
-from gazeveil.experiments.bozkir.classes import identify
+from gazeveil.experiments.bozkir.classes import LEARNERS, identify
 from gazeveil.experiments.feature_people import CHOSEN
 from gazeveil.experiments.usefulness.features import DELTA, STRETCH
 from gazeveil.features.declared import declared_ranges
+from gazeveil.features.design import Design
 from gazeveil.features.extract import extract_corpus
 from gazeveil.features.learning import learn
 from gazeveil.features.own import OwnSeries
@@ -32,7 +34,6 @@ from gazeveil.noise import NoiseSource
 from gazeveil.types import FloatArray, Tell, silent
 
 RUNS: Final = 3
-LEARNERS: Final = ("nearest", "svm", "forest")
 
 
 def run(
@@ -48,8 +49,46 @@ def run(
     Every second person is public and makes the design; the others are released and recognised.
     """
     noise = NoiseSource.seeded(seed)
+    found = eyetribe_runs(path)
+    series, people, runs, design = found.series, found.people, found.runs, found.design
+    rows = [_row("raw", None, series, people, runs, every)]
+    shared: dict[str, Any] = {"steps": design.steps, "features": len(design.ranges), "kept": 1}
+    for done, epsilon in enumerate(epsilons):
+        tell(done, len(epsilons))
+        methods = {
+            "fpa, whole person": SERIES_MECHANISMS["fpa"](epsilon=epsilon, **shared),
+            "low-rank (ours), whole person": OwnSeries(epsilon=epsilon, delta=DELTA, design=design),
+            f"low-rank (ours), any {STRETCH} steps": OwnSeries(
+                epsilon=epsilon, delta=DELTA, design=design, stretch=min(STRETCH, design.steps)
+            ),
+        }
+        for title, mechanism in methods.items():
+            released = OwnRelease(mechanism=mechanism).each(RUNS).perturb(series, noise)
+            rows.append(_row(title, epsilon, released, people, runs, every))
+    return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Series of people in several runs each.
+
+    Attributes:
+        series: Series by steps by features.
+        people: Whose each is, as a number.
+        runs: Of which run each is.
+        design: Learnt from other people.
+    """
+
+    series: FloatArray
+    people: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    design: Design
+
+
+def eyetribe_runs(path: Path) -> Runs:
+    """Return three EyeTribe runs of every second person; the others are public and make the design."""
     ranges = declared_ranges(unit="deg", pupil_range=EYETRIBE_PUPIL).only(CHOSEN)
-    table = extract_corpus(Corpus.of(_first_runs(path))).table
+    table = extract_corpus(Corpus.of(first_runs_of_everybody(path))).table
     steps = int(np.median([len(series.values) for series in table.series()]))
     who = np.array([series.key.observer for series in table.series()])
     names = np.unique(who)
@@ -60,24 +99,10 @@ def run(
     design = learn([values[is_public]], ranges, "EyeTribe runs, every second person")
     series, people = values[~is_public], number[~is_public] // 2
     runs = np.tile(np.arange(RUNS), len(np.unique(people)))
-    rows = [_row("raw", None, series, people, runs, every)]
-    shared: dict[str, Any] = {"steps": steps, "features": len(ranges), "kept": 1}
-    for done, epsilon in enumerate(epsilons):
-        tell(done, len(epsilons))
-        methods = {
-            "fpa, whole person": SERIES_MECHANISMS["fpa"](epsilon=epsilon, **shared),
-            "low-rank (ours), whole person": OwnSeries(epsilon=epsilon, delta=DELTA, design=design),
-            f"low-rank (ours), any {STRETCH} steps": OwnSeries(
-                epsilon=epsilon, delta=DELTA, design=design, stretch=min(STRETCH, steps)
-            ),
-        }
-        for title, mechanism in methods.items():
-            released = OwnRelease(mechanism=mechanism).each(RUNS).perturb(series, noise)
-            rows.append(_row(title, epsilon, released, people, runs, every))
-    return rows
+    return Runs(series, people, runs, design)
 
 
-def _first_runs(path: Path) -> list[Recording]:
+def first_runs_of_everybody(path: Path) -> list[Recording]:
     """Return the first runs of everybody who has enough that last a window, in order."""
     found: dict[str, list[Recording]] = {}
     for recording in eyetribe(path):
@@ -88,7 +113,12 @@ def _first_runs(path: Path) -> list[Recording]:
 
 
 def _row(
-    title: str, epsilon: float | None, series: FloatArray, people: np.ndarray, runs: np.ndarray, every: int
+    title: str,
+    epsilon: float | None,
+    series: FloatArray,
+    people: NDArray[np.int64],
+    runs: NDArray[np.int64],
+    every: int,
 ) -> dict[str, Any]:
     told = {learner: asdict(identify(series, people, runs, learner, every)) for learner in LEARNERS}
     return {"method": title, "epsilon": epsilon, "people": len(np.unique(people)), **told}

@@ -8,10 +8,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from gazeveil.errors import OptionError, UnknownName
+from gazeveil.errors import OptionError
+from gazeveil.experiments.veils import veil as any_veil
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.presets import PRESETS, preset
+from gazeveil.samples.presets import preset
 from gazeveil.samples.recipe import from_recipe
 from gazeveil.samples.space import Space, Sphere, space_of
 
@@ -53,7 +54,7 @@ VEILS: Final[Mapping[str, Callable[[Space], SampleMechanism] | None]] = {
 def veil(name: str, plane: Geometry) -> SampleMechanism | None:
     """Return a veil of the table for gaze on a plane in degrees, or None for none.
 
-    Presets are known too, and recipes as JSON (``{"mechanism": "clock", …}``).
+    All other veils are known too, and recipes as JSON (``{"mechanism": "clock", …}``).
 
     Raises:
         UnknownName: If there is no such veil.
@@ -62,11 +63,9 @@ def veil(name: str, plane: Geometry) -> SampleMechanism | None:
     if name in VEILS:
         make = VEILS[name]
         return None if make is None else make(space_of(plane))
-    if name in PRESETS:
-        return preset(name, space_of(plane))
     if name.startswith("{"):
         return from_recipe(_json(name), space_of(plane))
-    raise UnknownName(f"no veil of the table is called {name!r}", hint=f"known: {', '.join([*VEILS, *PRESETS])}")
+    return any_veil(name, plane)
 
 
 def _json(text: str) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who is it? People in two public data sets, recognised in later sessions from earlier ones, without any veil.
+"""Who is it? People in three public data sets, recognised in later sessions from earlier ones, without any veil.
 
 - ``vr``: sessions 1–3 of 16 people in a headset are the reference, session 4 is asked about, trial by trial (about 13
   s) and all its trials together. Half of the people saw a kitchen, the others an office; so it is also measured how
   often somebody is told from the people of the same scene alone.
 - ``eyetribe``: runs 0–4 of 30 people before a desktop tracker are the reference, runs 5–7 are asked about, minute by
   minute and all minutes of a run together.
+- ``days``: six films that ten people saw again and again at 250 Hz. Day 1 is the reference, day 2 is asked about, film
+  by film and all of them together.
 
 Everything that was chosen (features, models, constants) was chosen by leaving out one session after the other *within*
 the reference; `chosen_on` does just that. The page on re-identification names every version that was ever tried on the
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +27,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.judging.scores import interval, resampled_people
-from gazeveil.attacks.trials import eyetribe_trials, vr_trials, without_pupil
+from gazeveil.attacks.trials import dorr_trials, eyetribe_trials, vr_trials, without_pupil
 from gazeveil.errors import InputError, OptionError
 from gazeveil.types import FloatArray
 
@@ -77,6 +79,7 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
             "run",
             False,
         ),
+        Experiment("days", "films at 250 Hz, 10 people, day 1 → 2", dorr_trials, ("1",), ("2",), "film", "day", False),
     )
 }
 
@@ -144,19 +147,28 @@ class _Asked:
     scores: FloatArray | None
 
 
-def recogniser_of(name: str, allow: frozenset[str] = NOTHING) -> Recogniser:
-    """Return a recogniser as it is compared here: a whole trial is one window, but for events one by one.
+def recogniser_of(name: str, allow: frozenset[str] = NOTHING, rate_hz: float | None = None) -> Recogniser:
+    """Return a recogniser as it is compared here: a whole trial is one window, but for events and for networks.
+
+    Args:
+        name: Its name.
+        allow: What it may look at beside movement.
+        rate_hz: The rate to look at gaze at; infinite for gaze as it was recorded, None to have it chosen.
 
     Raises:
         UnknownName: If there is none of that name.
-        OptionError: If it cannot be allowed or denied anything.
+        OptionError: If it cannot be allowed anything, or has a rate of its own.
     """
-    make: Any = RECOGNISERS[name]
-    try:
-        made: Recogniser = make(allow=allow, **({} if name == "rbf" else {"seconds": math.inf}))
-    except TypeError:
-        raise OptionError(f"recogniser {name!r} cannot be allowed or denied position and pupil") from None
-    return made
+    kind: Any = RECOGNISERS[name]
+    known = {field.name for field in fields(kind)}
+    options: dict[str, Any] = {} if name == "rbf" or "allow" not in known else {"seconds": math.inf}
+    for option, value, wanted in (("allow", allow, allow), ("rate_hz", rate_hz, rate_hz is not None)):
+        if wanted and option not in known:
+            said = "allowed or denied position and pupil" if option == "allow" else "told a rate, it has its own"
+            raise OptionError(f"recogniser {name!r} cannot be {said}")
+        if option in known:
+            options[option] = value
+    return kind(**options)  # type: ignore[no-any-return]
 
 
 def identify(

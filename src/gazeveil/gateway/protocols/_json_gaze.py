@@ -19,6 +19,7 @@ from gazeveil.errors import GeometryError, WireError
 from gazeveil.gateway.fields import ARRIVAL, Fields
 from gazeveil.gateway.plane import Plane, Point
 from gazeveil.gateway.protocol import Shown
+from gazeveil.gateway.protocols._headset_json import NOTHING, Headset, beside, pointing
 from gazeveil.gateway.protocols._json_paths import ABSENT, at, path_of
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
@@ -58,9 +59,10 @@ class JsonWriter:
     def sample(self, veiled: VeiledSample) -> bytes:
         """Return a sample."""
         x, y = self._convert(veiled.x, veiled.y)
+        more = beside(veiled) if veiled.head is not None or veiled.eyes is not None else ""
         if not math.isfinite(x + y):
-            return f'{{"t":{veiled.t:.6f},"x":null,"y":null,"unit":"{self._unit}","valid":false}}'.encode()
-        return f'{{"t":{veiled.t:.6f},"x":{x:.6f},"y":{y:.6f},"unit":"{self._unit}","valid":true}}'.encode()
+            return f'{{"t":{veiled.t:.6f},"x":null,"y":null,"unit":"{self._unit}","valid":false{more}}}'.encode()
+        return f'{{"t":{veiled.t:.6f},"x":{x:.6f},"y":{y:.6f},"unit":"{self._unit}","valid":true{more}}}'.encode()
 
     def fixation(self, veiled: VeiledFixation) -> bytes:
         """Return a fixation, which ended at ``t``."""
@@ -120,7 +122,9 @@ class JsonReader:
         self._declared: Fields | None = None
         if isinstance(fields, Fields):
             self._declared = fields
-            self._paths = [path_of(name) for name in (fields.t, fields.x, fields.y, fields.valid)]
+            self._at_t, self._at_valid = path_of(fields.t), path_of(fields.valid)
+            self._at_gaze = [path_of(name) for name in fields.gaze]
+            self._headset = Headset(fields)
             fields = JsonFields(unit=fields.unit, second=fields.second, up=fields.up)
         self._fields = fields
         self._decode = _decoder()
@@ -158,12 +162,19 @@ class JsonReader:
         return self._sample(t, coordinate(x), coordinate(y), unit, up=up, found=found)
 
     def _read_declared(self, fields: Fields, found: dict[str, Any], now: float) -> RawSample | None:
-        at_t, x, y, valid = (at(found, path) for path in self._paths)
-        t = now if fields.time == ARRIVAL else seconds(at_t, fields.second)
-        if t is None or x is ABSENT or y is ABSENT:
+        gaze = [at(found, path) for path in self._at_gaze]
+        t = now if fields.time == ARRIVAL else seconds(at(found, self._at_t), fields.second)
+        if t is None or ABSENT in gaze:
             return None
-        validity = {"valid": valid} if fields.valid else {}
-        return self._sample(t, coordinate(x), coordinate(y), fields.unit, up=fields.up, found=validity)
+        x, y = (pointing(gaze[0], fields.axes) or NOTHING) if fields.direction else map(coordinate, gaze)
+        validity = {"valid": at(found, self._at_valid)} if fields.valid else {}
+        sample = self._sample(t, x, y, fields.unit, up=fields.up, found=validity)
+        if self._headset.reads:
+            try:
+                sample.head, sample.eyes = self._headset.head(found), self._headset.eyes(found)
+            except ValueError as error:
+                raise WireError(f"{fields.beside[str(error)]} is not what the policy says") from None
+        return sample
 
     def _sample(self, t: float, x: float, y: float, unit: object, *, up: bool, found: dict[str, Any]) -> RawSample:
         if type(unit) is not str or unit not in self._converters:
@@ -259,6 +270,11 @@ LEAVES: Final = {
     "x": "The veiled point.",
     "y": "The veiled point.",
     "valid": "Made up: whether the veil shows a point.",
+    "head": "Only if the policy declares it: where the head points, veiled together with gaze.",
+    "yaw": "Of the veiled head.",
+    "pitch": "Of the veiled head.",
+    "origins": "Only if the policy declares it, without a guarantee: where the eyes are in the head.",
+    "ipd": "Only if the policy declares it, without a guarantee: the distance between the eyes.",
     "duration": "Of a fixation found in veiled points.",
     "number": "Counts fixations found in veiled points.",
     "area": "The name of the area a veiled point is in.",
@@ -270,8 +286,9 @@ WITHHELD: Final = {
     "pupil": "Pupil size is not veiled.",
     "left": "Raw gaze of one eye.",
     "right": "Raw gaze of one eye.",
-    "origin": "Positions of the eyes: a biometric.",
-    "head": "Pose of the head.",
+    "origin": "Positions of the eyes: a biometric. They leave only as origins or ipd, where the policy declares them.",
+    "roll": "Of the head: nobody needs it, and it identifies people.",
+    "position": "Of the head: how tall somebody is shows in it.",
     "confidence": "Tells of the raw eye; valid is made up from the veiled point.",
     "blink": "Blinks are raw.",
     "every other field": "Unknown.",

@@ -14,11 +14,12 @@ from typing import Any, Final, NamedTuple
 from gazeveil.errors import GeometryError
 from gazeveil.gateway.fields import ARRIVAL, DROP, TIMES, UNITS, Fields
 from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocols._headset_json import Headset, paths_of, pointing
 from gazeveil.gateway.protocols._json_gaze import converters
 from gazeveil.gateway.protocols._json_paths import ABSENT, at, has_others, path_of, tree_of
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.protocols._push_refusals import PushRefused
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, RawSample
 
 FURTHEST: Final = 1.0
 """By how much of the plane's size a point may lie beyond its edges."""
@@ -64,8 +65,10 @@ class Reader:
                 hint="give the screen's width_mm, height_mm and distance_mm" if fields.unit == "deg" else "",
             )
         self._convert, self._height = self._known[fields.unit]
-        self._paths = [path_of(name) for name in (fields.t, fields.x, fields.y, fields.valid)]
-        self._tree = tree_of(self._paths)
+        self._at_t, self._at_valid = path_of(fields.t), path_of(fields.valid)
+        self._at_gaze = [path_of(name) for name in fields.gaze]
+        self._headset = Headset(fields)
+        self._tree = tree_of(paths_of(fields))
         self._strict = fields.others != DROP
         self._expected = _expected(fields)
 
@@ -80,29 +83,55 @@ class Reader:
         Raises:
             PushRefused: If it is not what the policy says.
         """
-        if type(told) is not dict or (self._strict and has_others(told, self._tree)):
+        if type(told) is not dict or (self._strict and has_others(self._without_geometry(told), self._tree)):
             raise self._wrong()
-        t, x, y, valid = (at(told, path) if path else None for path in self._paths)
-        if ABSENT in (t, x, y, valid):
+        t = at(told, self._at_t) if self._at_t else None
+        valid = at(told, self._at_valid) if self._at_valid else None
+        gaze = [at(told, path) for path in self._at_gaze]
+        if ABSENT in (t, valid, *gaze):
             raise self._wrong()
         moment = now if self._fields.time == ARRIVAL else self._moment(t)
-        if self._paths[3] and type(valid) is not bool:
+        if self._at_valid and type(valid) is not bool:
             raise PushRefused("samples", f"{self._fields.valid} must be true or false", self._expected)
-        if (x is None and y is None) or valid is False:
-            return Seen(RawSample(moment, math.nan, math.nan))
-        across, up_or_down = coordinate(x), coordinate(y)  # NaN for what is no number or out of all proportion
-        if math.isnan(across) or math.isnan(up_or_down):
+        sample = RawSample(moment, math.nan, math.nan)
+        if self._headset.reads:
+            self._look_beside(told, sample)
+        if valid is False or all(one is None for one in gaze):
+            return Seen(sample)
+        across, up_or_down = self._angles(gaze[0]) if self._fields.direction else map(coordinate, gaze)
+        if self._fields.direction and math.isnan(across):
+            return Seen(sample)  # a vector without a length
+        if math.isnan(across) or math.isnan(up_or_down):  # no number, or out of all proportion
             raise PushRefused("samples", f"{self._both} must be numbers, {self._bounds()}", self._expected)
-        point = self._convert(across, self._height - up_or_down if self._fields.up else up_or_down)
-        share = self._plane.to_fraction(*point)
+        sample.x, sample.y = self._convert(across, self._height - up_or_down if self._fields.up else up_or_down)
+        share = self._plane.to_fraction(sample.x, sample.y)
         if not all(-FURTHEST <= one <= 1.0 + FURTHEST for one in share):
             raise self._too_far(across, up_or_down, first=first)
         on_plane, tiny = _is_between_0_and_1(*share), _is_between_0_and_1(across, up_or_down)
-        return Seen(RawSample(moment, *point), missing=False, on_plane=on_plane, tiny=tiny)
+        return Seen(sample, missing=False, on_plane=on_plane, tiny=tiny and not self._fields.direction)
+
+    def _without_geometry(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Return a sample without what headsets say of head and eyes and the policy does not name: it is dropped."""
+        dropped = self._headset.dropped & told.keys()
+        return {key: value for key, value in told.items() if key not in dropped} if dropped else told
+
+    def _look_beside(self, told: dict[str, Any], sample: RawSample) -> None:
+        try:
+            sample.head, sample.eyes = self._headset.head(told), self._headset.eyes(told)
+        except ValueError as error:
+            what = str(error)
+            name, form = self._fields.beside[what], _FORMS[what]
+            raise PushRefused("samples", f"{name} must be {form}", self._expected) from None
+
+    def _angles(self, told: Any) -> tuple[float, float]:
+        found = pointing(told, self._fields.axes)
+        if found is None:
+            raise PushRefused("samples", f"{self._fields.direction} must be {_FORMS['head']}", self._expected)
+        return found
 
     @property
     def _both(self) -> str:
-        return f"{self._fields.x} and {self._fields.y}"
+        return " and ".join(self._fields.gaze)
 
     def _moment(self, t: Any) -> float:
         second = self._fields.second
@@ -121,7 +150,7 @@ class Reader:
         return PushRefused("samples", f"a sample must have {names}{more}", self._expected)
 
     def _too_far(self, x: float, y: float, *, first: bool) -> PushRefused:
-        if first:
+        if first and not self._fields.direction:
             for unit in ("px", "deg", "norm"):
                 if unit != self._fields.unit and self._is_on_plane(x, y, unit):
                     return unit_refused(self._fields, unit)
@@ -160,8 +189,16 @@ def time_refused(fields: Fields, pace: float) -> PushRefused:
     return PushRefused("time", f"{fields.t} goes on by {pace:.3g} seconds in one second", hint)
 
 
+_FORMS: Final = {
+    HEAD: "null or a vector: a list of three numbers, or an object with x, y and z",
+    ORIGINS: "null or two vectors in mm, in a list or as left and right",
+    IPD: "null or a number of mm",
+}
+
+
 def _expected(fields: Fields) -> str:
-    return "; ".join((*fields.in_words(), f"null for both {fields.x} and {fields.y} where gaze is missing"))
+    missing = fields.direction or f"both {fields.x} and {fields.y}"
+    return "; ".join((*fields.in_words(), f"null for {missing} where gaze is missing"))
 
 
 def _is_between_0_and_1(x: float, y: float) -> bool:

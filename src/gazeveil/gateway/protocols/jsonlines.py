@@ -121,5 +121,6 @@ PROTOCOLS.register("jsonlines")(
         sink=JsonLinesSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
         fields=True,
+        beside=True,
     )
 )

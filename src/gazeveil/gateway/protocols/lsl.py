@@ -3,7 +3,8 @@
 """Lab Streaming Layer: streams that describe themselves; liblsl itself does the network.
 
 Channels are named as Pupil Labs' own relay names them, so that what reads theirs reads ours: ``norm_pos`` starts at
-the bottom left. Names of areas are a stream of string markers. Times are LSL's: the ``now`` that a sink is given must
+the bottom left. A stream that is called as Neon's phone calls its own has Neon's channels instead. Names of areas are a
+stream of string markers. Times are LSL's: the ``now`` that a sink is given must
 be ``pylsl.local_clock()``.
 """
 
@@ -20,6 +21,7 @@ from gazeveil.gateway.plane import Plane, Point
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol, Shown
 from gazeveil.gateway.protocols._carries import CARRIES
 from gazeveil.gateway.protocols._json_gaze import converters
+from gazeveil.gateway.protocols._neon_status import CAMERAS, version_for
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.protocols._tracker_clock import TrackerClock
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
@@ -30,6 +32,9 @@ MOST_CHANNELS: Final = 1024
 
 CONFIDENT: Final = 0.6
 """Gaze with a lower confidence is missing, as in recordings."""
+
+NEON_NAME: Final = "_Neon Gaze"
+"""How the name of a stream ends that Neon's phone sends, after the phone's own name."""
 
 _FRACTIONS: Final = ("normalized", "normalised")
 _PIXELS: Final = ("pixels", "pixel", "px")
@@ -88,7 +93,10 @@ def channels_of(info: Any) -> tuple[Channel, ...]:
     entry = info.desc().child("channels").child("channel")
     while not entry.empty() and len(found) < info.channel_count():
         names = ("label", "type", "unit", "eye", "coordinate_system")
-        found.append(Channel(*(str(entry.child_value(name)) for name in names)))
+        label, kind, *rest = (str(entry.child_value(name)) for name in names)
+        found.append(
+            Channel(label, kind or str(entry.child_value("metatype")), *rest)
+        )  # as the relay of Invisible says
         entry = entry.next_sibling("channel")
     if len(found) != info.channel_count():
         raise WireError("the stream does not describe each of its channels")
@@ -111,8 +119,8 @@ class LslSource:
         self._read: _Reader | None = None
         self._confidence: int | None = None
 
-    def described(self, channels: Sequence[Channel]) -> None:
-        """Choose the channels to read.
+    def described(self, channels: Sequence[Channel], name: str = "") -> None:
+        """Choose the channels to read, by what they say; where the stream's name is like Neon's, also by their labels.
 
         Raises:
             WireError: If none of them says where gaze is in this plane.
@@ -123,7 +131,7 @@ class LslSource:
         for i, channel in both:
             kinds.setdefault(f"{channel.type} {channel.unit}".lower(), i)
         self._confidence = at.get("confidence")
-        self._read = self._reader(at, kinds)
+        self._read = self._reader(at, kinds, is_neon=name.endswith(NEON_NAME))
 
     def sample(self, values: Sequence[float], timestamp: float) -> RawSample | None:
         """Return one sample of the stream; None if it has no time.
@@ -147,7 +155,7 @@ class LslSource:
             return RawSample(t, math.nan, math.nan)
         return RawSample(t, x, y)
 
-    def _reader(self, at: dict[str, int], kinds: dict[str, int]) -> _Reader:
+    def _reader(self, at: dict[str, int], kinds: dict[str, int], *, is_neon: bool) -> _Reader:
         plane = self.plane
 
         def pair(
@@ -171,6 +179,8 @@ class LslSource:
         choices = [pair(at, "norm_pos_x", "norm_pos_y", lambda x, y: plane.from_fraction(x, 1.0 - y))]
         choices += [pair(kinds, f"screenx {unit}", f"screeny {unit}", plane.from_fraction) for unit in _FRACTIONS]
         choices += [pair(kinds, f"screenx {unit}", f"screeny {unit}", plane.from_pixels) for unit in _PIXELS]
+        if is_neon:
+            choices.append(pair(at, "x", "y", plane.from_pixels))
         if plane.geometry.unit is Unit.DEGREE:
             choices.insert(0, self._direction(kinds))
         for choice in choices:
@@ -207,6 +217,7 @@ class LslSink:
         self.shown = shown
         self.ended = False
         self.description = _describe(shown)
+        self._camera = CAMERAS[version_for(shown)] if self.description.channels is _NEON else None
         shown.plane.to_fraction(0.0, 0.0)  # a plane without fractions is refused now, not at the first sample
         self._clock = TrackerClock()
         self._silent = True
@@ -235,6 +246,8 @@ class LslSink:
             return self._nothing(), t
         if isinstance(veiled, VeiledFixation):
             return [1.0, x, 1.0 - y, veiled.duration * 1000.0], t - veiled.duration
+        if self._camera is not None:
+            return [x * self._camera[0], y * self._camera[1]], t
         return [1.0, x, 1.0 - y], t
 
     def silence(self, now: float) -> LslSample | None:
@@ -253,13 +266,18 @@ class LslSink:
         return last
 
     def _nothing(self) -> list[float]:
-        return [0.0] + [math.nan] * (len(self.description.channels) - 1)
+        return [0.0 if channel is _CONFIDENCE else math.nan for channel in self.description.channels]
 
 
+_CONFIDENCE: Final = Channel("confidence", "Confidence", "normalized")
 _GAZE: Final = (
-    Channel("confidence", "Confidence", "normalized"),
+    _CONFIDENCE,
     Channel("norm_pos_x", "ScreenX", "normalized", coordinate_system="world"),
     Channel("norm_pos_y", "ScreenY", "normalized", coordinate_system="world"),
+)
+_NEON: Final = (
+    Channel("x", "ScreenX", "pixels", coordinate_system="world"),
+    Channel("y", "ScreenY", "pixels", coordinate_system="world"),
 )
 _DURATION: Final = Channel("duration", "com.pupil-labs.fixation.duration", "milliseconds")
 _AREA: Final = Channel("area", "Marker", eye="")
@@ -267,6 +285,8 @@ _AREA: Final = Channel("area", "Marker", eye="")
 
 def _describe(shown: Shown) -> Description:
     channels = {"samples": _GAZE, "fixations": (*_GAZE, _DURATION), "hits": (_AREA,)}[shown.output]
+    if shown.output == "samples" and shown.stream.endswith(NEON_NAME):
+        channels = _NEON
     # Inlets find a stream again by its source id. It names the app and nothing else: no device, no person.
     source_id = f"gazeveil:{shown.name}"
     if shown.output == "hits":
@@ -292,15 +312,17 @@ LEAVES: Final = {
     "confidence": "Made up: 1 where the veil shows a point, 0 where it shows none.",
     "norm_pos_x": "The veiled point.",
     "norm_pos_y": "The veiled point.",
+    "x": "The veiled point, in pixels of Neon's scene camera, where the stream is called like Neon's.",
+    "y": "The veiled point, in pixels of Neon's scene camera, where the stream is called like Neon's.",
     "duration": "Of a fixation found in veiled points.",
     "area": "The name of the area a veiled point is in.",
     "timestamp": "The device's time is public; told on LSL's clock.",
 }
 WITHHELD: Final = {
     "gaze_point_3d_*": "Raw gaze, with its depth.",
-    "eye_center*": "Positions of the eyes: a biometric.",
+    "eye_center*, EyeballCenter*": "Positions of the eyes: a biometric.",
     "gaze_normal*": "Raw direction of each eye.",
-    "diameter*": "Pupil size is not veiled.",
+    "diameter*, PupilDiameter": "Pupil size is not veiled.",
     "fixation id": "Counts the tracker's own fixations.",
     "dispersion": "Of a raw fixation.",
     "method": "How the tracker found a fixation.",

@@ -33,6 +33,10 @@ API_VERSION: Final = "3.5.1"
 """The version of Pupil Capture whose network API this is; apps compare it."""
 
 GAZE_TOPIC: Final = "gaze.2d.01."
+BLANK_TOPIC: Final = "gaze.3d.01."
+"""Of gaze with blank pupils: clients that read pupils look for those of the tracker's model of the eyes."""
+
+CALIBRATED: Final = "notify.calibration.successful"
 FIXATION_TOPIC: Final = "fixations"
 
 
@@ -94,7 +98,8 @@ class PupilSink:
     """Pupil Capture, as far as an app may see it.
 
     The whole plane is also a surface that bears the name of the app's stream, for clients that follow gaze on
-    surfaces.
+    surfaces. The tracker is calibrated elsewhere, by its owner: an app that starts a calibration is told that it
+    was successful.
 
     Attributes:
         ended: Whether the sockets are to be closed once everything is sent.
@@ -106,15 +111,17 @@ class PupilSink:
         self.pub_port = pub_port
         self.ended = False
         shown.plane.to_fraction(0.0, 0.0)  # a plane without fractions is refused now, not at the first sample
-        self._gaze = _form(_gaze_datum())
-        self._gaze_topic = GAZE_TOPIC.encode()
-        self._surface = _form(_surface_datum(shown.stream, 1))
+        topic = BLANK_TOPIC if shown.blank_pupils else GAZE_TOPIC
+        self._gaze = _form(_gaze_datum(topic, _BLANK_PUPILS if shown.blank_pupils else ()))
+        self._gaze_topic = topic.encode()
+        self._surface = _form(_surface_datum(shown.stream, topic))
         self._surface_topic = f"surfaces.{shown.stream}".encode()
         self._clock = TrackerClock()
         self._shift = 0.0  # from the tracker's time to what the app calls time
-        self._app_time_set: float | None = None  # the app's time minus the machine's, set before there was gaze
+        self._app_time_set: float | None = None  # the app's time minus the machine's, as set or told before gaze came
         self._last_t: float | None = None
         self._last_area = ""
+        self._notices: list[Frames] = []
 
     def carries(self, subscription: bytes) -> bool:
         """Whether a subscription brings gaze, and not only notices."""
@@ -135,6 +142,9 @@ class PupilSink:
             return [b"%d" % self.sub_port]
         if request == b"PUB_PORT":
             return [b"%d" % self.pub_port]
+        if request == b"C":
+            notice = {"topic": CALIBRATED, "subject": CALIBRATED.removeprefix("notify.")}
+            self._notices = [[CALIBRATED.encode(), _encode(notice)]]
         if request in {b"C", b"c"} or request[:1] in {b"R", b"r"}:
             return [b"OK"]
         if request[:1] == b"T":
@@ -144,6 +154,11 @@ class PupilSink:
         if request[:1] == b"v":
             return [API_VERSION.encode()]
         return [b"Unknown command."]
+
+    def notices(self) -> list[Frames]:
+        """Return what is to be published after an answer, once."""
+        notices, self._notices = self._notices, []
+        return notices
 
     def show(self, veiled: Veiled, now: float) -> list[Frames]:
         """Return the messages that tell one veiled thing.
@@ -187,7 +202,7 @@ class PupilSink:
         y = 1.0 - y
         return [
             [self._gaze_topic, self._gaze(x, y, 1.0, t)],
-            [self._surface_topic, self._surface(t, x, y, t)],
+            [self._surface_topic, self._surface(t, x, y, t, t)],
         ]
 
     def _fixation(self, t: float, veiled: VeiledFixation) -> list[Frames]:
@@ -207,9 +222,9 @@ class PupilSink:
         left, self._last_area = self._last_area, area
         messages = []
         if left and left != area:
-            messages.append([f"surfaces.{left}".encode(), _form(_surface_datum(left, 0))(t)])
+            messages.append([f"surfaces.{left}".encode(), _form(_surface_datum(left))(t)])
         if area:
-            messages.append([f"surfaces.{area}".encode(), _form(_surface_datum(area, 1))(t, 0.5, 0.5, t)])
+            messages.append([f"surfaces.{area}".encode(), _form(_surface_datum(area, GAZE_TOPIC))(t, 0.5, 0.5, t, t)])
         return messages
 
     def _stamp(self, t: float, now: float) -> float:
@@ -220,8 +235,10 @@ class PupilSink:
         return t + self._shift
 
     def _time(self, now: float) -> float:
-        ahead = self._clock.ahead
-        return now + (self._app_time_set or 0.0) if ahead is None else now - ahead + self._shift
+        if self._clock.ahead is not None:
+            return now - self._clock.ahead + self._shift
+        self._app_time_set = self._app_time_set or 0.0  # gaze that comes later must keep to what was told
+        return now + self._app_time_set
 
     def _set_time(self, text: bytes, now: float) -> bytes:
         try:
@@ -240,30 +257,50 @@ class PupilSink:
 _HOLE: Final = 1.2345678e-301
 
 
-def _gaze_datum() -> dict[str, Any]:
+def _blank_pupil(eye: int) -> dict[str, Any]:
+    nothing = (math.nan,) * 3
     return {
-        "topic": GAZE_TOPIC,
-        "norm_pos": (_HOLE, _HOLE),
-        "confidence": _HOLE,
-        "timestamp": _HOLE,
-        "base_data": (),
+        "topic": f"pupil.{eye}.3d",
+        "id": eye,
+        "confidence": 0.0,
+        "norm_pos": nothing[:2],
+        "diameter": math.nan,
+        "diameter_3d": math.nan,
+        "sphere": {"center": nothing, "radius": math.nan},
+        "theta": math.nan,
+        "phi": math.nan,
     }
 
 
-def _surface_datum(name: str, points: int) -> dict[str, Any]:
+_BLANK_PUPILS: Final = (_blank_pupil(0), _blank_pupil(1))
+"""Two eyes of which nothing was measured: constants, which tell nothing, and no numbers, which could mislead."""
+
+
+def _gaze_datum(topic: str, pupils: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "topic": topic,
+        "norm_pos": (_HOLE, _HOLE),
+        "confidence": _HOLE,
+        "timestamp": _HOLE,
+        "base_data": pupils,
+    }
+
+
+def _surface_datum(name: str, gaze_topic: str = "") -> dict[str, Any]:
+    """Return a surface with one point, by topic and time that of a datum of gaze; without a topic, with none."""
     point = {
-        "topic": f"{GAZE_TOPIC}_on_surface",
+        "topic": f"{gaze_topic}_on_surface",
         "norm_pos": (_HOLE, _HOLE),
         "confidence": 1.0,
         "on_surf": True,
-        "base_data": (),
+        "base_data": (gaze_topic, _HOLE),
         "timestamp": _HOLE,
     }
     return {
         "topic": f"surfaces.{name}",
         "name": name,
         "timestamp": _HOLE,
-        "gaze_on_surfaces": [point] * points,
+        "gaze_on_surfaces": [point] if gaze_topic else (),
         "fixations_on_surfaces": (),
     }
 
@@ -306,15 +343,19 @@ LEAVES: Final = {
     "topic": "Names the kind of datum; the same for every person.",
     "norm_pos": "The veiled point; the middle of the surface where only names of areas may leave.",
     "timestamp": "The device's time is public.",
-    "confidence": "Made up: 1 where the veil shows a point, 0 where it shows none.",
-    "base_data": "Always empty; clients look for it.",
+    "confidence": "Made up: 1 where the veil shows a point, 0 where it shows none, and 0 of a blank pupil.",
+    "base_data": "Of gaze: empty, or two blank pupils where the policy says so. On a surface: which gaze it is.",
+    **dict.fromkeys(
+        ("diameter", "diameter_3d", "sphere", "center", "radius", "theta", "phi"),
+        "Only in a blank pupil, and never a number: NaN.",
+    ),
     "duration": "Of a fixation found in veiled points.",
-    "id": "Counts fixations found in veiled points.",
+    "id": "Counts fixations found in veiled points; 0 and 1 in blank pupils.",
     "name": "The app's own name, or what the policy says in its place, or that of the area a veiled point is in.",
     "gaze_on_surfaces": "Holds the veiled point.",
     "fixations_on_surfaces": "Always empty; clients look for it.",
     "on_surf": "Made up: always true.",
-    "subject": "Of the notice that the stream has ended.",
+    "subject": "Of the notice that the stream has ended, or that the calibration an app asked for was successful.",
     "levelname": "Of the log line that says why a stream has ended.",
     "levelno": "Of the log line that says why a stream has ended.",
     "msg": "Why a stream has ended; never about gaze.",
@@ -324,14 +365,12 @@ WITHHELD: Final = {
     "frame.*": "Images of the eyes and of the scene.",
     "blinks": "Blinks are raw.",
     "notify.*": "What other clients and the tracker say may tell of the person, for example of a calibration.",
-    "diameter": "Pupil size is not veiled.",
-    "diameter_3d": "Pupil size is not veiled.",
+    "diameter, diameter_3d of the tracker": "Pupil size is not veiled.",
     "ellipse": "The outline of the raw pupil.",
     "circle_3d": "Where the raw pupil is and whither it points.",
-    "sphere": "Position and size of the eyeball: a biometric.",
+    "sphere of the tracker": "Position and size of the eyeball: a biometric.",
     "projected_sphere": "Position and size of the eyeball: a biometric.",
-    "theta": "Raw direction of one eye.",
-    "phi": "Raw direction of one eye.",
+    "theta, phi of the tracker": "Raw direction of one eye.",
     "gaze_point_3d": "Raw gaze, with its depth.",
     "gaze_normal_3d": "Raw direction of one eye.",
     "gaze_normals_3d": "Raw direction of each eye.",

@@ -153,5 +153,6 @@ PROTOCOLS.register("websocket")(
         sink=WebSocketSink,
         outputs=frozenset({"samples", "fixations", "hits"}),
         fields=True,
+        beside=True,
     )
 )

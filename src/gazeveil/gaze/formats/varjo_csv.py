@@ -31,10 +31,10 @@ _STATUS = {
     "left_valid": ("leftstatus", "lefteyestatus"),
     "right_valid": ("rightstatus", "righteyestatus"),
 }
-_GOOD_GAZE, _BAD_GAZE = ("2", "2.0", "valid"), ("0", "0.0", "1", "1.0", "invalid")
+GOOD_GAZE, _BAD_GAZE = ("2", "2.0", "valid"), ("0", "0.0", "1", "1.0", "invalid")
 _STATUS_WORDS = "a status: 0 to 2 (eyes: 0 to 3), VALID or INVALID"
 # an eye that is tracked with less quality (2) is tracked; one that is only visible (1) is not
-_GOOD_EYE = (*_GOOD_GAZE, "3", "3.0", "compensated", "tracked")
+_GOOD_EYE = (*GOOD_GAZE, "3", "3.0", "compensated", "tracked")
 _BAD_EYE = (*_BAD_GAZE, "visible")
 
 
@@ -60,7 +60,7 @@ class VarjoCsv:
         """Yield the recording."""
         # Varjo Base writes numbers that are none as Windows spells them
         table = Table(path, options, report, delimiter=options.delimiter)
-        vectors, text, numbers, pupil_unit = _layout(table.columns, options)
+        vectors, text, numbers, pupil_unit = layout_of(table.columns, options)
         key = options.key(path)
         geometry = completed(headset(), options.geometry)
         unit: str | None = options.time_unit
@@ -75,7 +75,7 @@ class VarjoCsv:
                 yield Chunk(key, piece, geometry, pupil_unit=pupil_unit)
 
 
-def _layout(columns: Columns, options: ReadOptions) -> tuple[VectorColumns, dict[str, str], dict[str, str], str]:
+def layout_of(columns: Columns, options: ReadOptions) -> tuple[VectorColumns, dict[str, str], dict[str, str], str]:
     """Return where the directions, the columns of text and of numbers are, and the pupils' unit."""
     numbers = {"t": columns.need("'raw_timestamp' or 'CaptureTime'", *_TIMES)}
     vectors = VectorColumns(columns)
@@ -102,7 +102,7 @@ def _with_status(table: Table, batch: Batch, text: Mapping[str, str]) -> Batch:
     for name in _STATUS:
         if name not in text:
             continue
-        good, bad = (_GOOD_GAZE, _BAD_GAZE) if name == "valid" else (_GOOD_EYE, _BAD_EYE)
+        good, bad = (GOOD_GAZE, _BAD_GAZE) if name == "valid" else (_GOOD_EYE, _BAD_EYE)
         tokens = batch.frame[name]
         is_good, unclear = as_flags(tokens, good, bad)
         batch = Batch(batch.frame.with_columns(is_good.alias(name)), batch.lines)

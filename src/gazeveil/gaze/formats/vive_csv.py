@@ -35,9 +35,9 @@ from gazeveil.gaze.geometry import headset
 from gazeveil.types import FloatArray
 
 _SIDES = ("left", "right")
-_TICK, _TICKS_PER_SECOND = "100ns", 1e7
-_DIRECTION_BIT, _PUPIL_BIT = 2, 4
-_TRUE, _FALSE = ("true", "valid", "1", "1.0"), ("false", "invalid", "0", "0.0")
+TICK, TICKS_PER_SECOND = "100ns", 1e7
+DIRECTION_BIT, _PUPIL_BIT = 2, 4
+TRUE, _FALSE = ("true", "valid", "1", "1.0"), ("false", "invalid", "0", "0.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class ViveCsv:
     def read(self, path: Path, options: ReadOptions, report: ReadReport) -> Iterator[Chunk]:
         """Yield the recording."""
         table = Table(path, options, report, delimiter=options.delimiter)
-        layout = _layout(table.columns, options)
+        layout = layout_of(table.columns, options)
         key = options.key(path)
         geometry = completed(headset(), options.geometry)
         frame_of = _Frame(path, layout)
@@ -123,7 +123,7 @@ class ViveCsv:
         text, numbers = {**layout.vectors.text, **layout.text}, {**layout.vectors.numbers, **layout.numbers}
         for batch in table.batches(text, numbers, required=("t",)):
             if per_second is None:
-                per_second = _per_second(path, batch.frame["t"].to_numpy(), layout.numbers["t"])
+                per_second = per_second_of(path, batch.frame["t"].to_numpy(), layout.numbers["t"])
             rows = _with_validity(table, layout.vectors.split(table, batch), layout)
             rows = frame_of.check(table, rows)
             frame = with_angles(in_seconds(rows.frame, per_second, "t"), layout.directions, frame_of.right)
@@ -133,7 +133,7 @@ class ViveCsv:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class Layout:
     """Where in the log our columns are."""
 
     names: _Names
@@ -149,7 +149,12 @@ def _is_named(names: set[str], known: _Names) -> bool:
     return any(direction in names or f"{direction}x" in names for direction in directions)
 
 
-def _layout(columns: Columns, options: ReadOptions) -> _Layout:
+def layout_of(columns: Columns, options: ReadOptions) -> Layout:
+    """Return where our columns are, for files and for logs that are being written.
+
+    Raises:
+        FileFormatError: If one that is needed is not there.
+    """
     words = {parse_name(name).words for name in columns.names}
     names = next((known for known in _KNOWN if _is_named(words, known)), None)
     if names is None:
@@ -190,28 +195,29 @@ def _layout(columns: Columns, options: ReadOptions) -> _Layout:
                 flags[f"{prefix}{ours}"] = found
         if eye != "both" and (size := columns.find(names.pupil.replace("EYE", names.eyes[eye]))):
             numbers[f"{eye}_pupil"] = size
-    return _Layout(names, vectors, tuple(directions), text, numbers, per_second)
+    return Layout(names, vectors, tuple(directions), text, numbers, per_second)
 
 
 def _time(columns: Columns, options: ReadOptions) -> tuple[str, float | None]:
     """Return the column of time and its ticks per second, None where the steps have to be looked at."""
-    time = columns.find_with_unit("time", (_TICK,)) or columns.need(
+    time = columns.find_with_unit("time", (TICK,)) or columns.need(
         "'time(100ns)', 'time_stamp(ms)' or 'DeviceTimeStamp'", "devicetimestamp", "timestamp", "reltime"
     )
     unit = options.time_unit or TIME_UNITS.get(parse_name(time).unit)
     return time, PER_SECOND[unit] if unit else None
 
 
-def _per_second(path: Path, times: FloatArray, column: str) -> float:
+def per_second_of(path: Path, times: FloatArray, column: str) -> float:
+    """Return how much of the column of time is one second, by its name and its steps."""
     words, unit = parse_name(column)
-    if unit == _TICK:
+    if unit == TICK:
         expect_unit(path, times / 10, column, "us")
-        return _TICKS_PER_SECOND
+        return TICKS_PER_SECOND
     known = "us" if words == "devicetimestamp" else guess_time_unit(times)[0]
     return PER_SECOND[expect_unit(path, times, column, known or "ms")]
 
 
-def _with_validity(table: Table, batch: Batch, layout: _Layout) -> Batch:
+def _with_validity(table: Table, batch: Batch, layout: Layout) -> Batch:
     """Turn SRanipal's bit masks, or words, into true and false, and leave out pupils that are not valid."""
     for eye in layout.directions:
         prefix = "" if eye == "both" else f"{eye}_"
@@ -242,7 +248,7 @@ def _with_mask(table: Table, batch: Batch, prefix: str, column: str) -> Batch:
     bits = mask.fill_null(0).clip(0, 31).cast(pl.UInt8)
     flags = [
         ((bits // bit) % 2 == 1).alias(f"{prefix}{name}")
-        for name, bit in (("valid", _DIRECTION_BIT), ("pupil_valid", _PUPIL_BIT))
+        for name, bit in (("valid", DIRECTION_BIT), ("pupil_valid", _PUPIL_BIT))
     ]
     frame = batch.frame.with_columns(flags)
     return table.reject(Batch(frame, batch.lines), bad, column, "SRanipal's bits, 0 to 31", mask)
@@ -250,7 +256,7 @@ def _with_mask(table: Table, batch: Batch, prefix: str, column: str) -> Batch:
 
 def _with_word(table: Table, batch: Batch, name: str, column: str) -> Batch:
     tokens = batch.frame[name]
-    is_true, unclear = as_flags(tokens, _TRUE, _FALSE)
+    is_true, unclear = as_flags(tokens, TRUE, _FALSE)
     batch = Batch(batch.frame.with_columns(is_true.alias(name)), batch.lines)
     return table.reject(batch, unclear, column, "True or 1, False or 0", tokens)
 
@@ -258,7 +264,7 @@ def _with_word(table: Table, batch: Batch, name: str, column: str) -> Batch:
 class _Frame:
     """Finds out from the eyes' positions which way x grows, and that it is the same in the whole file."""
 
-    def __init__(self, path: Path, layout: _Layout) -> None:
+    def __init__(self, path: Path, layout: Layout) -> None:
         self._path = path
         vectors = layout.vectors
         self._column = vectors.numbers.get("left_eye_x") or vectors.text["left_eye"]

@@ -53,7 +53,7 @@ def _counted(totals: Totals, allowance: GazeStreamDP) -> Fraction:
         return allowance.epsilon
     held = totals.budget
     try:
-        spent = GazeStreamDP(totals.spent[0], held.window, held.radius, held.radius_unit)
+        spent = GazeStreamDP(totals.spent[0], held.window, held.radius, held.radius_unit, held.head_radius)
         return spent.restated(unit=allowance.unit).numbers()["epsilon"]
     except CannotCompose:
         return allowance.epsilon

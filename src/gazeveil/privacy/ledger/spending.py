@@ -265,16 +265,17 @@ class Totals:
             return wish
         if (held.window, held.radius_unit) != (wish.window, wish.radius_unit):
             return held if rolling.due else wish
-        if held.radius > wish.radius and rolling.due:
+        if not _covers(wish, held) and rolling.due:
             return held
-        return GazeStreamDP(max(held.epsilon, wish.epsilon), wish.window, wish.radius, wish.radius_unit)
+        epsilon = max(held.epsilon, wish.epsilon)
+        return GazeStreamDP(epsilon, wish.window, wish.radius, wish.radius_unit, wish.head_radius)
 
     def limited(self, within: Fraction | None) -> Totals:
         """Return the totals as if no more than this were allowed."""
         held = self.budget
         if within is None or self.rolling is None or not isinstance(held, GazeStreamDP) or held.epsilon <= within:
             return self
-        return replace(self, budget=GazeStreamDP(within, held.window, held.radius, held.radius_unit))
+        return replace(self, budget=GazeStreamDP(within, held.window, held.radius, held.radius_unit, held.head_radius))
 
     def after_allowance(self, allowance: Guarantee, at: int, carried: Mapping[str, Any]) -> Totals:
         """Return the totals with another allowance; what counts is counted in its terms."""
@@ -440,6 +441,14 @@ def _carried(carried: Mapping[str, Any], allowance: GazeStreamDP, at: int) -> tu
         return rolling.rolled(at).times(1, allowance.epsilon), tuple(str(why) for why in carried.get("unproven", ()))
     except (ValueError, TypeError, ZeroDivisionError):
         raise LedgerError(f"an account begins with charges that are none: {carried!r}") from None
+
+
+def _covers(wish: GazeStreamDP, held: GazeStreamDP) -> bool:
+    """Whether one is about movements at least as large as the other, of gaze and of the head alike."""
+    heads = wish.head_radius, held.head_radius
+    if heads[0] is None or heads[1] is None:
+        return heads[0] is heads[1] and wish.radius >= held.radius
+    return wish.radius >= held.radius and heads[0] >= heads[1]
 
 
 def _added(total: Fraction, cost: Fraction) -> Fraction:

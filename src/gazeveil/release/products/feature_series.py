@@ -15,7 +15,6 @@ from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import Number
 from gazeveil.features.foreign import ForeignFeatures
-from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.own import OwnSeries
 from gazeveil.features.panel import noisy_lengths
 from gazeveil.features.publish import OwnRelease, about_raw_gaze, longer_stretches, table_of
@@ -195,7 +194,7 @@ def prepare(
     if raw is not None and raw.rules != series.settings.rules:
         raise OptionError("the mechanism hides raw gaze through other bins than those that are released")
     rows = series.number * series.each
-    if isinstance(own, AsPublished) and own.measures_people and rows < 2:
+    if getattr(own, "measures_people", False) and rows < 2:
         raise InputError("as published, noise is as wide as participants differ: that takes at least two of them")
     found = SeriesMeasurement(study, made, series)
     if isinstance(found.guarantee, ApproxDP):

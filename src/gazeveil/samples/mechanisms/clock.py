@@ -55,7 +55,7 @@ class Clock(StreamMechanism):
 
     def prior(self) -> Prior:
         """Return what is known of gaze before any is seen, given what is shown."""
-        return prior_of(self.space, self.content)
+        return prior_of(self.space, self.content, self.model)
 
     def plan(self) -> Plan:
         """Return the loss of a tick and the time between two."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gazeveil.errors import MissingExtra
@@ -20,6 +21,14 @@ def distributions() -> Any:
     except ImportError:
         raise MissingExtra("scipy", "userstudy", "the statistics of a user study") from None
     return stats
+
+
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function crosses zero between two points of other signs."""
+    distributions()
+    from scipy.optimize import brentq  # noqa: PLC0415
+
+    return float(brentq(function, low, high, xtol=1e-11))
 
 
 def above_normal(z: float) -> float:

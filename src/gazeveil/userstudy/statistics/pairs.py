@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from gazeveil.types import FloatArray
-from gazeveil.userstudy.statistics._tails import distributions
+from gazeveil.userstudy.statistics._tails import distributions, root
 from gazeveil.userstudy.statistics.ranks import paired
 
 USUAL_SCALE = math.sqrt(2) / 2
-_NODES = 2_000
-_FARTHEST_SDS = 60.0
+_NODES = 300
+_FARTHEST_SDS = 6.0
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,21 @@ def interval_of_d(d: float, people: int, level: float = 0.95) -> tuple[float, fl
     """Return the values of d under which this one is not among the rarest."""
     law, t, outside = distributions().nct, d * math.sqrt(people), (1 - level) / 2
 
+    def below(middle: float) -> float:
+        found = float(law.cdf(t, people - 1, middle))
+        return float(middle < t) if math.isnan(found) else found  # scipy gives up where it is all but certain
+
     def bound(chance: float) -> float:
-        low, high = t - _FARTHEST_SDS, t + _FARTHEST_SDS
-        for _ in range(80):
-            middle = (low + high) / 2
-            if float(law.cdf(t, people - 1, middle)) > chance:
-                low = middle
-            else:
-                high = middle
-        return (low + high) / 2 / math.sqrt(people)
+        far = _FARTHEST_SDS * math.sqrt(1 + t**2 / (2 * (people - 1)))  # t spreads the more the farther it is from zero
+        return root(lambda middle: below(middle) - chance, t - far, t + far) / math.sqrt(people)
 
     return bound(1 - outside), bound(outside)
+
+
+@cache
+def _legendre() -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
 
 
 def bayes_for_none(t: float, people: int, scale: float = USUAL_SCALE) -> float:
@@ -82,7 +87,7 @@ def bayes_for_none(t: float, people: int, scale: float = USUAL_SCALE) -> float:
     degrees = people - 1
     none = -(degrees + 1) / 2 * math.log1p(t**2 / degrees)
     # g = tan²: the integral over all g becomes one over a quarter of a circle, smooth at both of its ends
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = _legendre()
     angle = (nodes + 1) * math.pi / 4
     g = np.tan(angle) ** 2
     spread = 1 + people * g * scale**2

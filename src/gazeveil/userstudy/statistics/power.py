@@ -4,7 +4,8 @@
 
 For pairs by t the power is exact. For Wilcoxon's ranks it is that of t with 3/π times as many people, which is how
 much ranks lose where t is best (Lehmann 1975); where it is not, they lose less or win. Holm's first step is the
-strictest, so its level is taken for all comparisons.
+strictest, so its level is taken for all comparisons. With few people even differences that all have one sign are not
+rare enough for it: nothing is found then, however large it is.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def power(d: float, participants: int, *, comparisons: int = 1, level: float = 0
             "power needs two participants, one comparison and a level between 0 and 1 at least; found "
             f"{participants}, {comparisons} and {level}"
         )
+    if ranks and 2.0 ** (1 - participants) > level / comparisons:  # the smallest exact p
+        return 0.0
     law = distributions()
     people = participants * KEPT_BY_RANKS if ranks else float(participants)
     degrees = max(people - 1, 0.1)
@@ -57,9 +60,11 @@ def participants_for(
 
 def smallest_difference(
     participants: int, wanted: float = 0.8, *, comparisons: int = 1, level: float = 0.05, ranks: bool = True
-) -> float:
-    """Return the d that so many participants find with the wanted power."""
+) -> float | None:
+    """Return the d that so many participants find with the wanted power; nothing if they are too few for any."""
     low, high = 0.0, 50.0
+    if power(high, participants, comparisons=comparisons, level=level, ranks=ranks) < wanted:
+        return None
     for _ in range(60):
         middle = (low + high) / 2
         if power(middle, participants, comparisons=comparisons, level=level, ranks=ranks) < wanted:

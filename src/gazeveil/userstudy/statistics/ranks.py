@@ -21,6 +21,8 @@ from gazeveil.userstudy.statistics._tails import above_chi_square, above_normal
 
 LEAST_PAIRS = 2
 LEAST_CONDITIONS = 3
+_DIGITS = 12
+"""Differences count to so many digits of the largest number."""
 
 
 def average_ranks(values: FloatArray) -> FloatArray:
@@ -81,7 +83,10 @@ def paired(first: FloatArray, second: FloatArray) -> FloatArray:
         raise InputError(f"pairs of numbers are needed, at least {LEAST_PAIRS}; found {one.shape} and {other.shape}")
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         raise InputError("a participant lacks a number in one of two compared conditions", hint="leave them out")
-    return other - one
+    differences = other - one
+    # what is equal must stay so: 2/15 - 1/15 is not 3/15 - 2/15 in floating point, and ranks would follow from rounding
+    size = float(max(np.abs(one).max(), np.abs(other).max()))
+    return np.round(differences / size, _DIGITS) * size if size else differences
 
 
 def _sums_of_signed(ranks: FloatArray) -> FloatArray:

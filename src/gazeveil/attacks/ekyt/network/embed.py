@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gazeveil.attacks.ekyt._torch import torch
 from gazeveil.attacks.ekyt.network.checkpoint import Fold, Model
-from gazeveil.attacks.ekyt.network.layers import EMBEDDING, DenseBlock, Embedder, MakeBlock
+from gazeveil.attacks.ekyt.network.layers import CHANNELS_OUT, EMBEDDING, DenseBlock, Embedder, MakeBlock
 from gazeveil.attacks.ekyt.network.preprocess import Floats, completed, usable, windows
 from gazeveil.attacks.ekyt.network.sliding import SHORTEST, sliding_averages
 from gazeveil.errors import InputError
@@ -47,6 +47,33 @@ class Ensemble:
                     scaled = torch.from_numpy(fold.scale.apply(some)).to(self.device)
                     result[begin : begin + AT_ONCE, number] = embedder(scaled).cpu().numpy()
         return result.reshape(len(velocity), folds * EMBEDDING)
+
+    def averages_sliding(self, velocity: Floats, samples: int, step: int) -> NDArray[np.float32]:
+        """Return what the last layer sees: for every window that is at least half there, 258 numbers of each fold.
+
+        Args:
+            velocity: Raw velocities of a recording in deg/s (2, all samples), NaN where missing.
+            samples: Length of a window.
+            step: Samples from one window's start to the next one's.
+
+        Returns:
+            (windows, folds, 258).
+        """
+        there = usable(velocity, samples, step)
+        if not there.any():
+            return np.empty((0, len(self._embedders), CHANNELS_OUT), dtype=np.float32)
+        overlap = step < samples and samples >= SHORTEST and self.device.type == "cpu"
+        whole = completed(velocity, samples) if overlap else windows(velocity, samples, step)
+
+        def of_one(fold: Fold, embedder: Any) -> NDArray[np.float32]:
+            with torch.inference_mode():
+                scaled = torch.from_numpy(fold.scale.apply(whole)).to(self.device)
+                if overlap:
+                    found: NDArray[np.float32] = sliding_averages(embedder.block, scaled, samples, step).numpy()[there]
+                    return found
+                return np.concatenate([embedder.block(some).cpu().numpy() for some in scaled.split(AT_ONCE)])
+
+        return np.stack(list(_side_by_side(of_one, self.model.folds, self._embedders)), axis=1)
 
     def embed_sliding(self, velocity: Floats, samples: int, step: int) -> NDArray[np.float32]:
         """Return one row for every window of a recording that is at least half there.

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil experiment peers``: other groups' methods for whole data sets, judged as our own are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, print_json, print_table, progress
+from gazeveil.errors import OptionError
+
+SETS = ("vr", "simulated", "readers", "eyetribe")
+
+
+def experiment_peers(
+    sets: Annotated[
+        str,
+        typer.Option("--sets", help="Of gaze: `vr`, `simulated`. Of features: `readers`, `eyetribe`. With commas."),
+    ] = "simulated,readers",
+    peers: Annotated[
+        str,
+        typer.Option(
+            "--peers", help="Peers with spaces between: k-same-synth:k=8 event-synth:k=2,gamma=3; a dozen by default."
+        ),
+    ] = "",
+    recognisers: Annotated[str, typer.Option("--recognisers", help="Who tells gaze apart.")] = "committee,rbf",
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder that holds the public data sets; found here or above.")
+    ] = None,
+    people: Annotated[int, typer.Option("--people", min=2, help="People at most.")] = 16,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=20, help="Of every session; documents are read five times as long.")
+    ] = 60.0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="All noise follows from it.")] = 1,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the numbers and a picture.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Who is identified behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing, and what is left."""
+    from gazeveil.attacks import RECOGNISERS  # noqa: PLC0415
+    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
+    from gazeveil.experiments.peers import _plots, features, samples  # noqa: PLC0415
+    from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS  # noqa: PLC0415
+    from gazeveil.experiments.peers.sets import gaze_set, series_set  # noqa: PLC0415
+    from gazeveil.pictures import canvas  # noqa: PLC0415
+
+    if out is not None:
+        canvas()  # says at once, not after the work, that what draws is not installed
+    names = [name.strip() for name in sets.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in SETS]:
+        raise OptionError(f"no set of people is called {unknown[0]!r}", hint=f"known: {', '.join(SETS)}")
+    who = [RECOGNISERS[name.strip()]() for name in recognisers.split(",") if name.strip()]
+    chosen = tuple(peers.split())
+    gaze: list[samples.Row] = []
+    series: list[features.Row] = []
+    for name in names:
+        with progress(f"protecting {name}", quiet=as_json) as tell:
+            if name in SETS[:2]:
+                some = gaze_set(name, data, people, seconds)
+                gaze += samples.measure(some, chosen or SAMPLE_PEERS, who, seed=seed, tell=tell)
+            else:
+                rows = series_set(name, data, people, 5 * seconds)
+                series += features.measure(rows, chosen or FEATURE_PEERS, seed=seed, tell=tell)
+    told = {"seed": seed, "gaze": [row.to_dict() for row in gaze], "features": [row.to_dict() for row in series]}
+    files = [] if out is None else write_found(out, "peers", told, _plots.drawn(gaze, series))
+    if as_json:
+        print_json({**told, "files": files})
+        return
+    for name in dict.fromkeys(row.people for row in gaze):
+        mine = [row for row in gaze if row.people == name]
+        ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
+        print_table(
+            f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
+            ["peer", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
+            [
+                [
+                    row.peer,
+                    *(row.identified[who][way][0] for who, way in ways),
+                    *(row.utilities[measure] for measure in samples.UTILITIES),
+                    row.answered,
+                    row.guarantee,
+                ]
+                for row in mine
+            ],
+        )
+    for name in dict.fromkeys(row.people for row in series):
+        rows_of = [row for row in series if row.people == name]
+        ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
+        print_table(
+            f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
+            ["peer", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
+            [
+                [row.peer, *(row.identified[who][way] for who, way in ways), row.document, row.error, row.guarantee]
+                for row in rows_of
+            ],
+        )
+    if files:
+        print(f"wrote {', '.join(files)} to {out}")

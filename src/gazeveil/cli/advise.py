@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""``gazeveil advise``: what a study should publish, and at which level, against one kind of harm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gazeveil.cli._output import AsJson, command_app, print_json, print_line, progress
+from gazeveil.experiments.advising.advice import Harm, Use
+from gazeveil.release.study import Study
+
+app = command_app()
+
+
+@app.command(epilog="Example: `gazeveil advise study.toml --use heatmap --harm membership`")
+def advise(
+    study_file: Annotated[Path, typer.Argument(metavar="study.toml", help="The declared study.")],
+    use: Annotated[Use, typer.Option("--use", help="What you want to publish.")],
+    harm: Annotated[Harm, typer.Option("--harm", help="What must not happen to a participant.")],
+    design: Annotated[
+        Path | None, typer.Option("--design", help="The public design of feature series, for --use features.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recommend a mechanism and a level, with expected use and expected attack; spends nothing, reads no data.
+
+    Exit code 1 if nothing fits.
+    """
+    from gazeveil.experiments.advising.asking import advise as ask  # noqa: PLC0415  (loads what it needs alone)
+    from gazeveil.experiments.advising.stored import measurements  # noqa: PLC0415
+    from gazeveil.features.design import Design  # noqa: PLC0415
+
+    study = Study.open(study_file)
+    with progress("asking forecasts and measurements", quiet=as_json):
+        found = ask(study, use, harm, measurements(), None if design is None else Design.load(design))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        for word, text in found.lines():
+            print_line(word, text)
+    if not found.fits:
+        raise typer.Exit(1)

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What kind of person is it? ``trait:QUESTION``, by a recogniser that was taught kinds of other people.
+
+The attacker is trained behind the same mechanism, on all people but the one who is asked about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from gazeveil.aggregate.engine import Engine
+from gazeveil.attacks.contract import RECOGNISERS
+from gazeveil.attacks.judging.traits import infer
+from gazeveil.attacks.trials import trials_of, without_pupil
+from gazeveil.experiments.grid.contract import (
+    FAMILIES,
+    Answer,
+    DoesNotApply,
+    Family,
+    Number,
+    Protected,
+    Question,
+    Role,
+    check_options,
+)
+from gazeveil.experiments.grid.gaze_data import TRAITS, GazeData
+from gazeveil.experiments.grid.released import released
+
+_PREFIX = "trait:"
+
+
+class Traits(Family):
+    """Every question about people whose answer is known."""
+
+    uses: ClassVar[frozenset[str]] = frozenset({"live", "dataset"})
+    role: ClassVar[Role] = "attack"
+
+    def names(self) -> list[str]:
+        """Return the questions about simulated people; other data may have others."""
+        return [f"{_PREFIX}{question}" for question in TRAITS]
+
+    def find(self, name: str, options: Mapping[str, Any]) -> Question | None:
+        """Return a question; ``recogniser`` says who infers the answer."""
+        if not name.startswith(_PREFIX):
+            return None
+        check_options(name, options, ("recogniser",))
+        who = options.get("recogniser", "clusterfix")
+        asked = partial(_inferred, name.removeprefix(_PREFIX), who)
+        return Question("attack", "attribute", asked, (infer, RECOGNISERS[who]))
+
+
+def _inferred(question: str, who: str, data: GazeData, protected: Protected, seed: int, engine: Engine) -> Answer:
+    del engine
+    if question not in data.kinds:
+        raise DoesNotApply(f"nothing is known about {question!r} of these people")
+    trials = without_pupil(trials_of(released(data, protected, seed)))
+    found = infer(RECOGNISERS[who](), trials, data.kinds[question], leave="person", seed=seed)
+    guessing = 1 / len(found.kinds)
+    if math.isnan(found.f1):  # nothing could be learnt behind the mechanism, so the attacker guesses
+        number = Number("macro F1", guessing, guessing, guessing, found.people, guessing)
+    else:
+        number = Number("macro F1", found.f1, *found.f1_interval, found.people, found.guessing)
+    return Answer((number,), "trained behind the same mechanism, on other people")
+
+
+FAMILIES.register("traits")(Traits())

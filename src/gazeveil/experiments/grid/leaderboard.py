@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""The leaderboard: every mechanism by its strongest measured attacker, against what it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from gazeveil.experiments.grid.contract import NONE
+from gazeveil.experiments.grid.standing import HARMS, named, standings
+
+FIRST: Final = {"live": "reidentification", "dataset": "reidentification", "features": "reidentification",
+                "heatmap": "membership"}  # fmt: skip
+"""By which harm mechanisms of a use are ranked."""
+BEGIN, END = "<!-- leaderboard -->", "<!-- end of leaderboard -->"
+TITLES: Final = {
+    "live": "Live gaze",
+    "dataset": "Published recordings",
+    "features": "Feature series",
+    "heatmap": "Heatmaps",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One use on one set of data, best protected first.
+
+    Attributes:
+        use: What is published.
+        corpus: Short name of the data.
+        data: What they are.
+        columns: Titles of the columns.
+        rows: One for each mechanism and level.
+    """
+
+    use: str
+    corpus: str
+    data: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def title(self) -> str:
+        """What it is about."""
+        return f"{TITLES.get(self.use, self.use)}: {self.data}"
+
+
+def boards(table: pl.DataFrame) -> list[Board]:
+    """Return a board for each use and set of data."""
+    standing = standings(table)
+    found = []
+    for (use, corpus), own in standing.group_by("use", "corpus", maintain_order=True):
+        utilities = [name for name in own["utility"].unique(maintain_order=True).to_list() if name is not None]
+        tried = set(own["harm"].to_list())
+        harms = sorted((harm for harm in HARMS if harm in tried), key=lambda harm: harm != FIRST.get(str(use)))
+        rows = sorted(_places(own), key=lambda row: _rank(row, harms))
+        columns = ("mechanism", "guarantee", *(f"strongest attacker: {harm}" for harm in harms),
+                   *(f"kept: {name}" for name in utilities))  # fmt: skip
+        found.append(
+            Board(str(use), str(corpus), own["data"][0], columns, tuple(_row(row, harms, utilities) for row in rows))
+        )
+    return found
+
+
+def markdown(table: pl.DataFrame) -> str:
+    """Return all boards as Markdown."""
+    lines = []
+    for board in boards(table):
+        lines += [f"### {board.title}", "", "| " + " | ".join(board.columns) + " |", "|---" * len(board.columns) + "|"]
+        lines += ["| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in board.rows]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def within(page: str, table: pl.DataFrame) -> str:
+    """Return a page with all boards between its two marks; a page without marks becomes the boards alone."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    boards_alone = markdown(table)
+    return f"{before}{begin}\n\n{boards_alone}\n{end}{after}" if begin and end else boards_alone
+
+
+def _places(own: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    for (mechanism, level), rows in own.group_by("mechanism", "level", maintain_order=True):
+        first = rows.row(0, named=True)
+        by_harm = {row["harm"]: row for row in rows.iter_rows(named=True) if row["harm"] is not None}
+        by_utility = {row["utility"]: row for row in rows.iter_rows(named=True) if row["utility"] is not None}
+        yield {
+            "name": named(str(mechanism), str(level)),
+            "mechanism": mechanism,
+            "guarantee": first["guarantee"] if first["proven"] else "none",
+            "harms": by_harm,
+            "utilities": by_utility,
+        }
+
+
+def _rank(row: dict[str, Any], harms: list[str]) -> tuple[Any, ...]:
+    """Return how well protected it is; raw data come last, what was not attacked next to last."""
+    success = [row["harms"][harm]["success"] if harm in row["harms"] else 2.0 for harm in harms]
+    return (row["mechanism"] == NONE, *(2.0 if one is None else round(one, 3) for one in success))
+
+
+def _row(row: dict[str, Any], harms: list[str], utilities: list[str]) -> tuple[str, ...]:
+    return (
+        row["name"],
+        row["guarantee"],
+        *(_attacker(row["harms"].get(harm)) for harm in harms),
+        *(_left(row["utilities"].get(name)) for name in utilities),
+    )
+
+
+def _attacker(found: dict[str, Any] | None) -> str:
+    if found is None or found["attack_value"] is None:
+        return "–"
+    low, high = found["attack_low"], found["attack_high"]
+    between = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+    return f"{found['attack_value']:.2f}{between} by {found['attack']} (guessing {found['attack_chance']:.2f})"
+
+
+def _left(found: dict[str, Any] | None) -> str:
+    if found is None or found["kept"] is None:
+        return "–"
+    half = "" if found["kept_low"] is None else f" [{_percent(found['kept_low'])}, {_percent(found['kept_high'])}]"
+    return f"{_percent(found['kept'])} %{half}"
+
+
+def _percent(share: float) -> str:
+    return "< 0" if share < -0.005 else f"{100 * max(share, 0.0):.0f}"

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Veils by the names that experiments use: ``none``, presets, Kaleido's own algorithm, or any registered veil."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gazeveil.errors import UnknownName
+from gazeveil.gaze.geometry import Geometry
+from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
+from gazeveil.samples.presets import PRESETS, find_preset, preset
+from gazeveil.samples.recipe import from_recipe, with_lengths
+from gazeveil.samples.space import space_of
+
+NONE: Final = "none"
+_PROMISES: Final = ("lphu", "mpmu", "hplu")
+KALEIDO: Final = tuple(f"kaleido-{name}" for name in _PROMISES)
+"""Kaleido's own algorithm, made sound, at the promises that the presets keep by the clock."""
+
+VEILS: Final = (
+    NONE,
+    *KALEIDO,
+    *_PROMISES,
+    *(
+        f"{name}-{strength}"
+        for name in ("gaussian", "temporal", "spatial", "smoothing")
+        for strength in ("low", "high")
+    ),
+)
+"""Kaleido, our clock at the same promises, and the four veils of Wilson et al. 2024 at two strengths."""
+
+
+def veil_names() -> list[str]:
+    """Return all names of veils."""
+    return [NONE, *KALEIDO, *PRESETS, *MECHANISMS.names()]
+
+
+def kind_of(name: str) -> type[SampleMechanism] | None:
+    """Return which mechanism a name stands for; None for no veil.
+
+    Raises:
+        UnknownName: If there is none of that name.
+    """
+    if name == NONE:
+        return None
+    if name in KALEIDO:
+        return MECHANISMS["kaleido"]
+    if name in PRESETS:
+        return MECHANISMS[PRESETS[name].mechanism]
+    if name in MECHANISMS:
+        return MECHANISMS[name]
+    close = difflib.get_close_matches(name, veil_names(), n=1)
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    raise UnknownName(f"no veil is called {name!r}", hint=f"{guess}known: {', '.join(veil_names())}")
+
+
+def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None) -> SampleMechanism | None:
+    """Return a veil by name for gaze on a plane in degrees; None for no veil.
+
+    Args:
+        name: Its name.
+        plane: Where gaze lies.
+        parameters: Its parameters; those of a preset are changed by them.
+
+    Raises:
+        UnknownName: If there is none of that name.
+        OptionError: If a parameter does not fit.
+    """
+    kind, given, space = kind_of(name), dict(parameters or {}), space_of(plane)
+    if kind is None:
+        return None
+    if name in KALEIDO:
+        promise = preset(name.removeprefix("kaleido-"), space).to_dict()
+        same = {part: promise[part] for part in ("epsilon", "window", "radius")}
+        return from_recipe({"mechanism": kind.name, **same, **given}, space)
+    if name in PRESETS:
+        return find_preset(name).mechanism_in(space, **with_lengths(kind.name, given, space))
+    return from_recipe({"mechanism": name, **given}, space)
+
+
+def named(text: str) -> tuple[str, ...]:
+    """Return the names of a list with commas between."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())

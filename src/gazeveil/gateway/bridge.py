@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every bridge offers: a tracker that is reached through its vendor's own interface, as plain samples.
+
+A bridge lives in a process of its own, beside the gateway (`gazeveil.gateway.bridging`): what a vendor's library does,
+or how it fails, is no part of the process that veils. One file in `gazeveil.gateway.bridges` is one bridge.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import importlib
+import importlib.util
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gazeveil.errors import MissingExtra, WireError
+from gazeveil.gateway.fields import Fields
+from gazeveil.gateway.logs import shortened
+from gazeveil.gateway.plane import Plane
+from gazeveil.gateway.protocols._numbers import coordinate
+from gazeveil.gateway.sample import RawSample
+from gazeveil.registry import Registry
+
+MOST_AT_ONCE = 4096
+"""Samples that one poll returns at most: a vendor's queue may be long after a pause."""
+
+Point = tuple[float, float]
+NOWHERE: Point = (math.nan, math.nan)
+
+
+class Bridge(ABC):
+    """An open connection to a tracker. It is polled by one thread."""
+
+    @abstractmethod
+    def poll(self) -> list[RawSample]:
+        """Return the samples that came since the last time, without waiting for more.
+
+        Times are seconds of the device's clock. Points are in the unit of the kind, y downwards, NaN where no eye has
+        gaze; of two eyes it is the mean.
+
+        Raises:
+            WireError: If the tracker is gone or says what it should not; it is to be closed, and may be opened again.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let the tracker go. Never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeKind:
+    """One vendor's interface.
+
+    Attributes:
+        name: By which ``gazeveil track --from`` knows it.
+        title: For people.
+        unit: What points are in, one of `gazeveil.gateway.fields.UNITS`.
+        open: Opens it from a device in words (empty for the usual one) and a plane.
+            Raises `WireError` where it may come later, any other `GazeveilError` where trying again is useless.
+        device: What ``--device`` means.
+        withheld: What the interface also offers and a bridge drops, with the reason.
+        knows: What it can tell beside gaze; it is sent only if the policy's fields name it, by its own name.
+        module: The vendor's package; empty if none is needed.
+        library: The vendor's library; empty if none is needed.
+        install: How to get either; empty if none is needed.
+    """
+
+    name: str
+    title: str
+    unit: str
+    open: Callable[[str, Plane], Bridge]
+    device: str
+    withheld: Mapping[str, str] = field(default_factory=dict)
+    module: str = ""
+    library: str = ""
+    install: str = ""
+    knows: frozenset[str] = frozenset()
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether what it needs is here; nothing of it is run."""
+        if self.library:
+            return ctypes.util.find_library(self.library) is not None
+        try:
+            return not self.module or importlib.util.find_spec(self.module) is not None
+        except (ImportError, ValueError):
+            return False
+
+    @property
+    def fields(self) -> Fields:
+        """What the policy must say of a tracker that this bridge sends to."""
+        return Fields(unit=self.unit)
+
+    def in_policy(self, name: str = "desk") -> str:
+        """Return the part of a policy that takes it in."""
+        plane = "screen = { width_px = 1920, height_px = 1080 }"
+        if self.unit == "deg":
+            plane = "headset = { fov_x_deg = 100, fov_y_deg = 90 }"
+        unit = "" if self.unit == Fields().unit else f'fields = {{ unit = "{self.unit}" }}\n'
+        return f'[[tracker]]\nname = "{name}"\nprotocol = "pushlines"\n{unit}{plane}\n'
+
+
+BRIDGES: Registry[BridgeKind] = Registry("bridge", "gazeveil.gateway.bridges")
+
+
+def vendors(module: str, title: str, install: str) -> Any:
+    """Return a vendor's package, which is imported on use.
+
+    Raises:
+        MissingExtra: If it is not installed, or does not load here.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(module, "", title, hint=install) from error
+    except (OSError, RuntimeError) as error:  # a library of the package that does not load
+        why = shortened(str(error))
+        raise MissingExtra(module, "", title, hint=f"it is installed and does not load ({why}); {install}") from error
+
+
+def mean_of(left: Point, right: Point) -> Point:
+    """Return where two eyes look; where one does if the other is missing."""
+    if math.isnan(left[0] + left[1]):
+        return right if not math.isnan(right[0] + right[1]) else NOWHERE
+    if math.isnan(right[0] + right[1]):
+        return left
+    return (left[0] + right[0]) / 2.0, (left[1] + right[1]) / 2.0
+
+
+def point_of(told: object) -> Point:
+    """Return the point in what a vendor's interface gave for one; NaN for whatever is no pair of numbers."""
+    if isinstance(told, tuple | list) and len(told) == 2:
+        x, y = coordinate(told[0]), coordinate(told[1])
+        if not math.isnan(x + y):
+            return x, y
+    return NOWHERE
+
+
+def refused(title: str, error: Exception) -> WireError:
+    """Return the error for a vendor's interface that did not open, with its own words, which are about the device."""
+    return WireError(f"{title}: {shortened(str(error)) or type(error).__name__}")
+
+
+def broken(title: str, error: Exception) -> WireError:
+    """Return the error for a vendor's interface that failed while samples came: its words may hold one of them."""
+    return WireError(f"{title}: the vendor's interface failed with {type(error).__name__}")

@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of HTTP and RTSP out of a stream of bytes: a start line, headers, a body, and RTSP's frames in between.
+
+A frame is ``$``, a channel, a length of two bytes and data. Nothing that waits for its end grows beyond its limit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gazeveil.errors import WireError
+
+MOST_HEAD: Final = 1 << 14
+MOST_BODY: Final = 1 << 18
+_CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One request or answer.
+
+    Attributes:
+        start: The first line.
+        headers: By name, in small letters; of two with one name the last.
+        body: What follows.
+    """
+
+    start: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    @property
+    def status(self) -> int:
+        """The number of an answer; 0 if the first line has none."""
+        found = re.match(r"(?:RTSP|HTTP)/\d\.\d (\d{3})(?: |$)", self.start)
+        return int(found[1]) if found else 0
+
+    @property
+    def request(self) -> tuple[str, str, str]:
+        """Method, address and protocol of a request.
+
+        Raises:
+            WireError: If the first line has not three words.
+        """
+        words = self.start.split(" ")
+        if len(words) != 3 or not all(words):
+            raise WireError("the first line of a request must be a method, an address and a protocol")
+        return words[0], words[1], words[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Data in between, on one of its channels."""
+
+    channel: int
+    data: bytes
+
+
+class Messages:
+    """Takes bytes, and gives whole messages and frames."""
+
+    def __init__(self) -> None:
+        self._waiting = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Message | Frame]:
+        """Take bytes and yield what is whole now.
+
+        Raises:
+            WireError: If they are no messages, or one is too long.
+        """
+        self._waiting += data
+        while self._waiting:
+            found = self._frame() if self._waiting[0] == ord("$") else self._message()
+            if found is None:
+                return
+            yield found
+
+    def _frame(self) -> Frame | None:
+        held = self._waiting
+        if len(held) < 4 or len(held) < 4 + int.from_bytes(held[2:4], "big"):
+            return None
+        end = 4 + int.from_bytes(held[2:4], "big")
+        frame = Frame(held[1], bytes(held[4:end]))
+        del held[:end]
+        return frame
+
+    def _message(self) -> Message | None:
+        held = self._waiting
+        while held.startswith(b"\r\n"):  # blank lines between messages are allowed
+            del held[:2]
+        at = held.find(b"\r\n\r\n", 0, MOST_HEAD + 4)
+        if at < 0:
+            if len(held) > MOST_HEAD:
+                raise WireError(f"the head of a message is longer than {MOST_HEAD:,} bytes")
+            return None
+        start, headers = _head(bytes(held[:at]))
+        if "chunked" in headers.get("transfer-encoding", "").lower():
+            body, end = _chunked(held, at + 4)
+        else:
+            size = _size(headers.get("content-length", "0"))
+            body, end = bytes(held[at + 4 : at + 4 + size]), at + 4 + size
+        if end < 0 or len(held) < end:
+            return None
+        del held[:end]
+        return Message(start, headers, body)
+
+
+def _head(data: bytes) -> tuple[str, dict[str, str]]:
+    try:
+        start, *lines = data.decode("utf-8").split("\r\n")
+    except UnicodeDecodeError:
+        raise WireError("the head of a message is not text") from None
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not name or name != name.strip():
+            raise WireError("a line of a message's head is no header")
+        headers[name.lower()] = value.strip()
+    return start, headers
+
+
+def _size(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 7 and int(text) <= MOST_BODY):
+        raise WireError(f"the length of a message must be a number up to {MOST_BODY:,}")
+    return int(text)
+
+
+def _chunked(held: bytearray, at: int) -> tuple[bytes, int]:
+    """Return a body in chunks and where it ends; -1 if it has not ended yet."""
+    body = bytearray()
+    while True:
+        line_end = held.find(b"\r\n", at, at + 300)
+        if line_end < 0:
+            if len(held) - at > 300:
+                raise WireError("a chunk of a message has no size")
+            return b"", -1
+        found = _CHUNK.fullmatch(held, at, line_end + 2)
+        if not found or int(found[1], 16) > MOST_BODY - len(body):
+            raise WireError("a chunk of a message has no size, or one beyond the limit")
+        size, at = int(found[1], 16), line_end + 2
+        if len(held) < at + size + 2:
+            return b"", -1
+        if held[at + size : at + size + 2] != b"\r\n":
+            raise WireError("a chunk of a message is longer than its size")
+        body += held[at : at + size]
+        at += size + 2
+        if not size:  # no trailers: nobody who is meant here sends them
+            return bytes(body), at
