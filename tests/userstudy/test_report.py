@@ -15,7 +15,6 @@ from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.userstudy.analysis import analyse
 from gazeveil.userstudy.design import read_user_study
-from gazeveil.userstudy.forms import FORMS
 from gazeveil.userstudy.measures import read_measures
 from gazeveil.userstudy.overview import overview_of
 from gazeveil.userstudy.proposal import propose
@@ -125,7 +124,9 @@ def test_a_table_that_is_none_is_refused_with_what_is_missing(tmp_path: Path) ->
 
 def test_a_study_file_gives_a_table_of_participants_and_the_level_chosen_over_time(tmp_path: Path) -> None:
     propose(tmp_path, "A game")
-    study = read_user_study(tmp_path / "userstudy.toml")
+    path = tmp_path / "userstudy.toml"
+    path.write_text(path.read_text().replace('forms = ["sysuse", "comfort"]', "forms = []"))
+    study = read_user_study(path)
     sessions = Sessions(study)
     points = [{"x": 0.1 + 0.4 * (n % 3), "y": 0.5, "gaze_x": 0.1 + 0.4 * (n % 3), "gaze_y": 0.5, "samples": 9}
               for n in range(8)]  # fmt: skip
@@ -137,11 +138,10 @@ def test_a_study_file_gives_a_table_of_participants_and_the_level_chosen_over_ti
               + [("distractor", "reached"), ("target", "left")]]  # fmt: skip
     levels = [[0, "lphu"], [30, "hplu"], [90, "mpmu"]]
     data = {"points": [*points, off, lost], "things": things, "gaze": [], "attempts": 2, "levels": levels,
-            "seconds": 120, "answers": [4] * 8}  # fmt: skip
+            "seconds": 120, "answers": [4] * 3}  # fmt: skip
     session = sessions.begin("p01", "en")
-    while (step := sessions.current(session)).kind != "form" or step.details["form"] != "open":
-        answers = {"answers": [4] * len(FORMS[step.details["form"]].items)} if step.kind == "form" else {}
-        sessions.finish(session, step.index, data | answers)
+    while (step := sessions.current(session)).details.get("form") != "open":
+        sessions.finish(session, step.index, data)
 
     found = overview_of(study, sessions.every())
     (taken,) = found.taken
@@ -158,3 +158,9 @@ def test_a_study_file_gives_a_table_of_participants_and_the_level_chosen_over_ti
     assert "Privacy level chosen over time" in html
     assert "<td>p01</td>" in html
     assert "not yet" in html
+
+
+def test_a_measure_that_is_the_same_for_all_is_analysed_too() -> None:
+    found = analyse(a_study().with_columns(pl.lit(0.0).alias("value")))
+    assert all(one.in_words != "lower" for each in found.found for one in each.comparisons)
+    assert not any(effect.f for variance in found.variances for effect in variance.plain.effects)
