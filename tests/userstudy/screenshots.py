@@ -31,7 +31,7 @@ from tests.userstudy.running import eyes_of, reach, served
 
 SIZE: dict[str, Any] = {"viewport": {"width": 960, "height": 540}, "reduced_motion": "no-preference"}
 PEOPLE = 12
-COLOURS = 48
+COLOURS = 160
 """Enough for pages with little colour, and small files."""
 COST = {"none": 0.0, "gaussian": 0.35, "spatial": 0.2, "smoothing": 0.1}
 STRONG = {"none": 0.0, "low": 0.4, "high": 1.0}
@@ -66,7 +66,7 @@ def pages(browser: Any, study: UserStudy, link: str) -> None:
             while not page.evaluate(POLL)["playing"]:
                 look(page, player, eyes, 0.1)
             player.begin()
-            look(page, player, eyes, 14)
+            look(page, player, eyes, 8)
             page.screenshot(path=IMAGES / "user-study-round.png")
             eyes.close()
 
@@ -127,7 +127,7 @@ def main() -> int:
         (Path(folder) / "made-up").mkdir()
         report(browser, short_study(Path(folder) / "made-up", 30), Path(folder) / "report")
         print("wrote the report", flush=True)
-        study = short_study(Path(folder) / "real", 30)
+        study = short_study(Path(folder) / "real", 12)
         with served(study, gateway=True) as link:
             pages(browser, study, link)
     for path in IMAGES.glob("user-study-*.png"):
