@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -307,3 +309,41 @@ def test_words_of_a_vendors_interface_that_fails_on_a_sample_are_not_repeated() 
     with pytest.raises(WireError, match="failed with ValueError") as failed:
         bridge.poll()
     assert "512" not in str(failed.value)
+
+
+def test_a_vive_log_tells_where_the_eyes_are_in_mm_and_only_a_policy_that_names_it_gets_it(rigs: Any) -> None:
+    rig: ViveRig = rigs("vive")
+    row = "638342794000000000;31;{};3;3;{};-33;4;-5;0;0;1;0;0;1\n"  # x grows to the left, y upwards, z ahead
+
+    def told(header: str, right: int, left_place: str, **more: Any) -> tuple[RawSample, Any]:
+        rig.path.write_text(header)
+        bridge = rig.open()
+        rig.tell(row.format(right, left_place))
+        (sample,) = bridge.poll()
+        bridge.close()
+        (line,) = json.loads(_Writer(rig.kind, tracker_of(rig, **more)).line([sample]))
+        return sample, line
+
+    in_mm = re.sub(r"(gaze_origin_\w\.\w)", r"\1(mm)", rig.header)
+    named = replace(rig.kind.fields, origins="origins")
+    places = [[-30.5, -2.0, 3.0], [33.0, -4.0, -5.0]]
+    assert told(in_mm, 31, "30.5;2;3", fields=named)[1]["origins"] == places
+    assert told(in_mm, 30, "30.5;2;3", fields=named)[1]["origins"] == [places[0], None]  # the right one is not valid
+    assert told(in_mm, 31, "30.5;2000;3", fields=named)[1]["origins"] == [None, places[1]]
+    assert told(rig.header, 31, "30.5;2;3", fields=named)[1]["origins"] == [None, None]  # in mm, or in metres?
+    assert set(told(in_mm, 31, "30.5;2;3")[1]) == {"t", "x", "y"}
+    sample, line = told(in_mm, 31, "30.5;2;3", fields=named)
+    gateway = PushLinesSource(rig.plane, Gate("right"), named)
+    gateway.connected(0.0)
+    gateway.received(b'{"token": "right"}\n', 0.0)
+    found: list[RawSample] = []
+    for n in range(100):
+        found += gateway.received(json.dumps({**line, "t": 5.0 + n / 100}).encode() + b"\n", n / 100)
+    assert {one.eyes for one in found} == {sample.eyes}
+    setting = tracker_of(rig, fields=named)
+    assert sender_in(Policy((setting,), ()), rig.kind) == setting
+    with pytest.raises(InputError, match="other samples"):
+        sender_in(Policy((tracker_of(rig, fields=replace(rig.kind.fields, ipd="ipd")),), ()), rig.kind)
+    varjo = rigs("varjo")
+    with pytest.raises(InputError, match="other samples"):
+        sender_in(Policy((tracker_of(varjo, fields=named),), ()), varjo.kind)

@@ -9,10 +9,12 @@ import contextlib
 import io
 import itertools
 import json
+import math
 import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,11 +36,18 @@ from tests.gateway.test_push_gateway import pushed_text, until, with_fields
 class Carrying:
     """A carrier in a thread of its own, and a device that looks at one place a hundred times a second."""
 
-    def __init__(self, rig: Rig, policy: Path, place: tuple[float, float] = (0.123456, 0.654321)) -> None:
-        self.log, self.stop, self.failed, self.carried = io.StringIO(), threading.Event(), "", Carried()
+    def __init__(
+        self,
+        rig: Rig,
+        policy: Path,
+        place: tuple[float, float] = (0.123456, 0.654321),
+        clock: Callable[[Carried], float] = lambda _: time.monotonic(),
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.log, self.stop, self.failed, self.carried = io.StringIO(), stop or threading.Event(), "", Carried()
         tracker = sender_in(read_policy(policy), rig.kind)
         self._carrier = Carrier(rig.kind, rig.device, tracker, log_to(self.log), self.stop)
-        self._rig, self._place = rig, place
+        self._rig, self._place, self._device_clock = rig, place, clock
         self._threads = [threading.Thread(target=run) for run in (self._run, self._look)]
 
     def __enter__(self) -> Carrying:
@@ -59,7 +68,7 @@ class Carrying:
 
     def _look(self) -> None:
         while not self.stop.wait(0.01):
-            self._rig.look(time.monotonic(), self._place, self._place)
+            self._rig.look(self._device_clock(self._carrier.carried), self._place, self._place)
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +125,67 @@ def test_what_the_gateway_refuses_ends_it_with_the_gateways_words(
 
     failed = asyncio.run(run())
     assert "the gateway refuses what EyeLink sends: x and y look like shares" in failed
+
+
+class JumpingClock:
+    """A device's clock that jumps after the third sample, each time that it is opened but for the last."""
+
+    def __init__(self, *jumps: float) -> None:
+        self.jumps, self.opened, self.sent, self.since = jumps, 0, 0, math.nan
+
+    def __call__(self, carried: Carried) -> float:
+        now = time.monotonic()
+        if carried.opened != self.opened:
+            self.opened, self.sent, self.since = carried.opened, carried.sent, now
+        has_jumped = 0 < self.opened <= len(self.jumps) and carried.sent >= self.sent + 3
+        return now + (self.jumps[self.opened - 1] if has_jumped else 0.0)
+
+
+class Pauses(threading.Event):
+    """Remembers how long it was waited for at a stretch, and whether the device was let go meanwhile."""
+
+    def __init__(self, rig: TobiiRig) -> None:
+        super().__init__()
+        self.rig, self.seen = rig, list[tuple[float, bool]]()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if timeout is not None and timeout >= bridging._FIRST_PAUSE_S:
+            self.seen.append((timeout, not self.rig.tracker.subscribed))
+        return super().wait(timeout)
+
+
+def test_a_device_whose_clock_jumps_at_first_is_refused_tried_again_ever_later_and_veiled_once_it_is_fine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, inlet = free_port(), free_port()
+    rig, clock = TobiiRig(monkeypatch, tmp_path), JumpingClock(60.0, -60.0)
+    pauses = Pauses(rig)
+    shown_at: list[int] = []
+
+    def seen(told: dict[str, object]) -> bool:
+        shown_at.extend([clock.opened] if "x" in told else [])
+        return is_gaze(told)
+
+    async def run() -> Carrying:
+        async with running(tmp_path, pushed_text(app, inlet, protocol="pushlines")) as (gateway, log):
+            with Carrying(rig, tmp_path / "policy.toml", clock=clock, stop=pauses) as carrying:
+                gaze = await lines_of(app, seen, 20)
+                assert set(shown_at) == {3}  # not even a sample without gaze came before
+                assert all(clock.since <= one["t"] <= time.monotonic() for one in gaze)
+                assert len({one["x"] for one in gaze}) > 3  # noise, since the eyes stood still
+                assert all(abs(one["x"] - 0.123456) > 1e-6 for one in gaze)
+            assert gateway.meters.trackers["desk"].connects == 3
+            assert "0.123456" not in log.getvalue()
+            return carrying
+
+    carrying = asyncio.run(run())
+    assert not carrying.failed
+    assert (carrying.carried.opened, carrying.carried.lost) == (3, 2)
+    assert pauses.seen == [(0.05, True), (0.1, True)]
+    told = carrying.log.getvalue()
+    assert "the gateway refuses what Tobii Pro sends: t goes on by" in told
+    assert "t does not go on" in told
+    assert "0.123" not in told
 
 
 def test_a_program_of_another_user_that_took_the_gateways_port_gets_nothing(

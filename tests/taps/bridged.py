@@ -68,7 +68,7 @@ class Bridged(Tracker):
         self._rig.look(monotonic(), both, both)
 
     def offend(self) -> None:
-        """Send garbage, but not among the first samples: a time that jumps there is refused, and ends the bridge."""
+        """Send garbage, but not among the first samples: a time that jumps there is refused, and costs pauses."""
         if self._carrier is not None and self._carrier.carried.sent > 2 * self.rate_hz:
             self.random.choice(self._rig.garbage())()
 

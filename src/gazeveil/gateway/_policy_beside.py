@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from gazeveil.gateway.policy import AppSetting, BudgetSetting, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS
-from gazeveil.gateway.sample import BESIDE, HEAD
+from gazeveil.gateway.sample import BESIDE, HEAD, ORIGINS
 from gazeveil.gateway.veiling import veils_the_head
 from gazeveil.toml_lines import Where
 from gazeveil.toml_table import File, Table, closest, told
 
 JOINT = 'veil = { mechanism = "eye-and-head", epsilon = "3", window = "2", radius = "5deg", head_radius = "10deg" }'
+_MORE = {ORIGINS: ", and where it moves as the eyes turn, it shows gaze past the veil"}
 ALLOW = 'unproven = "allow" says that it is meant'
 
 
@@ -54,13 +55,18 @@ def check_beside(
         if budget is not None and not budget.unproven:
             raise file.wrong(at, f"what the budget of {budget.person!r} allows", f"an unveiled {name!r}", ALLOW)
     kind = PROTOCOLS[tracker.protocol] if tracker.protocol in PROTOCOLS.names() else None
-    if kind is not None and kind.fields and kind.transport == "tcp":
-        known = tracker.fields.beside if tracker.fields is not None else {}
-        for name in app.beside:
-            if name not in known:
-                raise file.wrong(
-                    at, "what the tracker's fields name", f"{name!r}", f'{name} = "{name}" in [tracker.fields] names it'
-                )
+    if kind is None:
+        return
+    named = kind.fields and kind.transport == "tcp"
+    known = set(tracker.fields.beside if tracker.fields is not None else ()) if named else kind.knows
+    for name in app.beside:
+        if name not in known and named:
+            hint = f'{name} = "{name}" in [tracker.fields] names it'
+            raise file.wrong(at, "what the tracker's fields name", f"{name!r}", hint)
+        if name not in known:
+            raise file.wrong(
+                at, f"what is read of {kind.title} beside gaze", f"{name!r}", ", ".join(known) or "nothing is"
+            )
 
 
 def in_words(app: AppSetting) -> list[str]:
@@ -68,7 +74,7 @@ def in_words(app: AppSetting) -> list[str]:
     return [
         f"beside gaze it gets {BESIDE[name]}, veiled together with gaze"
         if name == HEAD and app.mechanism.guarantee.proven
-        else f"beside gaze it gets {BESIDE[name]} as it is: nothing is guaranteed for that"
+        else f"beside gaze it gets {BESIDE[name]} as it is: nothing is guaranteed for that{_MORE.get(name, '')}"
         for name in app.beside
     ]
 

@@ -63,6 +63,7 @@ class BridgeKind:
             Raises `WireError` where it may come later, any other `GazeveilError` where trying again is useless.
         device: What ``--device`` means.
         withheld: What the interface also offers and a bridge drops, with the reason.
+        knows: What it can tell beside gaze; it is sent only if the policy's fields name it, by its own name.
         module: The vendor's package; empty if none is needed.
         library: The vendor's library; empty if none is needed.
         install: How to get either; empty if none is needed.
@@ -77,6 +78,7 @@ class BridgeKind:
     module: str = ""
     library: str = ""
     install: str = ""
+    knows: frozenset[str] = frozenset()
 
     @property
     def is_installed(self) -> bool:

@@ -4,7 +4,8 @@
 
 Nothing is kept: what comes while the gateway is away is dropped, and while the tracker is away the connection is
 closed, so that the gateway's apps hear silence at once. Both are tried again, at growing intervals. The gateway
-compares the first samples with its clock and its screen; what it refuses ends this.
+compares the first samples with its clock and its screen; what it refuses ends this, but for a clock that jumped: a
+device may be fine when it is opened again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from gazeveil.gateway.logs import Limited, Log
 from gazeveil.gateway.policy import Inlet, Policy, TrackerSetting
 from gazeveil.gateway.protocols._json_gaze import converters
 from gazeveil.gateway.protocols._pushed_samples import FURTHEST
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import ORIGINS, EyeGeometry, RawSample
 
 PROTOCOL: Final = "pushlines"
 SILENT_S: Final = 5.0
@@ -43,6 +44,9 @@ TCP_TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _LISTENS: Final = "0A"
 _LATER: Final = ("closed", "sender")
 """Kinds of errors after which a sender may come again."""
+_CLOCK: Final = "time"
+"""The kind of error for a clock: bridges send seconds, so it is the device's own that is wrong."""
+_CLOCK_HINT: Final = "the device's clock jumped or runs wrong; it is opened again after a pause"
 
 
 def sender_in(policy: Policy, kind: BridgeKind, name: str = "") -> TrackerSetting:
@@ -60,7 +64,8 @@ def sender_in(policy: Policy, kind: BridgeKind, name: str = "") -> TrackerSettin
             hint="choose one with --tracker" if able else f"write into the policy:\n{kind.in_policy()}",
         )
     [tracker] = able
-    if replace(tracker.fields or Fields(), others=REFUSE) != kind.fields:
+    fitting = [kind.fields, *([replace(kind.fields, origins=ORIGINS)] if ORIGINS in kind.knows else [])]
+    if replace(tracker.fields or Fields(), others=REFUSE) not in fitting:
         raise InputError(
             f"tracker {tracker.name!r} is declared for other samples than those of {kind.title}",
             hint=f'write fields = {{ unit = "{kind.unit}" }} in its [[tracker]], and nothing else about fields',
@@ -81,6 +86,10 @@ class Carried:
     dropped: int = 0
     opened: int = 0
     lost: int = 0
+
+
+class _Refused(WireError):  # noqa: N818
+    """The gateway does not believe the device's clock."""
 
 
 class Carrier:
@@ -113,6 +122,7 @@ class Carrier:
         self._gateway: _Gateway | None = None
         self._next_try = -math.inf
         self._pause = _FIRST_PAUSE_S
+        self._connected_at = -math.inf
         self.carried = Carried()
 
     def run(self) -> Carried:
@@ -143,7 +153,7 @@ class Carrier:
         return self.carried
 
     def _followed(self, bridge: Bridge) -> bool:
-        """Carry until the tracker is lost; tell whether a sample came."""
+        """Carry until the tracker is lost; tell whether a sample came that nobody refused."""
         came, last = False, self._clock()
         try:
             while not self._stop.is_set():
@@ -157,6 +167,7 @@ class Carrier:
         except WireError as error:
             self.carried.lost += 1
             self._log("tracker lost", bridge=self._kind.name, why=error, hint=error.hint)
+            came = came and not isinstance(error, _Refused)
         finally:
             bridge.close()
             self._hang_up()
@@ -185,7 +196,7 @@ class Carrier:
         except OSError as error:
             self._away(error.strerror or type(error).__name__, now)
         else:
-            self._pause = _FIRST_PAUSE_S
+            self._connected_at = now
             self._answers()
             self._log("connected", tracker=self._tracker.name)
 
@@ -208,6 +219,8 @@ class Carrier:
             elif kind in _LATER:
                 is_open = False
                 self._away(message, self._clock())
+            elif kind == _CLOCK:
+                raise _Refused(f"the gateway refuses what {self._kind.title} sends: {message}", hint=_CLOCK_HINT)
             elif kind:
                 self._hang_up()
                 raise InputError(f"the gateway refuses what {self._kind.title} sends: {message}", hint=hint)
@@ -224,6 +237,8 @@ class Carrier:
         if self._gateway is not None:
             self._gateway.close()
             self._gateway = None
+            if self._clock() - self._connected_at > _PATIENCE_S:  # whoever hangs up at once is not called at once
+                self._pause = _FIRST_PAUSE_S
 
 
 class _Writer:
@@ -232,16 +247,19 @@ class _Writer:
     def __init__(self, kind: BridgeKind, tracker: TrackerSetting) -> None:
         self._convert = converters(tracker.plane)[kind.unit][0]
         self._to_fraction = tracker.plane.to_fraction
+        self._tells_eyes = tracker.fields is not None and bool(tracker.fields.origins)
 
     def line(self, samples: list[RawSample]) -> bytes:
         return json.dumps([self._written(sample) for sample in samples], allow_nan=False).encode() + b"\n"
 
-    def _written(self, sample: RawSample) -> dict[str, float | None]:
+    def _written(self, sample: RawSample) -> dict[str, object]:
         x, y = sample.x, sample.y
+        eyes = sample.eyes or EyeGeometry()
+        beside: dict[str, object] = {ORIGINS: [eyes.left, eyes.right]} if self._tells_eyes else {}
         share = self._to_fraction(*self._convert(x, y))
         if not all(-FURTHEST <= one <= 1.0 + FURTHEST for one in share):  # NaN is not, either
-            return {"t": sample.t, "x": None, "y": None}
-        return {"t": sample.t, "x": x, "y": y}
+            return {"t": sample.t, "x": None, "y": None, **beside}
+        return {"t": sample.t, "x": x, "y": y, **beside}
 
 
 class _Gateway:

@@ -324,6 +324,10 @@ class Policy:
     state_file: Path | None = None
     toys: Address | None = None
 
+    def declared(self, tracker: str) -> frozenset[str]:
+        """Return what the apps of a tracker get beside gaze, all together."""
+        return frozenset(what for app in self.apps if app.tracker == tracker for what in app.beside)
+
     def tracker(self, name: str) -> TrackerSetting:
         """Return a tracker by its name.
 

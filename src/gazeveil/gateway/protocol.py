@@ -219,6 +219,7 @@ class Protocol:
         transport: What it runs over; sources and sinks of ``tcp`` are `Source` and `Sink`, of the others their own.
         source: Makes the client side from a plane, and from fields if the policy has them; None if there is none.
         fields: Whether a policy may say how trackers of this kind call and count things.
+        knows: What a source can tell beside gaze without fields; it is made with what apps declare of that.
         link: How a tracker is followed if that takes more than one connection; empty if it does not.
         listener: Makes the side where the gateway listens and trackers connect, from a plane, a gate and fields.
         sink: Makes the tracker side; None if there is none.
@@ -239,6 +240,7 @@ class Protocol:
     outputs: frozenset[Output] = field(default_factory=lambda: frozenset({"samples"}))
     listener: Callable[..., PushedSource] | None = None
     fields: bool = False
+    knows: frozenset[str] = frozenset()
     link: Literal["", "rtsp"] = ""
     beside: bool = False
 

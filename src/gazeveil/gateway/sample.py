@@ -20,6 +20,9 @@ BESIDE: Final = {
 }
 """What a tracker may know beside gaze, and an app gets only if its policy says so."""
 
+FARTHEST_MM: Final = 1000.0
+"""No eye is farther from the middle of its head."""
+
 Place = tuple[float, float, float]
 Pointing = tuple[float, float]
 

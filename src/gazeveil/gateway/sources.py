@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,6 +40,7 @@ class Sources:
         self._hub, self._meters, self._log = hub, meters, log
         self._lsl_session = ""
         self._used: dict[str, TrackerSetting] = {}
+        self._declared: dict[str, frozenset[str]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._inlets: dict[str, Inlet] = {}
         self._changing = asyncio.Lock()
@@ -67,8 +68,10 @@ class Sources:
         failed: list[Exception] = []
         async with self._changing:
             self._lsl_session = policy.lsl_session
-            for name in [name for name, used in self._used.items() if wanted.get(name) != used]:
-                await self._leave(name)
+            before, self._declared = self._declared, {name: policy.declared(name) for name in wanted}
+            for name, used in tuple(self._used.items()):
+                if wanted.get(name) != used or _beside(used, before) != _beside(used, self._declared):
+                    await self._leave(name)
             for name, tracker in wanted.items():
                 if name not in self._used:
                     try:
@@ -168,7 +171,9 @@ class Sources:
         protocol = PROTOCOLS[tracker.protocol]
         if protocol.source is None:
             raise InternalError(f"{protocol.name} has no client side")
-        known = {} if tracker.fields is None else {"fields": tracker.fields}
+        known: dict[str, Any] = {} if tracker.fields is None else {"fields": tracker.fields}
+        if beside := _beside(tracker, self._declared):
+            known["beside"] = beside
         make, (host, port) = partial(protocol.source, tracker.plane, **known), host_and_port(tracker.address)
         given = self._given(tracker)
         if protocol.link == "rtsp":
@@ -220,6 +225,13 @@ class Sources:
     def _lost(self, tracker: str, why: str) -> None:
         self._meters.trackers[tracker].connected = False
         self._hub.lost(tracker, why, time.monotonic())
+
+
+def _beside(tracker: TrackerSetting, declared: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return what is read of a tracker beside gaze, where that needs no fields: what its apps declare."""
+    if tracker.protocol not in PROTOCOLS.names():
+        return frozenset()
+    return PROTOCOLS[tracker.protocol].knows & declared[tracker.name]
 
 
 def _reached(host: str) -> str:

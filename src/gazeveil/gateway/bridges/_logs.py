@@ -20,7 +20,7 @@ from typing import Final
 from gazeveil.errors import OptionError, WireError
 from gazeveil.gateway.bridge import NOWHERE, Bridge, Point
 from gazeveil.gateway.protocol import MOST_WAITING
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import EyeGeometry, RawSample
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._vectors import AXES, VectorColumns
 
@@ -51,7 +51,7 @@ class Rows(ABC):
         if len(cells) != self._width:
             return None
         t = self.number(cells, "t")
-        return None if math.isnan(t) else RawSample(self.moment(t), *self.gaze(cells))
+        return None if math.isnan(t) else RawSample(self.moment(t), *self.gaze(cells), eyes=self.eyes(cells))
 
     @abstractmethod
     def moment(self, t: float) -> float:
@@ -60,6 +60,10 @@ class Rows(ABC):
     @abstractmethod
     def gaze(self, cells: Sequence[str]) -> Point:
         """Return where a row's gaze is, in degrees to the right and down."""
+
+    def eyes(self, cells: Sequence[str]) -> EyeGeometry | None:
+        """Return where a row says the eyes are; asked after its gaze. None for logs that do not say."""
+        return None
 
     def has(self, ours: str) -> bool:
         """Tell whether there is a column, or a vector, of this name."""

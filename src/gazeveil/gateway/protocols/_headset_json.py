@@ -14,14 +14,22 @@ from typing import Any, Final
 from gazeveil.gateway.fields import Fields
 from gazeveil.gateway.protocols._json_paths import ABSENT, Path, at, path_of
 from gazeveil.gateway.protocols._numbers import coordinate
-from gazeveil.gateway.sample import BESIDE, HEAD, IPD, ORIGINS, EyeGeometry, Place, Pointing, VeiledSample
+from gazeveil.gateway.sample import (
+    BESIDE,
+    FARTHEST_MM,
+    HEAD,
+    IPD,
+    ORIGINS,
+    EyeGeometry,
+    Place,
+    Pointing,
+    VeiledSample,
+)
 from gazeveil.gaze.directions import Vector, angles, ours
 
 _PARTS: Final = (("0", "1", "2"), ("x", "y", "z"))
 _SIDES: Final = (("0", "1"), ("left", "right"))
 NOTHING: Final = (math.nan, math.nan)
-FARTHEST_MM: Final = 1000.0
-"""No eye is farther from the middle of its head."""
 
 
 def vector(told: Any) -> Vector | None:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaze of Neon and Invisible: RTSP asks for the stream, RTP carries it, RTCP says what time it is.
 
-Eye centres, optical axes, pupils and lids follow the point in the same packet. They are not even decoded.
+Eye centres, optical axes, pupils and lids follow the point in the same packet. They are not even decoded, but for the
+centres where an app's policy declares them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gazeveil.gateway.protocols._neon_status import Sensor
 from gazeveil.gateway.protocols._numbers import coordinate
 from gazeveil.gateway.protocols._rtp import RECEIVER, Report, packet_of, report_in
 from gazeveil.gateway.protocols._rtsp_messages import Message, Messages
-from gazeveil.gateway.sample import RawSample
+from gazeveil.gateway.sample import FARTHEST_MM, ORIGINS, EyeGeometry, Place, RawSample
 
 ENCODING: Final = "com.pupillabs.gaze1"
 WORN: Final = 255
@@ -28,6 +29,9 @@ EACH_EYE: Final = 17
 LENGTHS: Final = frozenset({8, 9, EACH_EYE, 25, 65, 89, 105})
 """The point; whether the glasses are worn; points of each eye; the state of the eyes; lids; and all together."""
 _POINT: Final = struct.Struct("!ff")
+_CENTRES: Final = struct.Struct("!4x3f16x3f")
+"""Of the state of the eyes, which begins at byte 9: after each pupil's size the centre, and after that the axis."""
+_STATE_AT, _LEAST_STATE = 9, 65
 _KEEP_ALIVE_S, _REPORT_S = 54.0, 5.0
 _STEPS: Final = {"OPTIONS": "DESCRIBE", "DESCRIBE": "SETUP", "SETUP": "PLAY", "PLAY": ""}
 """What is asked after each answer."""
@@ -41,6 +45,7 @@ class NeonSource(Source):
         sensor: What the status said.
         host: Where the phone is, for addresses; the connection itself is somebody else's.
         ports: Where datagrams are awaited, of gaze and of reports; None where they come over the connection.
+        beside: What apps' policies declare beside gaze; the centres of the eyes are read only if it is among it.
 
     Attributes:
         datagrams: What waits to be sent from those ports: from which of the two, to which port of the phone, and bytes.
@@ -52,10 +57,12 @@ class NeonSource(Source):
         sensor: Sensor = Sensor(),  # noqa: B008  (it cannot be changed)
         host: str = "127.0.0.1",
         ports: tuple[int, int] | None = None,
+        beside: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(plane)
         plane.from_fraction(0.5, 0.5)  # a plane without fractions is refused now, not at the first sample
         self.ports = ports
+        self._reads_eyes = ORIGINS in beside
         self._width, self._height = sensor.camera
         self._url = f"rtsp://{host}:{sensor.port}/?{sensor.parameters}"
         self._messages = Messages()
@@ -103,7 +110,8 @@ class NeonSource(Source):
         if self._report is None or not self._clock_rate:
             return []
         t = self._report.time_of(packet.stamp, self._clock_rate)
-        return [RawSample(t, *self._point(packet.payload))]
+        eyes = _eyes(packet.payload) if self._reads_eyes else None
+        return [RawSample(t, *self._point(packet.payload), eyes=eyes)]
 
     def report(self, data: bytes) -> None:
         """Take one packet of reports.
@@ -199,3 +207,16 @@ def _middle(left: tuple[float, float], right: tuple[float, ...]) -> tuple[float,
     if math.isnan(right[0] + right[1]):
         return left
     return (left[0] + right[0]) / 2, (left[1] + right[1]) / 2
+
+
+def _eyes(payload: bytes) -> EyeGeometry | None:
+    """Return where the eyes are, in mm to the right, down and ahead of the scene camera; None where it is not said."""
+    if len(payload) < _LEAST_STATE or payload[8] != WORN:
+        return None
+    numbers = _CENTRES.unpack_from(payload, _STATE_AT)
+    return EyeGeometry(_place(numbers[:3]), _place(numbers[3:]))
+
+
+def _place(numbers: tuple[float, ...]) -> Place | None:
+    x, y, z = numbers
+    return (x, y, z) if all(abs(one) <= FARTHEST_MM for one in numbers) else None  # NaN is not, either

@@ -14,6 +14,7 @@ from typing import Final
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
 from gazeveil.gateway.protocols._neon_sink import NeonSink
 from gazeveil.gateway.protocols._neon_source import NeonSource
+from gazeveil.gateway.sample import ORIGINS
 
 LEAVES: Final = {
     "x": "The veiled point, in pixels of the scene camera of the glasses.",
@@ -83,5 +84,6 @@ PROTOCOLS.register("neon")(
         sink=NeonSink,
         outputs=frozenset({"samples", "fixations"}),
         link="rtsp",
+        knows=frozenset({ORIGINS}),
     )
 )
