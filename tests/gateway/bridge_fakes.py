@@ -456,7 +456,7 @@ class LogRig(Rig):
         if eye is None:
             return 0.0, 0.0, 0.0
         x, y = self.plane.from_fraction(*eye)
-        return math.tan(math.radians(x)), -math.tan(math.radians(y)), 1.0
+        return math.tan(math.radians(x)), -math.tan(math.radians(y)) / math.cos(math.radians(x)), 1.0
 
     def lose(self) -> None:
         self.path.unlink()

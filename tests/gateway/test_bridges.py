@@ -18,6 +18,7 @@ import pytest
 
 from gazeveil.errors import GazeveilError, InputError, MissingExtra, OptionError, WireError
 from gazeveil.gateway.bridge import BRIDGES, Bridge, mean_of
+from gazeveil.gateway.bridges.eyelink import EyeLink
 from gazeveil.gateway.bridging import _Writer, sender_in
 from gazeveil.gateway.fields import UNITS, Fields
 from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting
@@ -293,6 +294,21 @@ def test_a_vive_log_that_does_not_say_what_it_counts_in_is_looked_at_first(rigs:
         found += bridge.poll()
     bridge.close()
     assert [sample.t for sample in found] == [(1000 + 11 * n) / 1000 for n in range(30, 40)]  # milliseconds
+
+
+def test_words_of_a_vendors_interface_that_fails_on_a_sample_are_not_repeated() -> None:
+    class Failing:
+        def isConnected(self) -> int:
+            return 1
+
+        def getNextData(self) -> int:
+            raise ValueError("no eye in the sample at 512.25, 300.5")
+
+    bridge = EyeLink.__new__(EyeLink)
+    bridge._tracker, bridge._kinds = Failing(), (200,)
+    with pytest.raises(WireError, match="failed with ValueError") as failed:
+        bridge.poll()
+    assert "512" not in str(failed.value)
 
 
 def test_a_vive_log_tells_where_the_eyes_are_in_mm_and_only_a_policy_that_names_it_gets_it(rigs: Any) -> None:

@@ -154,9 +154,10 @@ def test_the_head_that_leaves_is_veiled_and_the_same_for_all_who_share_the_veil(
 
 
 def test_an_app_and_whoever_is_tracked_are_told_what_leaves_beside_gaze() -> None:
-    apps = app("game", "head", "ipd", unproven=True), app("plain")
+    apps = app("game", "head", "ipd", unproven=True), app("plain"), app("pupils", "origins", unproven=True)
     said = {one.name: one.promise for one in Bench(policy(TRACKER, *apps)).hub.status().apps}
     assert "the distance between the eyes as it is: nothing is guaranteed for that." in said["game"]
+    assert "shows gaze past the veil." in said["pupils"]
     assert "points in the world, veiled together with gaze." in said["game"]
     assert "beside" not in said["plain"].lower()
 

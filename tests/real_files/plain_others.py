@@ -123,7 +123,7 @@ def _vive_row(row: Mapping[str, str]) -> Row:
 
 def _angles(x: float, y: float, z: float) -> tuple[float, float]:
     """Return the degrees to the right and downwards."""
-    return (math.degrees(math.atan(x / z)), -math.degrees(math.atan(y / z))) if z > 0 else LOST
+    return (math.degrees(math.atan(x / z)), -math.degrees(math.atan(y / math.hypot(x, z)))) if z > 0 else LOST
 
 
 def _turned(parts: Iterator[float]) -> tuple[float, float, float]:

@@ -136,6 +136,15 @@ def test_a_session_of_another_version_of_the_study_is_not_mixed_in(study: UserSt
         Sessions(read_user_study(study.path)).every()
 
 
+def test_a_file_that_a_crash_left_empty_stops_nobody(study: UserStudy) -> None:
+    sessions = Sessions(study)
+    sessions.folder.mkdir()
+    (sessions.folder / "p01.jsonl").write_text('{"partic')
+    assert sessions.begin("p02", "en").number == 0
+    assert sessions.begin("p01", "en").number == 1
+    assert [one.participant for one in Sessions(study).every()] == ["p02", "p01"]
+
+
 def test_measures_of_a_round_by_hand() -> None:
     things = [
         thing(),

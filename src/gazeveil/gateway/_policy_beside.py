@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from gazeveil.gateway.policy import AppSetting, BudgetSetting, TrackerSetting
 from gazeveil.gateway.protocol import PROTOCOLS
-from gazeveil.gateway.sample import BESIDE, HEAD
+from gazeveil.gateway.sample import BESIDE, HEAD, ORIGINS
 from gazeveil.gateway.veiling import veils_the_head
 from gazeveil.toml_lines import Where
 from gazeveil.toml_table import File, Table, closest, told
 
 JOINT = 'veil = { mechanism = "eye-and-head", epsilon = "3", window = "2", radius = "5deg", head_radius = "10deg" }'
+_MORE = {ORIGINS: ", and where it moves as the eyes turn, it shows gaze past the veil"}
 ALLOW = 'unproven = "allow" says that it is meant'
 
 
@@ -73,7 +74,7 @@ def in_words(app: AppSetting) -> list[str]:
     return [
         f"beside gaze it gets {BESIDE[name]}, veiled together with gaze"
         if name == HEAD and app.mechanism.guarantee.proven
-        else f"beside gaze it gets {BESIDE[name]} as it is: nothing is guaranteed for that"
+        else f"beside gaze it gets {BESIDE[name]} as it is: nothing is guaranteed for that{_MORE.get(name, '')}"
         for name in app.beside
     ]
 

@@ -66,7 +66,8 @@ def write_gaze(study: UserStudy, sessions: Sequence[Session], folder: Path) -> P
         recordings=Recordings(per_stimulus=study.trial.repeats * len(study.controls)),
     )
     path = folder.with_name(f"{folder.name}.study.toml")
-    write_study(declared, path, overwrite=True)
+    if not path.exists():  # who has looked through it keeps it
+        write_study(declared, path, remarks={"": "A proposal: those take part who have a session. Check every line."})
     return path
 
 

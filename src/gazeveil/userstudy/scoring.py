@@ -61,7 +61,7 @@ def check_round(data: Mapping[str, Any]) -> None:
 
 def _is_number(part: object) -> bool:
     """Whether it is a finite number; JSON also has whole numbers that are larger than any."""
-    return type(part) in (int, float) and abs(part) < LARGEST  # type: ignore[operator]
+    return isinstance(part, int | float) and not isinstance(part, bool) and abs(part) < LARGEST
 
 
 Row = tuple[str, str, str, str, str, float]

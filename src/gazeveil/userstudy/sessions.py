@@ -54,7 +54,10 @@ class Sessions:
         path = self._path(participant)
         if not path.exists():
             return None
-        head, *lines = _whole_lines(path)
+        whole = _whole_lines(path)
+        if not whole:  # a crash came before its first line
+            return None
+        head, *lines = whole
         if head.get("study") != self.study.digest:
             raise InputError(
                 f"the session of {participant} was begun with another version of {self.study.path.name}",
@@ -151,6 +154,6 @@ def _whole_lines(path: Path) -> list[dict[str, Any]]:
             continue
         if isinstance(line, dict):
             found.append(line)
-    if not found or "number" not in found[0]:
+    if found and "number" not in found[0]:
         raise InputError(f"{path} is no session", hint="move it away, and begin again")
     return found

@@ -163,8 +163,7 @@ def _aggregate(
     # whoever cannot tell whether a participant is in it, cannot tell who or what kind of person it was either
     found = strongest(table, use, Harm.MEMBERSHIP, by_epsilon(_STORED[use], epsilon))
     proxy = (
-        "the measured attack asks whether a participant took part: nobody stands in the result alone, so that is what "
-        "any question about one participant comes down to",
+        "the measured attack asks whether a participant took part; attacks with another question are not counted here",
     )
     own = ("the measured attack is on everybody's own series, because the mean was not attacked at such a level",)
     return Advice(

@@ -99,9 +99,13 @@ def _places(own: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _rank(row: dict[str, Any], harms: list[str]) -> tuple[Any, ...]:
-    """Return how well protected it is; raw data come last, what was not attacked next to last."""
-    success = [row["harms"][harm]["success"] if harm in row["harms"] else 2.0 for harm in harms]
-    return (row["mechanism"] == NONE, *(2.0 if one is None else round(one, 3) for one in success))
+    """Return how well protected it is, by its worst harm first; raw data come last, what was not attacked before them.
+
+    One attacker that does badly says little: it may only be weak against this mechanism.
+    """
+    told = [row["harms"][harm]["success"] if harm in row["harms"] else None for harm in harms]
+    success = [2.0 if one is None else round(one, 3) for one in told]
+    return (row["mechanism"] == NONE, max(success), *success)
 
 
 def _row(row: dict[str, Any], harms: list[str], utilities: list[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from gazeveil.errors import OptionError, WireError
 from gazeveil.gateway.bridge import NOWHERE, Bridge, Point
 from gazeveil.gateway.protocol import MOST_WAITING
 from gazeveil.gateway.sample import EyeGeometry, RawSample
+from gazeveil.gaze import directions
 from gazeveil.gaze.formats._columns import Columns
 from gazeveil.gaze.formats._vectors import AXES, VectorColumns
 
@@ -91,7 +92,7 @@ def angles(direction: Vector, right: float = 1.0) -> Point:
     across, up, ahead = direction
     if not (ahead > 0.0 and math.isfinite(across + up + ahead)):
         return NOWHERE
-    return math.degrees(math.atan2(across * right, ahead)), math.degrees(math.atan2(-up, ahead))
+    return directions.angles((across * right, -up, ahead))
 
 
 class LogTail(Bridge):

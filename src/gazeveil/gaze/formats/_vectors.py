@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Directions as headsets write them, in three columns or as ``(x, y, z)`` in one, turned into angles.
 
-Angles are in the head's frame and as in `gazeveil.gaze.geometry`: degrees from ahead, x to the right, y downwards.
+Angles are in the head's frame: yaw to the right, pitch downwards, in degrees as `gazeveil.gaze.directions` counts.
 """
 
 from __future__ import annotations
@@ -88,8 +88,9 @@ def with_angles(frame: pl.DataFrame, vectors: Iterable[str], right: float = 1.0)
     for name in vectors:
         across, up, ahead = (pl.col(f"{name}_dir_{axis}") for axis in AXES)
         prefix = "" if name == "both" else f"{name}_"
+        level = (across**2 + ahead**2).sqrt()  # so that a degree is one wherever gaze is turned, as veils count them
         angles += [
-            pl.when(ahead > 0).then(pl.arctan2(part, ahead).degrees()).alias(f"{prefix}{axis}")
-            for axis, part in (("x", across * right), ("y", -up))
+            pl.when(ahead > 0).then(pl.arctan2(part, other).degrees()).alias(f"{prefix}{axis}")
+            for axis, part, other in (("x", across * right, ahead), ("y", -up, level))
         ]
     return frame.with_columns(angles)
