@@ -11,7 +11,12 @@ import pytest
 LONGEST = (
     "tests/userstudy/test_study_in_a_browser.py",
     "tests/engines/test_spark_stream.py",
+    "tests/page/",
     "tests/test_docs.py",
+    "tests/gateway/test_end_to_end.py",
+    "tests/privacy/audit/test_mutations.py",
+    "tests/release/test_neighbouring_corpora.py",
+    "tests/experiments/",
 )
 """What takes longest in one piece, mostly waiting: begun first, so that no worker is left alone with it at the end."""
 
