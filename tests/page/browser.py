@@ -70,7 +70,7 @@ def opened_page(browser: Browser, link: str | None = None, **given: Any) -> Iter
     context.on("request", lambda request: asked(request.url))
     page = context.new_page()
     page.on("websocket", lambda one: asked(one.url))
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(45_000)
     try:
         if link is not None:
             page.goto(link)
