@@ -86,6 +86,8 @@ def names(protocol: str, data: bytes) -> Found:
     allowed = {name.rstrip("0123456789") for key in leaves for name in key.split(", ")} | set(leaves)
     zero = {name for name, reason in leaves.items() if reason.startswith("always 0")}
     found = Found()
+    if protocol == "neon":
+        data = _without_packets(data)
     for one, value, two, other, three, last in set(_VALUES.findall(data)):
         name, told = (one or two or three).decode(), value or other or last
         if name not in allowed and name.rstrip("0123456789") not in allowed:
@@ -97,6 +99,15 @@ def names(protocol: str, data: bytes) -> Found:
     if any(not _zero(x) or not _zero(y) for x, y in set(_PUPIL_PLACES.findall(data))):
         found.not_made_up.add("pcenter")
     return found
+
+
+def _without_packets(data: bytes) -> bytes:
+    """Return the text between packets: their bytes can look like ``<name>`` by chance, and are searched as numbers."""
+    text, at = bytearray(), 0
+    while (begin := data.find(b"$\0", at)) >= 0:
+        text += data[at:begin] + b"\n"
+        at = begin + 4 + int.from_bytes(data[begin + 2 : begin + 4], "big")
+    return bytes(text + data[at:])
 
 
 def off_list(protocol: str, keys: Iterable[str]) -> Found:
