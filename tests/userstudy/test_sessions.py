@@ -98,6 +98,8 @@ def test_steps_cannot_be_skipped_and_others_sessions_not_written(page: Any) -> N
     page.post("/api/begin", json={"participant": "p01", "language": "en", "agreed": True})
     assert page.post("/api/done", json={"participant": "p01", "index": 3, "data": a_round()}).status_code == 400
     assert page.post("/api/done", json={"participant": "p02", "index": 0, "data": {}}).status_code == 400
+    unknown = {"participant": "p01", "index": 0, "data": {"points": [], "raw": [1, 2]}}
+    assert page.post("/api/done", json=unknown).status_code == 400
     for label in ("../p01", "", "a b", "x" * 41, "p01.jsonl"):
         asked = {"participant": label, "language": "en", "agreed": True}
         assert page.post("/api/begin", json=asked).status_code == 400

@@ -32,11 +32,23 @@ MEASURES = {
         Measure("destroyed", "targets destroyed", "share", True),
         Measure("distance", "distance at which targets were destroyed", "share of the way", True),
         Measure("false-selections", "distractors selected", "share", False),
-        Measure("selection-time", "time from a target's appearance to its selection", "s", False),
-        Measure("throughput", "throughput after ISO 9241-411", "bit/s", True),
-        Measure("path", "length of the shown gaze's path over the shortest one", "", False),
+        Measure(
+            "selection-time",
+            "time from a target's appearance to its selection, of targets that were destroyed",
+            "s",
+            False,
+        ),
+        Measure("throughput", "throughput after ISO 9241-411, of targets that were destroyed", "bit/s", True),
+        Measure(
+            "path", "length of the shown gaze's path over the shortest one, of targets that were destroyed", "", False
+        ),
         Measure("latency", "time from a look to its effect", "s", False),
-        Measure("identified", "trials from which the participant was identified", "share", False),
+        Measure(
+            "identified",
+            "trials from which the participant was identified (guessing: one in the number of participants)",
+            "share",
+            False,
+        ),
         Measure("sysuse", "PSSUQ system use, 7 is best", "1 to 7", True),
         Measure("tlx", "NASA-TLX workload", "0 to 100", False),
         Measure("sus", "SUS score", "0 to 100", True),

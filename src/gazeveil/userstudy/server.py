@@ -40,6 +40,15 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
+_ROUND: Final = {"things", "gaze", "empty", "attempts", "seconds", "frames", "slowest_frame_ms", "wide", "high"}
+KEPT: Final = {
+    "check": {"points", "attempts"},
+    "form": {"answers"},
+    "practice": _ROUND,
+    "trial": _ROUND,
+    "free": _ROUND | {"levels"},
+}
+"""What may come of each kind of step; anything else is refused, not kept."""
 Turn = Callable[[str, str], None]
 """Sets an app's level: the app's and the level's names."""
 
@@ -88,6 +97,8 @@ class Desk:
         if session is None or not isinstance(index, int) or not isinstance(data, dict):
             raise InputError("who did which step is needed, and what came of it")
         step = self.study.steps(session.number)[index] if 0 <= index < len(self.study.steps(session.number)) else None
+        if step is not None and (unknown := sorted(set(data) - KEPT.get(step.kind, set()))):
+            raise InputError(f"a {step.kind} has no {unknown[0][:40]!r}")
         if step is not None and step.kind == "form":
             form_of(step.details).check(data.get("answers"))
         elif step is not None and step.kind in ("trial", "practice", "free"):
