@@ -89,7 +89,7 @@ class Engine(MapsRecordings, Protocol):
 EngineMaker = Callable[[str], Engine]
 
 ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
-"""Engines by scheme: ``local``, ``spark``. The rooms above fill it; this room only names the contract."""
+"""Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only names the contract."""
 
 
 def engine_at(address: str = "local") -> Engine:

@@ -54,7 +54,7 @@ def kind_of(name: str) -> type[SampleMechanism] | None:
         return MECHANISMS[name]
     close = difflib.get_close_matches(name, veil_names(), n=1)
     guess = f"did you mean {close[0]!r}? " if close else ""
-    raise UnknownName(f"no veil is called {name!r}", hint=f"{guess}known: {', '.join(veil_names())}")
+    raise UnknownName(f"no mechanism is called {name!r}", hint=f"{guess}known: {', '.join(veil_names())}")
 
 
 def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None) -> SampleMechanism | None:

@@ -63,7 +63,7 @@ def sample_peer(text: str, plane: Geometry) -> DatasetMechanism | SampleMechanis
     if name in MECHANISMS:
         return _made(MECHANISMS[name], name, {"space": space_of(plane), **options})
     known = ", ".join((*DATASET_MECHANISMS.names(), *MECHANISMS.names(), *PRESETS))
-    raise UnknownName(f"no peer or veil is called {name!r}", hint=f"known: {known}")
+    raise UnknownName(f"no baseline or mechanism is called {name!r}", hint=f"known: {known}")
 
 
 def feature_peer(text: str, steps: int, features: int) -> DatasetSeries | SeriesMechanism | None:

@@ -144,8 +144,8 @@ def identified(judge: Judge, raw: Sequence[Trial], shown: Sequence[Trial]) -> di
             folds.setdefault(trial.session, []).append(query.anonymous())
         known = None if threat == "linked" else published
         stage = Stage(None, None, (known, known), {fold: tuple(queries) for fold, queries in folds.items()})
-        heard = judge.hear(stage)
-        found[threat] = heard.pooled_accuracy, *heard.pooled_interval
+        judged = judge.measure(stage)
+        found[threat] = judged.pooled_accuracy, *judged.pooled_interval
     return found
 
 

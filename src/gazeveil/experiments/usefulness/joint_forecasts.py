@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import dwell
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.study_plan import StudyPlan
@@ -99,7 +99,7 @@ def study_outcome(gallery: Gallery, stimuli: int, participants: int, epsilon: Nu
 
 
 def movie_outcome(
-    course: Sequence[Columns], mechanism: DynamicHeatmap, screen: Geometry, seconds: float, seed: int = 0
+    course: Sequence[Columns], mechanism: HeatmapMovie, screen: Geometry, seconds: float, seed: int = 0
 ) -> JointOutcome:
     """Release the time course of some viewers, each with their times."""
     plan = mechanism.plan_for(screen, seconds, len(course), Neighbours.REPLACE_ONE, exact(DELTA))
