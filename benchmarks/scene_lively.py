@@ -23,7 +23,7 @@ from gazeveil.gateway.hub import Hub, SceneReading
 from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting, TrackerSetting
 from gazeveil.gateway.sample import Veiled, VeiledSample
 from gazeveil.gateway.veiling import mechanism_of
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.samples._stream_kernels import TICKS
 from gazeveil.samples.stream import StreamVeil

@@ -59,6 +59,7 @@ SHARED = {
     "blas",
     "types",
     "exact",
+    "geometry",
     "toml_lines",
     "pictures",
     "showing",

@@ -17,6 +17,7 @@ OLD = {
     "gazeveil.aggregate.dynamic.DynamicHeatmap": "gazeveil.aggregate.movie.HeatmapMovie",
     "gazeveil.features.own.OwnSeries": "gazeveil.features.participant_series.ParticipantSeries",
     "gazeveil.features.own.RawGaze": "gazeveil.features.participant_series.RawGaze",
+    "gazeveil.gaze.geometry.screen": "gazeveil.geometry.screen",
     "gazeveil.samples.Room": "gazeveil.samples.Room3D",
 }
 

@@ -55,7 +55,7 @@ _HOME = {
     "FeatureTable": "gazeveil.features.table",
     "GazeStreamDP": "gazeveil.privacy.guarantee",
     "GazeveilError": "gazeveil.errors",
-    "Geometry": "gazeveil.gaze.geometry",
+    "Geometry": "gazeveil.geometry",
     "GroupComparison": "gazeveil.aggregate.aoi.compare",
     "GroupSeries": "gazeveil.features.group",
     "HeatmapMovie": "gazeveil.aggregate.movie",
@@ -81,13 +81,13 @@ _HOME = {
     "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
     "check": "gazeveil.release.checking",
     "feature_settings": "gazeveil.release.feature_facts:settings_of",
-    "headset": "gazeveil.gaze.geometry",
+    "headset": "gazeveil.geometry",
     "learn_design": "gazeveil.release.designing",
-    "normalised": "gazeveil.gaze.geometry",
+    "normalised": "gazeveil.geometry",
     "plan": "gazeveil.release.plan",
     "propose": "gazeveil.release.proposing",
     "read": "gazeveil.gaze.reading",
-    "screen": "gazeveil.gaze.geometry",
+    "screen": "gazeveil.geometry",
     "verify": "gazeveil.release.verify",
     "write_corpus": "gazeveil.gaze.corpus_writer",
 }
@@ -111,9 +111,9 @@ if TYPE_CHECKING:
     from gazeveil.gaze.aoi import AreasOfInterest
     from gazeveil.gaze.corpus import Corpus
     from gazeveil.gaze.corpus_writer import write_corpus
-    from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
     from gazeveil.gaze.reading import read
     from gazeveil.gaze.recording import Eye, Recording
+    from gazeveil.geometry import Geometry, headset, normalised, screen
     from gazeveil.noise.source import NoiseSource
     from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, Unproven, ZeroConcentratedDP
     from gazeveil.privacy.ledger import Ledger

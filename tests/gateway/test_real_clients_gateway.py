@@ -31,7 +31,7 @@ from typing import Any
 import pytest
 
 from gazeveil.gateway import simulated_trackers
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE
 from tests.gateway.test_real_clients_tcp import EYE_TRIBE, OPEN_GAZE, _Page, checkout, columns, python2, run
 

@@ -12,8 +12,8 @@ import pytest
 from gazeveil.errors import InputError
 from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway.sample import RawSample
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 
 PLANE = screen(1000, 800, 500, 400, 600)
 

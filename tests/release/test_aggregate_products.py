@@ -24,7 +24,7 @@ from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.cli.main import run
 from gazeveil.errors import BudgetExceeded, OptionError, ReleaseFailed
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.statement import statement
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Stimulus, Study

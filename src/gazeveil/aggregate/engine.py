@@ -16,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 from numpy.typing import NDArray
 
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.mapping import MapsRecordings
+from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
 from gazeveil.types import IntArray, Tell, silent
 

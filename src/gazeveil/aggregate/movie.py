@@ -19,7 +19,7 @@ from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, chance_of_failure
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
 
 MOST_BINS = 2000

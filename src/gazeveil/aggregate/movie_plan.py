@@ -30,7 +30,7 @@ from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.study_plan import BOUND, carried, within
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee

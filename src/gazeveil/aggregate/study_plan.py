@@ -26,7 +26,7 @@ from gazeveil.aggregate.strategy import Estimate
 from gazeveil.blas import one_thread
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee

@@ -24,7 +24,7 @@ from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import LEAST_WEIGHT, StudyPlan
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, chance_of_failure, whole_number
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import brief
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gazeveil.errors import UnknownName
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, find_preset, preset
 from gazeveil.samples.recipe import from_recipe, with_lengths

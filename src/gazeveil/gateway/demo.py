@@ -23,7 +23,7 @@ from gazeveil.gateway.page_side import Undo
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry, screen
+from gazeveil.geometry import Geometry, screen
 from gazeveil.privacy.ledger._anchor_file import STATE
 
 _SCREEN = screen(1920, 1080, 527, 296, 600)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import InternalError
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource, planar_laplace
 from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.pair import Pair

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from gazeveil.errors import GeometryError
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 Point = tuple[float, ...]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from gazeveil.errors import OptionError, UnknownName
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.features.whole import DATASET_SERIES, DatasetSeries
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, preset
 from gazeveil.samples.space import space_of

@@ -24,8 +24,8 @@ from gazeveil.attacks.judging.judge import Judge, Stage
 from gazeveil.attacks.trials import without_pupil
 from gazeveil.experiments.identity_data import IdentitySet
 from gazeveil.experiments.peers.naming import SAMPLE_PEERS, sample_peer
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanism import SampleMechanism

@@ -24,7 +24,7 @@ from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.exact import Number, exact
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
 from gazeveil.experiments.usefulness.whole_study import SHOT_S, SHOTS, TRACKER
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.calibrated import HEATMAPS
