@@ -64,7 +64,9 @@ def write_private(path: Path, text: str) -> None:
     """
     with replacing(path) as temporary:
         temporary.touch(mode=0o600)
-        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")  # names of files are any bytes
+        temporary.write_text(
+            text, encoding="utf-8", newline="\n", errors="backslashreplace"
+        )  # names of files are any bytes
 
 
 def is_device(name: str) -> bool:

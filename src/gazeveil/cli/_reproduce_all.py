@@ -63,7 +63,7 @@ def reproduce_all(
     if out is not None:
         for name, text in (("index.html", page.to_html(kept, about)), ("index.json", json_text(told, indent=1) + "\n")):
             with replacing(out / name, overwrite=True) as file:
-                file.write_text(text, encoding="utf-8")
+                file.write_text(text, encoding="utf-8", newline="\n")
     if as_json:
         print_json(told | {"files": [] if out is None else ["index.html", "index.json"]})
         return

@@ -130,6 +130,6 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
 
 def _opened(path: Path) -> IO[str]:
     try:
-        return path.open("a", encoding="utf-8")
+        return path.open("a", encoding="utf-8", newline="\n")
     except OSError as error:
         raise OutputError(f"cannot write the log {path}: {error.strerror}") from error

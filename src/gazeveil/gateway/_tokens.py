@@ -30,7 +30,7 @@ def token_in(path: Path) -> str:
         return token
     except OSError as error:
         raise OutputError(f"cannot keep a token in {path}: {error.strerror}") from error
-    with os.fdopen(made, "w", encoding="ascii") as file:
+    with os.fdopen(made, "w", encoding="ascii", newline="\n") as file:
         token = secrets.token_urlsafe(32)
         file.write(token + "\n")
         file.flush()

@@ -108,7 +108,7 @@ class CorpusWriter:
         for bucket in list(self._held):
             self._flush(bucket)
         manifest = {"schema": schema.VERSION, "recordings": self.recordings, "samples": self.samples}
-        (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8", newline="\n")
 
     def _flush(self, bucket: _Bucket) -> None:
         chunks = self._held.pop(bucket)
