@@ -25,8 +25,8 @@ from gazeveil.files import is_device
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.corpus_writer import partition, write_corpus
 from gazeveil.gaze.formats._writing import as_file_name
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.release.study_files import file_names
 
 ROOT = Path(__file__).parents[1]
