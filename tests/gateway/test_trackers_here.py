@@ -100,7 +100,7 @@ def test_the_doctor_says_what_to_type(
 ) -> None:
     plug(tmp_path, "1-1", idVendor="2104", idProduct="0313", product="Tobii Eye Tracker 5")
     here = trackers_here.trackers_here(tmp_path / "usb", tmp_path / "udp")
-    monkeypatch.setattr("gazeveil.cli.doctor.trackers_here", lambda: here)
+    monkeypatch.setattr("gazeveil.gateway.trackers_here.trackers_here", lambda: here)
     assert run(["doctor", "--json"]) in (0, 1)
     told = json.loads(capsys.readouterr().out)
     assert [one["source"] for one in told["trackers"] if one["by"] == "usb"] == ["tobii", "tobii-stream"]

@@ -102,9 +102,9 @@ def _maps(
     seed: int,
     quiet: bool,
 ) -> list[dict[str, Any]]:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness.forecasts import outcomes  # noqa: PLC0415
-    from gazeveil.experiments.usefulness.joint_forecasts import (  # noqa: PLC0415
+    from gazeveil.aggregate.dynamic import DynamicHeatmap
+    from gazeveil.experiments.usefulness.forecasts import outcomes
+    from gazeveil.experiments.usefulness.joint_forecasts import (
         movie_outcome,
         osie_course,
         study_outcome,
@@ -133,8 +133,8 @@ def _maps(
 
 
 def _films(people: tuple[int, ...], epsilon: str, films: int, seed: int, quiet: bool) -> list[dict[str, Any]]:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness import joint_forecasts as joint  # noqa: PLC0415
+    from gazeveil.aggregate.dynamic import DynamicHeatmap
+    from gazeveil.experiments.usefulness import joint_forecasts as joint
 
     rows = []
     with progress("making movies", quiet=quiet) as tell:
@@ -169,7 +169,7 @@ def _cell(value: Any) -> Any:
 
 
 def _features(data: str, seed: int, as_json: bool) -> None:
-    from gazeveil.experiments.usefulness.feature_forecasts import held_out, outcomes  # noqa: PLC0415
+    from gazeveil.experiments.usefulness.feature_forecasts import held_out, outcomes
 
     if data != "simulated" and not Path(data).exists():
         raise OptionError(f"there is no {data}", hint="simulated, the EyeTribe runs, or sessions in a headset")

@@ -41,8 +41,8 @@ def experiment_identify(
     as_json: AsJson = False,
 ) -> None:
     """People in three public data sets, recognised in later sessions from earlier ones, without a veil."""
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.wilson import identification as study  # noqa: PLC0415  (loads the recognisers)
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.wilson import identification as study
 
     folder = find_data(data)
     if folder is None:

@@ -39,12 +39,12 @@ def experiment_peers(
     as_json: AsJson = False,
 ) -> None:
     """Who is identified behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing, and what is left."""
-    from gazeveil.attacks import RECOGNISERS  # noqa: PLC0415
-    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
-    from gazeveil.experiments.peers import _plots, features, samples  # noqa: PLC0415
-    from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS  # noqa: PLC0415
-    from gazeveil.experiments.peers.sets import gaze_set, series_set  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.attacks import RECOGNISERS
+    from gazeveil.cli._experiment_files import write_found
+    from gazeveil.experiments.peers import _plots, features, samples
+    from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS
+    from gazeveil.experiments.peers.sets import gaze_set, series_set
+    from gazeveil.pictures import canvas
 
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed

@@ -60,9 +60,9 @@ def print_line(word: str, text: str) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table for people; numbers are right-aligned."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(show_header=any(columns))
     for index, column in enumerate(columns):
@@ -97,8 +97,8 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Progress]:
     if quiet or not sys.stderr.isatty():
         yield lambda done, total=None: None
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress as Bars  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import Progress as Bars
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
         bar = bars.add_task(what, total=None)

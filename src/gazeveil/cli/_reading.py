@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -21,11 +21,12 @@ from gazeveil.cli._output import Progress
 from gazeveil.cli._reading_file import with_file
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze import schema
-from gazeveil.gaze.formats.base import Chunk, ReadOptions
-from gazeveil.gaze.geometry import Unit
-from gazeveil.gaze.reading import ChunkStream
-from gazeveil.release.study import Stimulus
+from gazeveil.gaze.unit import Unit
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.formats.base import Chunk, ReadOptions
+    from gazeveil.gaze.reading import ChunkStream
+    from gazeveil.release.study import Stimulus
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
 
@@ -42,6 +43,8 @@ class GazeSource:
 
     def stream(self, path: Path) -> ChunkStream:
         """Open one file."""
+        from gazeveil.gaze.reading import ChunkStream
+
         return ChunkStream(path, self.options, self.format)
 
     def streams(self, paths: list[Path]) -> list[ChunkStream]:
@@ -64,6 +67,8 @@ class GazeSource:
 
     def _of_many(self, path: Path) -> ChunkStream:
         # one name for several files would make one recording of them; each file is a trial of that observer
+        from gazeveil.gaze.reading import ChunkStream
+
         trial = self.options.trial or path.name.split(".", 1)[0]
         return ChunkStream(path, replace(self.options, trial=trial), self.format)
 
@@ -142,6 +147,8 @@ def _source(
         Path | None, _option("--reading", text="A TOML file with these options.", metavar="reading.toml")
     ] = None,
 ) -> GazeSource:
+    from gazeveil.gaze.formats.base import ReadOptions
+
     del reading  # `reads_gaze` has completed the other options with it
     options = ReadOptions(
         observer=observer,
@@ -172,6 +179,8 @@ def _one_of(value: str, option: str, choices: Any) -> Any:
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:
+    from gazeveil.gaze import schema
+
     known = [*schema.KEYS, *schema.SAMPLES]
     mapping: dict[str, str] = {}
     for given in pairs:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import sys
 import threading
@@ -24,17 +23,21 @@ Everything is in a temporary folder, which is removed at the end."""
 
 def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
     """Run the demo until Ctrl-C or SIGTERM."""
+    import asyncio
+
     if not quiet:
         print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
-    from gazeveil.gateway.demo import demo_folder  # noqa: PLC0415
+    from gazeveil.gateway.demo import demo_folder
 
     with demo_folder() as policy:
         asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
 
 
 async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
-    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
-    from gazeveil.gateway.demo import play  # noqa: PLC0415
+    import asyncio
+
+    from gazeveil.cli._undo import UNDO
+    from gazeveil.gateway.demo import play
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -57,6 +60,8 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
 
 
 def _again(gateway: Gateway) -> None:
+    import asyncio
+
     if sys.stdin.readline():
         _show(gateway.link(), to_open=False, quiet=False)
     else:  # the terminal is gone, and would say so for ever

@@ -10,7 +10,6 @@ import typer
 
 from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.gateway.protocol import PROTOCOLS
 
 app = command_app()
 
@@ -80,6 +79,8 @@ def on(
 
 def _connections(one: dict[str, Any]) -> str:
     """Return how many connections there are; with ZeroMQ and LSL nobody but they knows."""
+    from gazeveil.gateway.protocol import PROTOCOLS
+
     return str(one["connections"]) if PROTOCOLS[one["protocol"]].transport == "tcp" else "–"
 
 

@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import os
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,10 +16,10 @@ from gazeveil.cli._output import AsJson, command_app, print_json, print_table, p
 from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text
-from gazeveil.privacy.audit.auditor import audit as run_audit
-from gazeveil.privacy.audit.result import AuditResult, Finding
-from gazeveil.privacy.audit.subject import SUBJECTS, Subject, about, build, options_of
-from gazeveil.samples.length import Length
+
+if TYPE_CHECKING:
+    from gazeveil.privacy.audit.result import AuditResult, Finding
+    from gazeveil.privacy.audit.subject import Subject
 
 app = command_app()
 
@@ -53,6 +53,8 @@ def audit(
 
     The mechanism runs on two neighbouring inputs; ε and δ are bounded from below.
     """
+    from gazeveil.privacy.audit.auditor import audit as run_audit
+
     find_subjects()
     if list_all:
         _list(as_json=as_json)
@@ -89,6 +91,9 @@ def find_subjects() -> None:
 
 def _subject(name: str, options: dict[str, str]) -> Subject:
     """Build a subject; a radius may have its unit, if it is that of what is audited."""
+    from gazeveil.privacy.audit.subject import build
+    from gazeveil.samples.length import Length
+
     length = Length.of(options["radius"]) if "radius" in options else Length(Fraction(0))
     subject = build(name, options | ({"radius": as_text(length.number)} if length.unit else {}))
     unit = getattr(subject.claim, "radius_unit", "")
@@ -105,6 +110,8 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _list(*, as_json: bool) -> None:
+    from gazeveil.privacy.audit.subject import SUBJECTS, about, options_of
+
     subjects: list[dict[str, Any]] = [
         {"name": name, "about": about(SUBJECTS[name]), "options": options_of(SUBJECTS[name])}
         for name in SUBJECTS.names()

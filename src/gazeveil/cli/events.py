@@ -5,20 +5,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import polars as pl
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError, OptionError, OutputError
 from gazeveil.files import replacing
-from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import telling_os_errors
-from gazeveil.gaze.events import DETECTORS, Detector, detect_blinks
-from gazeveil.gaze.reading import assemble
-from gazeveil.gaze.recording import Recording
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gazeveil.gaze.events import Detector
+    from gazeveil.gaze.recording import Recording
 
 app = command_app()
 
@@ -40,6 +40,11 @@ def events(
 
     They are also summarised per recording.
     """
+    import polars as pl
+
+    from gazeveil.gaze.events import detect_blinks
+    from gazeveil.gaze.reading import assemble
+
     finder = _detector(detector, setting or [])
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise InputError(f"events go to a .csv or .parquet file, not {out.name!r}")
@@ -74,6 +79,8 @@ def events(
 
 
 def _detector(name: str, settings: list[str]) -> Detector:
+    from gazeveil.gaze.events import DETECTORS
+
     values: dict[str, float] = {}
     for pair in settings:
         key, equals, text = pair.partition("=")
@@ -93,6 +100,8 @@ def _detector(name: str, settings: list[str]) -> Detector:
 
 
 def _summary(recording: Recording, found: pl.DataFrame) -> dict[str, Any]:
+    import polars as pl
+
     fixations = found.filter(pl.col("kind") == "fixation")
     saccades = found.filter(pl.col("kind") == "saccade")
     durations = fixations["offset"] - fixations["onset"]
@@ -133,6 +142,11 @@ def _print(summaries: list[dict[str, Any]], detector: str, most: int = 40) -> No
 
 
 def _write(tables: list[pl.DataFrame], out: Path) -> None:
+    import polars as pl
+
+    from gazeveil.gaze import schema
+    from gazeveil.gaze._parquet import telling_os_errors
+
     empty = pl.DataFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
     table = pl.concat([empty, *tables])
     with replacing(out) as temporary, telling_os_errors():

@@ -86,9 +86,9 @@ def heatmap(
     as_json: AsJson = False,
 ) -> None:
     """Agreement of private heatmaps with the map of everybody, over the number of people."""
-    from gazeveil.experiments.usefulness import _heatmap_report as report  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness import heatmaps as usefulness  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.experiments.usefulness import _heatmap_report as report
+    from gazeveil.experiments.usefulness import heatmaps as usefulness
+    from gazeveil.pictures import canvas
 
     pictured = pictures is not None or contents is not None
     with_trust = trusted or bool(viewers) or pictured
@@ -149,7 +149,7 @@ def heatmap(
 def _gallery(
     data: str, split: str, images: int, seed: int, tell: Progress, sizes: Mapping[str, float] = MappingProxyType({})
 ) -> Gallery:
-    from gazeveil.experiments.usefulness import _heatmap_scenes as scenes  # noqa: PLC0415
+    from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
 
     if split not in tuple(scenes.Split):
         raise OptionError(f"no split is called {split!r}", hint=f"known: {', '.join(scenes.Split)}")

@@ -9,10 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
-from gazeveil.release.study_files import find_pictures, read_weights
 
 app = command_app()
 
@@ -49,6 +47,9 @@ def heatmaps(
 
     The folder holds the maps, error bars, their mean, and the guarantee in words.
     """
+    from gazeveil.aggregate.whole_study import PrivateHeatmaps
+    from gazeveil.release.study_files import find_pictures, read_weights
+
     study = door.study()
     names = stimulus or [each.name for each in study.stimuli]
     for name, picture in ({} if pictures is None else find_pictures(pictures, names)).items():

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app, progress
 from gazeveil.errors import OptionError
-from gazeveil.release.study import Stimulus
-from gazeveil.release.study_files import find_frames
+
+if TYPE_CHECKING:
+    from gazeveil.aggregate.dynamic import DynamicHeatmap
+    from gazeveil.release.study import Stimulus
 
 app = command_app()
 
@@ -54,6 +55,8 @@ def movie(
 
     The folder holds a map for each time bin, videos, error bars, and the guarantee in words.
     """
+    from gazeveil.aggregate.dynamic import DynamicHeatmap
+
     mechanism = DynamicHeatmap(
         epsilon=epsilon,
         delta=delta,
@@ -77,8 +80,9 @@ def movie(
 
 def _following(frames: Path, mechanism: DynamicHeatmap, shown: Stimulus, *, as_json: bool) -> DynamicHeatmap:
     """Return the mechanism with what the frame in the middle of each bin says."""
-    from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
-    from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.aggregate.saliency import Saliency
+    from gazeveil.release.heatmap_files import read_picture
+    from gazeveil.release.study_files import find_frames
 
     bins = mechanism.bins(shown.seconds)
     found: dict[Path, Saliency] = {}

@@ -33,7 +33,7 @@ def reproduce() -> None:
 @app.command(epilog="Example: `gazeveil reproduce andersson --data data/lund2013`")
 def andersson(data: Data = None, as_json: AsJson = False) -> None:
     """Fixation and saccade detection against two experts (Andersson et al. 2017)."""
-    from gazeveil.experiments.detector_agreement import DETECTORS, compare  # noqa: PLC0415
+    from gazeveil.experiments.detector_agreement import DETECTORS, compare
 
     with progress("comparing with the experts", quiet=as_json):
         rows = compare(_folder(data, "lund2013"))
@@ -56,7 +56,7 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
 @app.command(epilog="Example: `gazeveil reproduce realism --data data`, a table for docs/concepts/simulator.md")
 def realism(data: Data = None, as_json: AsJson = False) -> None:
     """How like real eyes the simulated ones are, data set by data set."""
-    from gazeveil.experiments.simulator.realism import run, to_markdown  # noqa: PLC0415
+    from gazeveil.experiments.simulator.realism import run, to_markdown
 
     with progress("comparing with real eyes", quiet=as_json):
         rows = run(data if data is not None else _folder(None, "lund2013").parent)
@@ -73,7 +73,7 @@ def liu(
     as_json: AsJson = False,
 ) -> None:
     """Noise and quality of private gaze maps (Liu et al. 2019, figures 2 and 3), published and sound."""
-    from gazeveil.experiments.liu.figures import reproduce as measure  # noqa: PLC0415
+    from gazeveil.experiments.liu.figures import reproduce as measure
 
     with progress("adding noise", quiet=as_json) as tell:
         told = measure(out, repeats=repeats, tell=tell)
@@ -120,7 +120,7 @@ def kaleido(
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Accuracy of veiled streams over the promise (Kaleido 2021, figures 13 and 15): published, sound and ours."""
-    from gazeveil.experiments.kaleido.figures import reproduce as measure  # noqa: PLC0415
+    from gazeveil.experiments.kaleido.figures import reproduce as measure
 
     with progress("veiling streams", quiet=as_json) as tell:
         told = measure(figure, out, data=data, repeats=repeats, quick=quick, workers=workers, tell=tell)

@@ -12,7 +12,7 @@ import typer
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Unit
+from gazeveil.gaze.unit import Unit
 
 _MOST_ROWS = 20
 
@@ -41,11 +41,11 @@ def scene(
     Radii are in pixels of the frame. With --screen they are in pixels of a screen that the video fills; with --size-mm
     and --distance-mm too, in degrees. No gaze is read.
     """
-    from gazeveil.scene.context import SceneContext  # noqa: PLC0415
-    from gazeveil.scene.film import survey  # noqa: PLC0415
-    from gazeveil.scene.finder import FINDERS  # noqa: PLC0415
-    from gazeveil.scene.frames import first_of, frames_of, length_of  # noqa: PLC0415
-    from gazeveil.scene.keyframes import KeyframeDetector  # noqa: PLC0415
+    from gazeveil.scene.context import SceneContext
+    from gazeveil.scene.film import survey
+    from gazeveil.scene.finder import FINDERS
+    from gazeveil.scene.frames import first_of, frames_of, length_of
+    from gazeveil.scene.keyframes import KeyframeDetector
 
     if model is not None and finder == "image":
         finder = "onnx"
@@ -56,7 +56,7 @@ def scene(
     with progress("looking at frames", quiet=as_json) as tell:
         film = survey(frames, context, seconds=length_of(video), tell=tell)
     if picture is not None:
-        from gazeveil.scene.sheet import contact_sheet  # noqa: PLC0415
+        from gazeveil.scene.sheet import contact_sheet
 
         contact_sheet(film, width, height, unit).save(picture)
     if as_json:

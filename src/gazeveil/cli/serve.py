@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,9 +18,10 @@ from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli._serve_demo import run_demo
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OptionError, OutputError
-from gazeveil.gateway.bypass import has_ways
 from gazeveil.gateway.logs import Log, log_to
-from gazeveil.gateway.policy import Policy
+
+if TYPE_CHECKING:
+    from gazeveil.gateway.policy import Policy
 
 app = command_app()
 
@@ -61,6 +61,8 @@ def serve(
 
     Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again. With --demo no policy is needed.
     """
+    import asyncio
+
     if (policy is None) != demo:
         raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
     with contextlib.ExitStack() as stack:
@@ -99,8 +101,11 @@ def _ranked(nice: int | None, log: Log) -> Iterator[None]:
 
 
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
-    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
-    from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
+    import asyncio
+
+    from gazeveil.cli._undo import UNDO
+    from gazeveil.gateway.bypass import has_ways
+    from gazeveil.gateway.serve import serve as run
 
     stop, again = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()

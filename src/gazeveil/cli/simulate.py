@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
-from gazeveil.gaze.corpus_writer import chunk_of
-from gazeveil.gaze.formats.base import Chunk, writer_of
-from gazeveil.simulate.reading import GLASSES, ReadingStudy
-from gazeveil.simulate.study import SimulatedStudy
-from gazeveil.simulate.tracker import TRACKERS
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.formats.base import Chunk
+    from gazeveil.simulate.reading import ReadingStudy
+    from gazeveil.simulate.study import SimulatedStudy
 
 app = command_app()
 
@@ -47,6 +47,12 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a study: made-up participants look at scenes."""
+    from gazeveil.gaze.corpus_writer import chunk_of
+    from gazeveil.gaze.formats.base import writer_of
+    from gazeveil.simulate.reading import GLASSES, ReadingStudy
+    from gazeveil.simulate.study import SimulatedStudy
+    from gazeveil.simulate.tracker import TRACKERS
+
     study: SimulatedStudy | ReadingStudy
     if reading:
         device = GLASSES if tracker is None else TRACKERS[tracker]

@@ -39,7 +39,7 @@ def userstudy_power(
     as_json: AsJson = False,
 ) -> None:
     """Say how many participants find a difference, or which difference so many find: Wilcoxon's ranks, after Holm."""
-    from gazeveil.userstudy.statistics.power import participants_for, power, smallest_difference  # noqa: PLC0415
+    from gazeveil.userstudy.statistics.power import participants_for, power, smallest_difference
 
     if participants is None and difference is None:
         raise OptionError(
@@ -95,7 +95,7 @@ def userstudy_init(
     as_json: AsJson = False,
 ) -> None:
     """Propose a study: Wilson's conditions, the gateway's policy, and texts for consent."""
-    from gazeveil.userstudy.proposal import propose  # noqa: PLC0415
+    from gazeveil.userstudy.proposal import propose
 
     files = [str(path) for path in propose(folder, name, first_port)]
     if as_json:
@@ -109,10 +109,10 @@ def userstudy_init(
 @app.command("serve", epilog="Example: `gazeveil userstudy serve my-study/userstudy.toml`")
 def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False) -> None:
     """Run the study: the gateway, and the game for participants, until Ctrl-C."""
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.serving import running, until_stopped  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.serving import running, until_stopped
 
     found = read_user_study(study)
 
@@ -137,12 +137,12 @@ def userstudy_play(
     as_json: AsJson = False,
 ) -> None:
     """Let simulated participants play the whole study in Chromium, in real time."""
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.playing import opened_browser, play  # noqa: PLC0415
-    from gazeveil.userstudy.serving import running  # noqa: PLC0415
-    from gazeveil.userstudy.sessions import SIMULATED  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.playing import opened_browser, play
+    from gazeveil.userstudy.serving import running
+    from gazeveil.userstudy.sessions import SIMULATED
 
     found = read_user_study(study)
     labels = [f"{SIMULATED}{seed + number:03}" for number in range(participants)]
@@ -173,7 +173,7 @@ def _say(words: str) -> None:
 
 
 def _turning(policy: Path) -> Callable[[str, str], None]:
-    from gazeveil.cli._control import ask  # noqa: PLC0415
+    from gazeveil.cli._control import ask
 
     def turn(app_name: str, level: str) -> None:
         ask(policy, "POST", f"/v1/apps/{app_name}/knob", {"preset": level})
@@ -182,11 +182,11 @@ def _turning(policy: Path) -> Callable[[str, str], None]:
 
 
 def _played(study: Path) -> tuple[pl.DataFrame, Overview]:
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.overview import overview_of  # noqa: PLC0415
-    from gazeveil.userstudy.recordings import identified  # noqa: PLC0415
-    from gazeveil.userstudy.scoring import measures_of  # noqa: PLC0415
-    from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.overview import overview_of
+    from gazeveil.userstudy.recordings import identified
+    from gazeveil.userstudy.scoring import measures_of
+    from gazeveil.userstudy.sessions import Sessions
 
     found = read_user_study(study)
     sessions = Sessions(found).to_analyse()
@@ -200,9 +200,9 @@ def userstudy_gaze(
     as_json: AsJson = False,
 ) -> None:
     """Write the gaze that the game received as a corpus with a declared study, ready for private releases."""
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.recordings import write_gaze  # noqa: PLC0415
-    from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.recordings import write_gaze
+    from gazeveil.userstudy.sessions import Sessions
 
     found = read_user_study(study)
     declared = write_gaze(found, Sessions(found).to_analyse(), out)
@@ -223,8 +223,8 @@ def userstudy_report(
     as_json: AsJson = False,
 ) -> None:
     """Compare every condition with none: tests over participants, effect sizes, Bayes factors, pictures."""
-    from gazeveil.userstudy.measures import read_measures  # noqa: PLC0415
-    from gazeveil.userstudy.report import write_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.measures import read_measures
+    from gazeveil.userstudy.report import write_user_study
 
     table, overview = _played(measures) if measures.suffix == ".toml" else (read_measures(measures), None)
     found = write_user_study(table, out, title, overview)

@@ -15,16 +15,11 @@ from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
 from gazeveil.cli._screens import pair
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
-from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.record import private_report_of
-from gazeveil.release.release import Release
-from gazeveil.release.source import GazeFiles, InMemory
-from gazeveil.samples.presets import find_preset
-from gazeveil.samples.recipe import parameters, read_recipe
-from gazeveil.samples.recordings import VeiledRecordings
 
 if TYPE_CHECKING:
+    from gazeveil.release.release import Release
     from gazeveil.samples.channels import Eyes
+    from gazeveil.samples.recordings import VeiledRecordings
 
 app = command_app()
 
@@ -74,6 +69,10 @@ def veil(
 
     Every sample gets a noisy (veiled) point, every other channel is dropped.
     """
+    from gazeveil.release.source import GazeFiles, InMemory
+    from gazeveil.samples.recipe import read_recipe
+    from gazeveil.samples.recordings import VeiledRecordings
+
     given = {"epsilon": epsilon, "window": window, "radius": radius}
     texts = {name: text for name, text in given.items() if text is not None} | _settings(setting or [])
     how = VeiledRecordings(
@@ -105,6 +104,9 @@ def veil(
 
 def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, str]) -> dict[str, object]:
     """Return the parameters as their types; what can be refused without gaze is refused now."""
+    from gazeveil.samples.presets import find_preset
+    from gazeveil.samples.recipe import parameters
+
     if mechanism is not None and preset is None:
         return parameters(mechanism, texts)
     if preset is not None and mechanism is None:
@@ -130,7 +132,8 @@ def _settings(pairs: list[str]) -> dict[str, str]:
 
 def _check_picture(picture: Path, door: Door) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
-    from gazeveil.pictures import canvas  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.pictures import canvas
+    from gazeveil.release.record import private_report_of
 
     canvas()  # says what is missing
     place = picture.resolve()
@@ -148,7 +151,8 @@ def _check_picture(picture: Path, door: Door) -> None:
 
 def _draw(release: Release, how: VeiledRecordings, picture: Path) -> None:
     """Draw the first recording before and after."""
-    from gazeveil.release.veil_plots import before_and_after  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.release.binding import BoundCorpus
+    from gazeveil.release.veil_plots import before_and_after
 
     raw = next(release.private.corpus.recordings(), None) if isinstance(release.private, BoundCorpus) else None
     if raw is None:

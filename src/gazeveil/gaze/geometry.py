@@ -11,22 +11,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gazeveil.errors import GeometryError
+from gazeveil.gaze.unit import Unit as Unit  # noqa: PLC0414  (it was here first, and is imported from here)
 from gazeveil.types import FloatArray
-
-
-class Unit(StrEnum):
-    """What the numbers in x and y are."""
-
-    PIXEL = "px"
-    DEGREE = "deg"
-    FRACTION = "norm"
 
 
 @dataclass(frozen=True, slots=True)
