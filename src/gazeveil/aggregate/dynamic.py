@@ -17,7 +17,7 @@ from gazeveil.aggregate.movie_plan import MoviePlan, bins_of
 from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.sight import SIGHTS
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, chance_of_failure
 from gazeveil.gaze.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
@@ -67,7 +67,7 @@ class DynamicHeatmap:
         if self.duration is not None:
             self._check_duration(self.duration)
         if self.strategy not in SIGHTS:
-            raise OptionError(f"a course cannot be released by {self.strategy!r}", hint=f"known: {', '.join(SIGHTS)}")
+            raise OptionError(f"a course cannot be released by {self.strategy!r}", hint=closest(self.strategy, SIGHTS))
 
     def _check_duration(self, duration: float) -> None:
         if not (math.isfinite(duration) and duration > 0):

@@ -128,7 +128,7 @@ class Door:
         self._show(plan.in_words(), plan.measurement.preview(), plan.warnings)
         if not self.anyway:
             plan.check_worth()
-        with progress("reading gaze", quiet=self.as_json) as tell:
+        with progress("reading gaze", quiet=self.as_json, shares=False) as tell:
             release = plan.release(
                 self.source or self.corpus,
                 ledger=ledger,
@@ -138,7 +138,7 @@ class Door:
                 anyway=True,
                 tell=tell,
             )
-        with progress("writing", quiet=self.as_json) as tell:
+        with progress("writing", quiet=self.as_json, shares=False) as tell:
             release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
         shares = release.measurement.shares(release.value)
         warnings = (*plan.warnings, *(() if shares is None else shares.warnings()))

@@ -14,7 +14,7 @@ import typer
 from gazeveil.cli._experiment_trust import EVERY, pictured_by
 from gazeveil.cli._output import AsJson, Progress, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 
 if TYPE_CHECKING:
     from gazeveil.aggregate.saliency import Saliency
@@ -59,7 +59,7 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
     ) -> None:
         """How far forecasts are from what comes out."""
         if product not in PRODUCTS:
-            raise OptionError(f"no forecast of {product!r} is measured", hint=f"known: {', '.join(PRODUCTS)}")
+            raise OptionError(f"no forecast of {product!r} is measured", hint=closest(product, PRODUCTS))
         sizes, assumed = sizes_of(screen, size_mm, distance_mm), ""
         if sizes and (product == "features" or data in {"simulated", "osie"}):
             raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")

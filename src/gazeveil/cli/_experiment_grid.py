@@ -143,7 +143,7 @@ def experiment_leaderboard(
 def _followed(quiet: bool) -> Iterator[Follow]:
     """Show how far a run is: a bar on a terminal, else a line a minute, so that a log says how long it takes."""
     last = [-_MINUTE]
-    with progress("measuring", quiet=quiet) as bar:
+    with progress("measuring", quiet=quiet or not sys.stderr.isatty()) as bar:
 
         def follow(now: Progress) -> None:
             bar(now.done, now.total)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 
 
 def experiment_identify(
@@ -49,7 +49,7 @@ def experiment_identify(
         raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
     names = _names(experiment)
     if unknown := [name for name in names if name not in study.EXPERIMENTS]:
-        raise OptionError(f"no experiment is called {unknown[0]!r}", hint=f"known: {', '.join(study.EXPERIMENTS)}")
+        raise OptionError(f"no experiment is called {unknown[0]!r}", hint=closest(unknown[0], study.EXPERIMENTS))
     seen = [frozenset(part.split("+")) - {"nothing"} for part in _names(allow)]
     plan = [
         (name, study.recogniser_of(who, what, rate)) for name in names for who in _names(recognisers) for what in seen

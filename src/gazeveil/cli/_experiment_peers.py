@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 
 SETS = ("vr", "simulated", "readers", "eyetribe")
 
@@ -50,7 +50,7 @@ def experiment_peers(
         canvas()  # says at once, not after the work, that what draws is not installed
     names = [name.strip() for name in sets.split(",") if name.strip()]
     if unknown := [name for name in names if name not in SETS]:
-        raise OptionError(f"no set of people is called {unknown[0]!r}", hint=f"known: {', '.join(SETS)}")
+        raise OptionError(f"no set of people is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
     who = [RECOGNISERS[name.strip()]() for name in recognisers.split(",") if name.strip()]
     chosen = tuple(peers.split())
     gaze: list[samples.Row] = []

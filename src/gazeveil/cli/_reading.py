@@ -20,7 +20,7 @@ import typer
 from gazeveil.cli._output import Progress
 from gazeveil.cli._reading_file import with_file
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.gaze.unit import Unit
 
 if TYPE_CHECKING:
@@ -188,6 +188,6 @@ def _columns(pairs: list[str]) -> dict[str, str]:
         if not equals or not theirs:
             raise InputError(f"--column must be OURS=THEIRS, not {given!r}", hint="for example --column x=GazeX")
         if ours not in known:
-            raise InputError(f"--column {given}: we have no column {ours!r}", hint=f"ours are {', '.join(known)}")
+            raise InputError(f"--column {given}: we have no column {ours!r}", hint=closest(ours, known))
         mapping[ours] = theirs
     return mapping

@@ -11,7 +11,7 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
-from gazeveil.errors import InputError, OptionError, OutputError
+from gazeveil.errors import InputError, OptionError, OutputError, closest
 from gazeveil.files import replacing
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def _detector(name: str, settings: list[str]) -> Detector:
             raise OptionError(f"--set must be NAME=NUMBER, not {pair!r}")
     cls = DETECTORS[name]
     known = list(getattr(cls, "__dataclass_fields__", {}))
-    if unknown := set(values) - set(known):
-        raise OptionError(f"{name} has no parameter {', '.join(sorted(unknown))}", hint=f"it has {', '.join(known)}")
+    if unknown := sorted(set(values) - set(known)):
+        raise OptionError(f"{name} has no parameter {', '.join(unknown)}", hint=closest(unknown[0], known))
     return cls(**values)
 
 

@@ -26,7 +26,7 @@ from gazeveil.cli import (
 from gazeveil.cli._experiment_trust import EVERY, TrustOptions, trust
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 
 if TYPE_CHECKING:
     from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
@@ -152,7 +152,7 @@ def _gallery(
     from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
 
     if split not in tuple(scenes.Split):
-        raise OptionError(f"no split is called {split!r}", hint=f"known: {', '.join(scenes.Split)}")
+        raise OptionError(f"no split is called {split!r}", hint=closest(split, scenes.Split))
     which = scenes.Split(split)
     folder = _osie_folder() if data == "osie" else Path(data)
     is_corpus = data not in {"simulated", "osie"} and not (folder / "fixations.parquet").is_file()

@@ -13,7 +13,7 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
 
@@ -131,7 +131,7 @@ def plan(
 
     study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
     if product not in _PLANNERS:
-        raise OptionError(f"no product is called {product!r}", hint=f"known: {', '.join(_PLANNERS)}")
+        raise OptionError(f"no product is called {product!r}", hint=closest(product, _PLANNERS))
     made = _PLANNERS[product](
         study,
         Asked(
