@@ -43,7 +43,7 @@ def attack_run(
     recogniser: Annotated[str, typer.Option("--recogniser", help="Who tells people apart.")] = "lda",
     model: Annotated[Path | None, typer.Option("--model", help="A trained model, for recognisers with one.")] = None,
     preset_name: Annotated[
-        str | None, typer.Option("--preset", help="A veil: lphu, mpmu, hplu, gaussian-high, …; without, none.")
+        str | None, typer.Option("--preset", help="The mechanism that protects the gaze; by default none.")
     ] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A veil as JSON or TOML.")] = None,
     attack: Annotated[str | None, typer.Option("--attack", help="What is done against it; without, nothing.")] = None,

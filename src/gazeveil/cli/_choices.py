@@ -36,7 +36,7 @@ NAMES: Final = {
     "series mechanism": "group low-rank c-fpa c-fpa-as-published dc-fpa dc-fpa-as-published efpa exponential "
     "exponential-as-published fpa fpa-as-published lpa lpa-as-published spa",
     "shapes": "cosines haar",
-    "split": "test tune",
+    "split": "tune test",
     "statistic": "dwell first-fixation fixations reached transitions visit-order",
     "strategies": "bumps histogram",
     "strategy": "auto bumps hierarchical histogram modes",

@@ -265,7 +265,9 @@ def _door(
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
     fov_deg: FovDeg = None,
-    out: Annotated[Path | None, typer.Option("--out", help="The folder to write the release to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="The folder to write the release to.")
+    ] = None,
     ledger: LedgerAt = None,
     account: Account = "",
     no_ledger: NoLedger = False,

@@ -31,7 +31,7 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
     """Return the command; ``gallery_of`` finds scenes as the command beside it does."""
 
     def forecast(
-        product: Annotated[str, typer.Option("--product", help="heatmap, heatmaps, movie or features.")] = "heatmap",
+        product: Annotated[str, typer.Option("--product", help="Which forecasts.")] = "heatmap",
         data: Annotated[
             str,
             typer.Option(

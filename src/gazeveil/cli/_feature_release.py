@@ -49,7 +49,7 @@ def design(
     steps: Steps = None,
     features: OnlyFeatures = None,
     pupil_range: PupilRange = None,
-    shapes: Annotated[str, typer.Option("--shapes", help="Shapes over time: cosines or haar.")] = "cosines",
+    shapes: Annotated[str, typer.Option("--shapes", help="Shapes over time.")] = "cosines",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -76,7 +76,7 @@ def release(
     door: Door,
     mechanism: Annotated[
         str,
-        typer.Option("--mechanism", help="low-rank, group, or lpa, fpa, c-fpa, dc-fpa, efpa, spa, exponential, …"),
+        typer.Option("--mechanism", help="Which mechanism; group and low-rank need --design."),
     ],
     epsilon: Epsilon,
     delta: Annotated[

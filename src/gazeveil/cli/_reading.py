@@ -123,7 +123,7 @@ def _source(
     trial_from: Annotated[
         str | None, _option("--trial-from", text="Which message names the trial.", metavar="'TRIAL_VAR trial'")
     ] = None,
-    eye: Annotated[str, _option("--eye", text="Which eye makes the gaze: both, left or right.")] = "both",
+    eye: Annotated[str, _option("--eye", text="Which eye makes the gaze.")] = "both",
     column: Annotated[
         list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
     ] = None,
@@ -135,7 +135,7 @@ def _source(
         list[str] | None,
         _option("--sentinel", text="A position that stands for lost gaze; repeatable.", metavar="X,Y"),
     ] = None,
-    time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column: s, ms, us, ns.")] = None,
+    time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column.")] = None,
     y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,
     delimiter: Annotated[str | None, _option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
     decimal: Annotated[str | None, _option("--decimal", text="Decimal mark.", panel=_ABOUT_TEXT)] = None,

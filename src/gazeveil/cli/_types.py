@@ -22,7 +22,7 @@ _WRITTEN: Final = {
     "LENGTH": "--radius",
     "FOLDER": "--data --frames --pictures",
     "FILE": "--against --areas --ca --compare --contents --design --groups --keep --key --log --maps --model --overlay "
-    "--picture --prior --recipe --replay --saliency --sign --weights --with",
+    "--picture --prior --recipe --replay --saliency --sign --table --weights --with",
     "PATH": "--out --release",
     "POLICY": "--to",
     "LEDGER": "--ledger",
@@ -36,6 +36,17 @@ _WRITTEN: Final = {
     "--mechanism --method --name --observer --order --participant --person --preset --product --protocol --recogniser "
     "--session --stimulus --strategy --target --task --tracker --trial",
 }
+_OUT: Final = {
+    "FILE": "attack train ekyt, events, experiment leaderboard, experiment picture-model, features declare, "
+    "features design, features extract, ledger export, study check",
+    "FOLDER": "demo, experiment attributes, experiment features, experiment geometry, experiment heatmap, "
+    "experiment membership, experiment peers, experiment reconstruction, experiment run, experiment scanpaths, "
+    "reproduce all, reproduce bozkir, reproduce kaleido, reproduce liu, reproduce wilson, userstudy gaze, "
+    "userstudy report",
+}
+"""What --out is; elsewhere it may be either."""
+_BY_COMMAND: Final = {f"{command} --out": word for word, commands in _OUT.items() for command in commands.split(", ")}
+_BY_COMMAND["reproduce wilson --table"] = "NUMBER"
 _BY_OPTION: Final = {option: word for word, options in _WRITTEN.items() for option in options.split()}
 _ARGUMENTS: Final = {"inputs": "GAZE", "results": "RESULT", "first": "RUN", "second": "RUN"}
 _AS_METAVAR = 30
@@ -89,7 +100,8 @@ def _write_option(option: Any, typed: str) -> None:
             name for name in choices if name.startswith(begun)
         ]
     elif option.metavar is None:
-        option.metavar = _BY_OPTION.get(option.opts[0]) or _by_type(option)
+        first = option.opts[0]
+        option.metavar = _BY_COMMAND.get(f"{typed} {first}") or _BY_OPTION.get(first) or _by_type(option)
 
 
 def _choices_of(option: Any) -> tuple[str, ...]:

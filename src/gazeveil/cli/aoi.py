@@ -44,7 +44,7 @@ def aoi(
     compare: Annotated[
         Path | None, typer.Option("--compare", help="A CSV file that declares groups: columns observer and group.")
     ] = None,
-    detector: Annotated[str, typer.Option("--detector", help="What finds fixations: idt or ivt.")] = "idt",
+    detector: Annotated[str, typer.Option("--detector", help="What finds fixations.")] = "idt",
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the intervals.")] = 0.95,
     no_picture_prior: Annotated[
         bool, typer.Option("--no-picture-prior", help="Declared pictures do not help with shares of time.")

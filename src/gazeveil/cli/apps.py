@@ -42,7 +42,9 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
 def turn(
     policy: PolicyFile,
     name: AppName,
-    preset: Annotated[str | None, typer.Option("--preset", help="lphu, mpmu, hplu, or off for no privacy.")] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="A privacy level of the papers; off for no privacy.")
+    ] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="How much a window may lose.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
     radius: Annotated[

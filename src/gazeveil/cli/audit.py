@@ -35,7 +35,9 @@ def audit(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="What to audit; see --list.")] = None,
     trials: Annotated[int, typer.Option("--trials", help="Runs on each of the two inputs.")] = 1_000_000,
     confidence: Annotated[float, typer.Option("--confidence", help="How sure the bounds are to be.")] = 0.99,
-    method: Annotated[str, typer.Option("--method", help="sampling, exact, or auto: exact where known.")] = "auto",
+    method: Annotated[
+        str, typer.Option("--method", help="How ε is bounded; auto is exact where that is possible.")
+    ] = "auto",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="An option of the subject; repeatable.")
     ] = None,

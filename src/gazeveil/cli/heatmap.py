@@ -24,7 +24,7 @@ def heatmap(
     epsilon: Epsilon,
     delta: Delta = None,
     strategy: Annotated[
-        str, typer.Option("--strategy", help="auto, modes, bumps, histogram or hierarchical.")
+        str, typer.Option("--strategy", help="How the map is measured; auto decides by public facts.")
     ] = "auto",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the picture in degrees.")] = 1.1,

@@ -58,7 +58,7 @@ Radius = Annotated[
     str | None, typer.Option("--radius", metavar="LENGTH", help="For streams: the protected radius, 60px or 2deg.")
 ]
 RadiusUnit = Annotated[
-    str | None, typer.Option("--radius-unit", help="px, deg or norm, where --radius does not say; px by default.")
+    str | None, typer.Option("--radius-unit", help="Unit of --radius, where it does not say; px by default.")
 ]
 UnitOption = Annotated[Unit, typer.Option("--unit", help="Whose secret is kept.")]
 Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]

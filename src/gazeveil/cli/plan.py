@@ -62,9 +62,7 @@ class Asked:
 @app.command(epilog="Example: `gazeveil plan study.toml --stimulus scene-01 --epsilon 1 --want cc=.8 --out plan.png`")
 def plan(
     study_file: Annotated[Path, typer.Argument(metavar="study.toml", help="The declared study.")],
-    product: Annotated[
-        str, typer.Option("--product", help="heatmap, heatmaps, movie, aoi, group-series or veil.")
-    ] = "heatmap",
+    product: Annotated[str, typer.Option("--product", help="What is to be released.")] = "heatmap",
     epsilon: Annotated[
         str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
     ] = None,

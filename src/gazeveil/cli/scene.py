@@ -22,9 +22,7 @@ app = command_app()
 @app.command(epilog="Example: `gazeveil scene film.mp4 --picture scenes.png` or `gazeveil scene film.mp4 --json`")
 def scene(
     video: Annotated[Path, typer.Argument(help="A video, or a picture (PNG, JPEG).")],
-    finder: Annotated[
-        str, typer.Option("--finder", help="What finds regions: image, saliency, onnx.", rich_help_panel="Regions")
-    ] = "image",
+    finder: Annotated[str, typer.Option("--finder", help="What finds regions.", rich_help_panel="Regions")] = "image",
     model: Annotated[
         Path | None,
         typer.Option("--model", help="A YOLO or SSD detector (ONNX), for --finder onnx.", rich_help_panel="Regions"),

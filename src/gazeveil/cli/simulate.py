@@ -32,7 +32,7 @@ def simulate(
     seconds: Annotated[float, typer.Option("--seconds", help="How long a scene is shown.")] = 5.0,
     tracker: Annotated[
         str | None,
-        typer.Option("--tracker", help="eyelink, remote, headset or webcam; eyelink, or for readers glasses."),
+        typer.Option("--tracker", help="Which tracker records; by default eyelink, for readers glasses."),
     ] = None,
     binocular: Annotated[bool, typer.Option("--binocular", help="Record both eyes.")] = False,
     reading: Annotated[
@@ -42,7 +42,7 @@ def simulate(
         Path | None, typer.Option("--groups", help="With --reading: write here (.csv) who is in which made-up group.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same people, same gaze.")] = 1,
-    to: Annotated[str, typer.Option("--to", help="Format to write: parquet, csv or bids.")] = "parquet",
+    to: Annotated[str, typer.Option("--to", help="Format to write.")] = "parquet",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -27,15 +27,11 @@ app = command_app()
 
 @app.command(epilog="Example: `gazeveil track --from tobii --to policy.toml`")
 def track(
-    source: Annotated[
-        str | None, typer.Option("--from", help="A tracker that is here: tobii, eyelink, beam, smi, varjo, …")
-    ] = None,
+    source: Annotated[str | None, typer.Option("--from", help="A tracker that is connected here.")] = None,
     to: Annotated[Path | None, typer.Option("--to", help="For --from: the gateway's policy.")] = None,
     tracker: Annotated[str, typer.Option("--tracker", help="For --from: which tracker of the policy.")] = "",
     device: Annotated[str, typer.Option("--device", help="For --from: which device, address or log.")] = "",
-    protocol: Annotated[
-        str | None, typer.Option("--protocol", help="Which tracker to be: opengaze, eyetribe, pupil, lsl, …")
-    ] = None,
+    protocol: Annotated[str | None, typer.Option("--protocol", help="Which tracker's protocol to speak.")] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulated eyes look at a simulated scene.")] = False,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Play this recording instead: it is shown raw.")

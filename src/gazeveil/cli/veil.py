@@ -41,7 +41,7 @@ def veil(
         str | None, typer.Option("--mechanism", help="Which mechanism; clock has a guarantee.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="A setting of the papers: lphu, mpmu, hplu, gaussian-low, …")
+        str | None, typer.Option("--preset", help="A setting of the papers, in place of --mechanism.")
     ] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A mechanism as JSON or TOML, for chains.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="The ε of a window.")] = None,
@@ -58,9 +58,11 @@ def veil(
             "--field", metavar="WxH", help="How far gaze in degrees reaches; 360x180 for directions in the world."
         ),
     ] = None,
-    edge: Annotated[str | None, typer.Option("--edge", help="Beyond the edges: clamp or reflect.")] = None,
-    eyes: Annotated[str, typer.Option("--eyes", help="Single eyes: drop, or same for the one veiled point.")] = "drop",
-    to: Annotated[str, typer.Option("--to", help="Format of the files: parquet (a corpus), csv or bids.")] = "parquet",
+    edge: Annotated[str | None, typer.Option("--edge", help="What happens to points beyond the edges.")] = None,
+    eyes: Annotated[
+        str, typer.Option("--eyes", help="Single eyes: dropped, or the same veiled point for both.")
+    ] = "drop",
+    to: Annotated[str, typer.Option("--to", help="Format of the files; parquet makes a corpus folder.")] = "parquet",
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the first recording before and after: shows raw gaze.")
     ] = None,
