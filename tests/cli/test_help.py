@@ -13,7 +13,7 @@ import pytest
 
 import gazeveil.cli
 from gazeveil.aggregate.aoi import STATISTICS
-from gazeveil.aggregate.sight import SIGHTS
+from gazeveil.aggregate.map_view import MAP_VIEWS
 from gazeveil.aggregate.strategy import STRATEGIES
 from gazeveil.attacks.contract import ATTACKS, RECOGNISERS
 from gazeveil.cli import _choices, _lists, ledger
@@ -29,7 +29,6 @@ from gazeveil.gateway.bridge import BRIDGES
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gaze.events import DETECTORS
 from gazeveil.gaze.formats.base import FORMATS, WritableFormat
-from gazeveil.gaze.unit import Unit
 from gazeveil.privacy.ledger import DEFAULT
 from gazeveil.release.products.veiled_recordings import WHOLE
 from gazeveil.samples.mechanism import MECHANISMS
@@ -37,6 +36,7 @@ from gazeveil.samples.mechanisms.edge import RULES
 from gazeveil.samples.presets import PRESETS
 from gazeveil.scene.finder import FINDERS
 from gazeveil.simulate.tracker import TRACKERS
+from gazeveil.unit import Unit
 from tests.commandline import commands, leaves
 
 HEAVY = ("numpy", "scipy", "pandas", "numba", "matplotlib", "polars", "cryptography", "torch")
@@ -163,7 +163,7 @@ def test_choices_are_those_of_the_registries() -> None:
         "shapes": ["cosines", "haar"],
         "split": list(Split),
         "statistic": STATISTICS.names(),
-        "strategies": SIGHTS,
+        "strategies": MAP_VIEWS,
         "strategy": ["auto", *STRATEGIES.names()],
         "target": TARGETS,
         "time unit": ["s", "ms", "us", "ns"],

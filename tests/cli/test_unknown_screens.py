@@ -13,8 +13,8 @@ import pytest
 
 from gazeveil import Corpus, Recording, headset, normalised, read, screen, write_corpus
 from gazeveil.cli.main import run
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.usual import DISTANCE_MM, usual
+from gazeveil.geometry import Geometry
 from gazeveil.release.study import ASSUMED, SIZE
 from tests.commandline import leaves
 

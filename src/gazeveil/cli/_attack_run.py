@@ -17,7 +17,7 @@ from gazeveil.errors import OptionError
 if TYPE_CHECKING:
     from gazeveil.attacks.contract import Attack, Recogniser, Trial
     from gazeveil.attacks.judging.judgement import Judgement
-    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.geometry import Geometry
     from gazeveil.samples.mechanism import SampleMechanism
 
 

@@ -114,7 +114,7 @@ def release(
     """Release feature series of a corpus, or of a table of features: everybody's own, or the mean of a group."""
     from gazeveil.features.design import Design
     from gazeveil.features.group import GroupSeries
-    from gazeveil.features.publish import OwnRelease, needed, own_mechanism
+    from gazeveil.features.publish import ParticipantRelease, needed, participant_mechanism
     from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
 
     study = door.study(observed_facts)
@@ -131,7 +131,7 @@ def release(
     else:
         ranges = settings.ranges(listed(features), low_and_high(pupil_range))
         length = steps or declared_steps(settings, stimuli_of(study, task))
-    own = own_mechanism(
+    own = participant_mechanism(
         mechanism,
         settings=settings,
         ranges=ranges,
@@ -144,7 +144,7 @@ def release(
         chunk=chunk,
         kept=kept,
     )
-    made = OwnRelease(mechanism=own, length_epsilon=length_epsilon)
+    made = ParticipantRelease(mechanism=own, length_epsilon=length_epsilon)
     door.release(study, made, task=task, group=group, settings=settings, ranges=ranges)
 
 

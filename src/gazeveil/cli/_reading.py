@@ -21,7 +21,7 @@ from gazeveil.cli._output import Progress
 from gazeveil.cli._reading_file import with_file
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import InputError, OptionError, closest
-from gazeveil.gaze.unit import Unit
+from gazeveil.unit import Unit
 
 if TYPE_CHECKING:
     from gazeveil.gaze.formats.base import Chunk, ReadOptions

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.unit import Unit
+from gazeveil.unit import Unit
 
 if TYPE_CHECKING:
-    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.geometry import Geometry
 
 _PANEL = "The screen, where nothing says it yet"
 
@@ -58,7 +58,7 @@ def sizes_of(
 
 def geometry_of(sizes: Mapping[str, float], unit: Unit | None = None) -> Geometry | None:
     """Return the plane that the options describe; None if they say nothing."""
-    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.geometry import Geometry
 
     if not sizes and unit is None:
         return None

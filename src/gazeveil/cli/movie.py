@@ -15,7 +15,7 @@ from gazeveil.cli._output import command_app, progress
 from gazeveil.errors import OptionError
 
 if TYPE_CHECKING:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap
+    from gazeveil.aggregate.movie import HeatmapMovie
     from gazeveil.release.study import Stimulus
 
 app = command_app()
@@ -55,9 +55,9 @@ def movie(
 
     The folder holds a map for each time bin, videos, error bars, and the guarantee in words.
     """
-    from gazeveil.aggregate.dynamic import DynamicHeatmap
+    from gazeveil.aggregate.movie import HeatmapMovie
 
-    mechanism = DynamicHeatmap(
+    mechanism = HeatmapMovie(
         epsilon=epsilon,
         delta=delta,
         bin_seconds=bin_seconds,
@@ -78,7 +78,7 @@ def movie(
     door.release(study, mechanism, stimulus=stimulus, speed=speed)
 
 
-def _following(frames: Path, mechanism: DynamicHeatmap, shown: Stimulus, *, as_json: bool) -> DynamicHeatmap:
+def _following(frames: Path, mechanism: HeatmapMovie, shown: Stimulus, *, as_json: bool) -> HeatmapMovie:
     """Return the mechanism with what the frame in the middle of each bin says."""
     from gazeveil.aggregate.saliency import Saliency
     from gazeveil.release.heatmap_files import read_picture

@@ -20,7 +20,7 @@ from gazeveil.gateway.logs import log_to
 
 if TYPE_CHECKING:
     from gazeveil.gateway.policy import Address, Policy
-    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.geometry import Geometry
 
 app = command_app()
 
@@ -148,8 +148,8 @@ async def _run(policy: Policy, seconds: float | None) -> int:
 
 
 def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometry:
-    from gazeveil.gaze.geometry import headset, screen
     from gazeveil.gaze.usual import usual
+    from gazeveil.geometry import headset, screen
 
     if text == "headset":
         if size_mm is not None or distance_mm is not None:

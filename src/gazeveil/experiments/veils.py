@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gazeveil.errors import UnknownName, closest
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, find_preset, preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
@@ -51,7 +51,7 @@ def kind_of(name: str) -> type[SampleMechanism] | None:
         return MECHANISMS[PRESETS[name].mechanism]
     if name in MECHANISMS:
         return MECHANISMS[name]
-    raise UnknownName(f"no veil is called {name!r}", hint=closest(name, veil_names()))
+    raise UnknownName(f"no mechanism is called {name!r}", hint=closest(name, veil_names()))
 
 
 def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None) -> SampleMechanism | None:

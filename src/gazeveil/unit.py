@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Units of gaze. Apart from `gazeveil.gaze.geometry`, so that the command line can list them without numpy."""
+"""Units of gaze. Apart from `gazeveil.geometry`, so that the command line can list them without numpy."""
 
 from __future__ import annotations
 
