@@ -105,8 +105,9 @@ def _meant() -> Iterator[None]:
     try:
         yield
     except typer.BadParameter.__bases__[0] as wrong:  # a usage error, whichever package typer takes it from
-        if close := getattr(wrong, "possibilities", None):
+        option, close = getattr(wrong, "option_name", None), getattr(wrong, "possibilities", None)
+        if close:
             wrong.possibilities = None  # type: ignore[attr-defined]
-            option = getattr(wrong, "option_name", "")
-            wrong.message = f"No such option: {option}. Did you mean {' or '.join(close[:2])}?"  # type: ignore[attr-defined]
+        if close and option:
+            wrong.message = f"No such option: {option}. Did you mean {close[0]}?"  # type: ignore[attr-defined]
         raise
