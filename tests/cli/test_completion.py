@@ -62,7 +62,7 @@ def test_commands_are_completed(
         ("gazeveil live p", ["policy", "page"]),
         ("gazeveil ledger gr", ["grant"]),
         ("gazeveil heatmap --eps", ["--epsilon"]),
-        ("gazeveil events --detector i", ["idt", "ivt"]),
+        ("gazeveil data events --detector i", ["idt", "ivt"]),
         ("gazeveil veil --preset gaussian-", ["gaussian-low", "gaussian-high"]),
         ("gazeveil calib", []),  # an old name is not offered
         ("gazeveil info stu", []),  # a file: the shell's own completion

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment attributes``, ``geometry`` and ``heads``: who somebody is, and what kind of person."""
+"""``gazeveil judge experiment attributes``, ``geometry`` and ``heads``: who somebody is, and what kind of person."""
 
 from __future__ import annotations
 

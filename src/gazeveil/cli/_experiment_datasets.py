@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment membership`` and ``reconstruction``: attacks on released data sets."""
+"""``gazeveil judge experiment membership`` and ``reconstruction``: attacks on released data sets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment features`` and ``gazeveil reproduce bozkir``: feature series judged."""
+"""``gazeveil judge experiment features`` and ``gazeveil judge reproduce bozkir``: feature series judged."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment forecast``: what was forecast, beside what came out."""
+"""``gazeveil judge experiment forecast``: what was forecast, beside what came out."""
 
 from __future__ import annotations
 

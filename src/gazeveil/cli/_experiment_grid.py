@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment run``, ``compare`` and ``leaderboard``: the grid."""
+"""``gazeveil judge experiment run``, ``compare`` and ``leaderboard``: the grid."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def experiment_run(
         cells, kept = run_cells(setting, folder, workers=workers, retry=retry, follow=follow)
     table = tables.table_of(asked.name, cells, kept)
     tables.write_table(table, folder / tables.FILE)
-    command = shlex.join(["gazeveil", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())])
+    command = shlex.join(
+        ["gazeveil", "judge", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())]
+    )
     report = write_report(asked, table, folder, command)
     done = table.unique("digest")
     broken = done.filter(done["status"] == BROKEN)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment identify``: how often people are recognised from gaze that nobody veiled."""
+"""``gazeveil judge experiment identify``: how often people are recognised from gaze that nobody veiled."""
 
 from __future__ import annotations
 

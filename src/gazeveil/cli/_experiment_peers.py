@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment peers``: other groups' methods for whole data sets, judged as our own are."""
+"""``gazeveil judge experiment peers``: other groups' methods for whole data sets, judged as our own are."""
 
 from __future__ import annotations
 

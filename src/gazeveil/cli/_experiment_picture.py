@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment picture-model``: train and judge the model that predicts gaze from a picture."""
+"""``gazeveil judge experiment picture-model``: train and judge the model that predicts gaze from a picture."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment scanpaths``: what veils leave of scanpaths."""
+"""``gazeveil judge experiment scanpaths``: what veils leave of scanpaths."""
 
 from __future__ import annotations
 

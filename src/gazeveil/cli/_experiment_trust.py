@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil experiment heatmap` with pictures, or with `--trust`: what releases add to their priors."""
+"""`gazeveil judge experiment heatmap` with pictures, or with `--trust`: what releases add to their priors."""
 
 from __future__ import annotations
 

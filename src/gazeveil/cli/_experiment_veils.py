@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment veils``: presets of veils by every measure."""
+"""``gazeveil judge experiment veils``: presets of veils by every measure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil reproduce all``: every figure and table of the four papers in one run, with one page about them."""
+"""``gazeveil judge reproduce all``: every figure and table of the four papers in one run, with one page about them."""
 
 from __future__ import annotations
 

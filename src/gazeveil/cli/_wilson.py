@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil reproduce wilson``: who is named behind which veil under which attack, and what the veil leaves."""
+"""``gazeveil judge reproduce wilson``: who is named behind which veil under which attack, and what the veil leaves."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil movie``: a private heatmap that moves, with its guarantee."""
+"""``gazeveil release movie``: a private heatmap that moves, with its guarantee."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ app = command_app()
 
 
 @app.command(
-    epilog="Example: `gazeveil movie study/ --stimulus film --bin 0.5 --duration 20 --epsilon 3 --out film "
+    epilog="Example: `gazeveil release movie study/ --stimulus film --bin 0.5 --duration 20 --epsilon 3 --out film "
     "--ledger ledger.sqlite --account study-7`"
 )
 @releases

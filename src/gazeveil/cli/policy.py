@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil policy``: check a gateway's policy, say it in plain words, make a running gateway read it again."""
+"""``gazeveil live policy``: check a gateway's policy, say it in plain words, make a running gateway read it again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = command_app()
 
 EXAMPLE = """\
-# A gateway's policy. `gazeveil policy check` reads it; `gazeveil serve` runs it.
+# A gateway's policy. `gazeveil live policy check` reads it; `gazeveil serve` runs it.
 version = 1
 
 [gateway]
@@ -64,7 +64,7 @@ def policy() -> None:
     """
 
 
-@app.command(epilog="Example: `gazeveil policy check policy.toml`")
+@app.command(epilog="Example: `gazeveil live policy check policy.toml`")
 def check(path: PolicyFile, as_json: AsJson = False) -> None:
     """Read a policy, and say what it promises to whom; what is wrong is told with its line."""
     from gazeveil.gateway.policy import read_policy
@@ -77,7 +77,7 @@ def check(path: PolicyFile, as_json: AsJson = False) -> None:
         print(line)
 
 
-@app.command(epilog="Example: `gazeveil policy example policy.toml`")
+@app.command(epilog="Example: `gazeveil live policy example policy.toml`")
 def example(
     path: PolicyFile,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
@@ -94,7 +94,7 @@ def example(
         print(f"wrote {path}\nnext: gazeveil serve {path} --create-ledger")
 
 
-@app.command(epilog="Example: `gazeveil policy reload policy.toml`")
+@app.command(epilog="Example: `gazeveil live policy reload policy.toml`")
 def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
     from gazeveil.gateway.policy import read_policy

@@ -25,7 +25,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 def study() -> None:
     """Declare a study: the public facts that releases may use.
 
-    Experiments are in `gazeveil experiment`.
+    Experiments are in `gazeveil judge experiment`.
     """
 
 
@@ -233,6 +233,8 @@ def moved(context: typer.Context) -> None:
     from gazeveil.cli.main import program
 
     name = str(context.info_name)
-    notice = f"`gazeveil study {name}` is now `gazeveil experiment {name}`; the old name goes with the next version"
+    notice = (
+        f"`gazeveil study {name}` is now `gazeveil judge experiment {name}`; the old name goes with the next version"
+    )
     print(notice, file=sys.stderr)
-    program(["experiment", name, *context.args], prog_name="gazeveil")
+    program(["judge", "experiment", name, *context.args], prog_name="gazeveil")
