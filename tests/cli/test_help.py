@@ -108,7 +108,9 @@ def test_old_names_are_not_listed_and_work() -> None:
     program = _lists.Program(name="gazeveil")
     for group, entry in ENTRIES:
         assert program.commands[entry.name].hidden == (not entry.everyday)
-        assert entry.name in program.commands[group.name].commands
+        inside = program.commands[group.name]
+        assert isinstance(inside, _lists.GroupList)
+        assert entry.name in inside.commands
 
 
 def test_an_old_name_says_the_new_one_to_a_person(

@@ -31,7 +31,7 @@ def tables() -> Iterator[tuple[str, list[str]]]:
                 parts = given.elts if isinstance(given, ast.List | ast.Tuple) else [None] * 8
                 yield (
                     f"{path.stem}:{node.lineno}",
-                    [part.value if isinstance(part, ast.Constant) else "a column" for part in parts],
+                    [str(part.value) if isinstance(part, ast.Constant) else "a column" for part in parts],
                 )
 
 

@@ -17,6 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 from gazeveil.cli._catalogue import GROUPS, Entry, Group
 from gazeveil.cli._types import write_types, written
 
+UsageError: Any = typer.BadParameter.__bases__[0]
+"""What a wrong command line raises: click's, or typer's own copy of it in newer versions."""
 COMPLETION_VARIABLE = "_GAZEVEIL_COMPLETE"
 
 
@@ -104,10 +106,10 @@ def _meant() -> Iterator[None]:
     """Say which option was probably meant, in the words that are used for commands and other names."""
     try:
         yield
-    except typer.BadParameter.__bases__[0] as wrong:  # a usage error, whichever package typer takes it from
+    except UsageError as wrong:
         option, close = getattr(wrong, "option_name", None), getattr(wrong, "possibilities", None)
         if close:
-            wrong.possibilities = None  # type: ignore[attr-defined]
+            wrong.possibilities = None
         if close and option:
-            wrong.message = f"No such option: {option}. Did you mean {close[0]}?"  # type: ignore[attr-defined]
+            wrong.message = f"No such option: {option}. Did you mean {close[0]}?"
         raise

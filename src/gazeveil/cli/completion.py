@@ -33,18 +33,16 @@ def completion(
     as_json: AsJson = False,
 ) -> None:
     """Print the script that completes gazeveil's commands in a shell."""
-    from typer import completion as typer_completion
+    from typer import _completion_shared as scripts
 
     if install:
-        _, path = typer_completion.install(shell.value, "gazeveil", COMPLETION_VARIABLE)
+        _, path = scripts.install(shell.value, "gazeveil", COMPLETION_VARIABLE)
         if as_json:
             print_json({"shell": shell, "installed": path})
         else:
             print(f"wrote {path}: {shell} completes gazeveil from the next terminal on")
         return
-    script = typer_completion.get_completion_script(
-        prog_name="gazeveil", complete_var=COMPLETION_VARIABLE, shell=shell.value
-    )
+    script = scripts.get_completion_script(prog_name="gazeveil", complete_var=COMPLETION_VARIABLE, shell=shell.value)
     if as_json:
         print_json({"shell": shell, "script": script})
     else:
