@@ -59,7 +59,7 @@ def extract(
 ) -> None:
     """Compute the 52 features in a sliding window, or bins with finite reach. Not private: keep the table safe."""
     from gazeveil.aggregate.aoi import read_groups
-    from gazeveil.aggregate.engine import engine_at
+    from gazeveil.engines import engine_at
     from gazeveil.features.extract import check_pupil_units, of_corpus
     from gazeveil.features.settings import extract_one
     from gazeveil.features.table import FeatureTable

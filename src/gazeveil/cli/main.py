@@ -17,7 +17,7 @@ import typer
 
 from gazeveil import __version__
 from gazeveil.cli._lists import Program
-from gazeveil.cli._output import print_error
+from gazeveil.cli._output import print_error, speak_every_letter
 from gazeveil.errors import GazeveilError, InputError, InternalError, MissingExtra, OutputError
 
 EXIT_OK = 0
@@ -59,6 +59,7 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit."""
     signal.signal(signal.SIGTERM, _stop)
+    speak_every_letter()
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
