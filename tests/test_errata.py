@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from gazeveil.cli.audit import find_subjects
 from gazeveil.privacy.audit import SUBJECTS
 from tests.recipes import ROOT
 
@@ -23,9 +24,7 @@ def test_the_numbers_run_without_a_gap_and_can_be_linked_to() -> None:
 
 def test_every_number_that_is_cited_is_on_the_page() -> None:
     numbers = {number for _, number in ITEM.findall(PAGE)}
-    files = [
-        path for folder in ("src", "docs") for path in (ROOT / folder).rglob("*.*") if path.suffix in (".py", ".md")
-    ]
+    files = [path for kind in ("src/**/*.py", "docs/**/*.md") for path in ROOT.glob(kind)]
     cited = {number for path in files for found in CITED.findall(path.read_text(encoding="utf-8")) for number in found}
     assert {"B10", "K1", "L3"} <= cited
     assert cited - {""} <= numbers
@@ -36,4 +35,5 @@ def test_every_item_names_evidence_that_exists() -> None:
     assert [item[:8] for item in items if "*Evidence:*" not in item and "measured again" not in item] == []
     paths = re.findall(r"`((?:src|tests)/[\w/.]+)`", PAGE)
     assert [path for path in paths if not (ROOT / path).is_file()] == []
+    find_subjects()
     assert set(re.findall(r"gazeveil audit ([\w-]+)", PAGE)) <= set(SUBJECTS.names())
