@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import sys
 import textwrap
@@ -43,10 +42,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 
 def _across() -> int:
-    """Return how wide tables may be: as wide as the terminal, or as ``COLUMNS`` says where there is none."""
-    if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return shutil.get_terminal_size().columns
-    return _WITHOUT_TERMINAL
+    """Return how wide tables may be: as wide as the terminal, if there is one."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WITHOUT_TERMINAL
 
 
 def _widths(columns: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int] | None:
