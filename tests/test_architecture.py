@@ -58,6 +58,7 @@ SHARED = {
     "files",
     "blas",
     "types",
+    "unit",
     "exact",
     "geometry",
     "toml_lines",
@@ -65,6 +66,8 @@ SHARED = {
     "showing",
     "toml_table",
     "_compiled",
+    "_locks",
+    "_signals",
     "__init__",
     "__main__",
 }

@@ -32,7 +32,7 @@ def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) ->
     if (entry := registry_entry(release, about_the_value)) is not None:
         texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def parts_in(folder: Path) -> bytes | None:

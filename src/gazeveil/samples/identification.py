@@ -211,7 +211,9 @@ class Table:
         lines = ",\n".join(json.dumps(row.to_dict(), ensure_ascii=False) for row in self.rows)
         with replacing(path) as file:
             file.write_text(
-                f'{{"format": "{_FORMAT}", "version": {self.version}, "rows": [\n{lines}\n]}}\n', encoding="utf-8"
+                f'{{"format": "{_FORMAT}", "version": {self.version}, "rows": [\n{lines}\n]}}\n',
+                encoding="utf-8",
+                newline="\n",
             )
 
 
