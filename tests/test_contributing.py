@@ -35,14 +35,14 @@ def registries() -> dict[str, str]:
             continue
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         for node in ast.parse(text).body:
-            call = node.value if isinstance(node, ast.AnnAssign | ast.Assign) else None
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Registry":
-                (name,) = [node.target] if isinstance(node, ast.AnnAssign) else node.targets  # type: ignore[union-attr]
-                given = [*call.args[1:], *(word.value for word in call.keywords)]
+            if not (isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call)):
+                continue
+            if ast.unparse(node.value.func) == "Registry":
+                given = [*node.value.args[1:], *(word.value for word in node.value.keywords)]
                 places = [str(each.value) for each in given if isinstance(each, ast.Constant)]
                 own = f"src/gazeveil/{path.relative_to(PACKAGE).as_posix()}"
                 place = f"src/{places[0].replace('.', '/')}/" if places else own
-                found[f"{module}.{name.id}"] = place  # type: ignore[attr-defined]
+                found[f"{module}.{ast.unparse(node.target)}"] = place
     return found
 
 
