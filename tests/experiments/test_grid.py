@@ -319,6 +319,8 @@ def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers
     for use in USES.names():
         roles = {family.role for family in FAMILIES if use in family.uses}
         assert roles == {"attack", "utility"}, use
+        for source in USES[use].sources:
+            assert callable(source.load)
     for family in FAMILIES:
         for name in family.names():
             found = family.find(name, {})

@@ -357,10 +357,9 @@ class Plan:
             self.check_worth()
         measurement, name = self.measurement, new_id()
         measurement.accepts(corpus)
-        recipe = measurement.recipe()
         computer = engine_at(engine) if isinstance(engine, str) else engine
         source = NoiseSource.secure() if noise is None else noise
-        guarantee = kept_promise(self.guarantee, source)
+        recipe, guarantee = measurement.recipe(), kept_promise(self.guarantee, source)
         receipt = None
         if ledger is not None:
             paid_by = account or self.study.budget.account

@@ -58,6 +58,11 @@ def sigma(task: Task) -> float:
     return gaussian_sigma(task.epsilon, task.delta, nonnegative_sensitivity(task.neighbours))
 
 
+def noise_sd(task: Task) -> float:
+    """Return the standard deviation of the noise of the mean over observers."""
+    return sigma(task) / (BOUND * task.observers)
+
+
 def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected) -> Channel:
     """Return what is measured when vectors of length 1 are averaged over observers.
 
@@ -74,7 +79,7 @@ def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected
         offset=np.zeros(plane.grid.size),
         gains=tuple(gain * usual for gain in GAINS),
         observers=task.observers,
-        noise_sd=sigma(task) / (BOUND * task.observers),
+        noise_sd=noise_sd(task),
     )
 
 

@@ -81,7 +81,6 @@ class Modes(Strategy):
 
     def __post_init__(self) -> None:
         check(self.task)
-        _scale(self.task)
 
     @property
     def guarantee(self) -> Guarantee:

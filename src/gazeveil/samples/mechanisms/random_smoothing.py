@@ -75,10 +75,11 @@ class _Smoothing(NoisyVeil):
     __slots__ = ()
 
     def _refill(self, samples: int = BLOCK) -> None:
+        from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415
         from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
 
         self._check_open()
-        if self._clock[kernels.SEEN] == 0 and self._fixed[kernels.FILLS] == 0.0:
+        if self._clock[places.SEEN] == 0 and self._fixed[kernels.FILLS] == 0.0:
             self._start_anywhere()
         super()._refill(samples)
 
