@@ -134,7 +134,7 @@ def _assumptions(variance: Variance) -> str:
     plain = variance.plain
     said = (
         f"{plain.participants} participants met everything. The condition without a mechanism counts once for each "
-        "mechanism, as in Wilson et al. 2024, so the effect of the mechanism is diluted; comparisons with none are not. "
+        "mechanism, as in Wilson et al. 2024, so its effect is diluted; comparisons with none are not. "
         f"Residuals: Shapiro–Wilk {_p(plain.normal_p)}"
     )
     if plain.plain_assumptions_hold:
