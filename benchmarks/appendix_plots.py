@@ -23,6 +23,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 # Okabe and Ito's colours, which differ for every kind of colour vision, and marks that differ without any.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKS = "osD^vPX*<>"
+_MARKUP = re.compile(r"[*`]")
 _NUMBER = re.compile(r"[-+−]?\d*\.?\d+(?:e[-+]?\d+)?")
 
 
@@ -58,7 +59,7 @@ def tables(page: str) -> list[Table]:
         if line.startswith("|"):
             if not before.startswith("|"):
                 found.append([])
-            found[-1].append(tuple(cell.strip().strip("*`") for cell in line.strip("|").split("|")))
+            found[-1].append(tuple(_MARKUP.sub("", cell).strip() for cell in line.strip("|").split("|")))
         before = line
     return [Table(rows[0], tuple(rows[2:])) for rows in found]
 
@@ -96,17 +97,19 @@ def dots(
 
 def lines(panels: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]], across: str, up: str) -> bytes:
     """Draw one panel for each name, and one line for each series in it."""
-    figure, axes = canvas(4.6 * len(panels), 4.2, 1, len(panels), squeeze=False, sharey=True)
-    for panel, (title, series) in zip(axes[0], panels.items(), strict=True):
+    rows = (len(panels) + 1) // 2
+    across_page = min(len(panels), 2)
+    figure, axes = canvas(8.5, 3.2 * rows + 1, rows, across_page, squeeze=False, sharey=True)
+    for panel, (title, series) in zip(axes.flat, panels.items(), strict=True):
         for number, (name, (x, y)) in enumerate(series.items()):
             panel.plot(x, y, color=COLOURS[number % 7], marker=MARKS[number], markersize=4, linewidth=1.1, label=name)
+            panel.set_xscale("log")
+            panel.set_xticks(x, [f"{value:g}" for value in x])
+        panel.minorticks_off()
         panel.set_title(title, fontsize=9)
         panel.set_xlabel(across)
-        panel.set_xscale("log")
-        panel.xaxis.set_major_formatter("{x:g}")
-        panel.xaxis.set_minor_formatter("")
+        panel.set_ylabel(up)
         panel.grid(linewidth=0.3)
-    axes[0][0].set_ylabel(up)
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
     return png(figure, dpi=80)
 
@@ -216,7 +219,7 @@ def ranges(page: str) -> bytes:
 def recovery(page: str) -> bytes:
     """Draw the distance to raw gaze before and after the best attack."""
     table = tables(page)[1]
-    best = [min(number_in(cell.strip("*")) for cell in row[2:] if cell) for row in table.rows]
+    best = [min(number_in(cell) for cell in row[2:] if cell) for row in table.rows]
     series = {"veiled": table.numbers("veiled"), "after the best attack": [max(value, 1e-3) for value in best]}
     return dots(table.column("veil"), series, "distance to raw gaze (degrees; at the left edge: none)", log=True)
 
@@ -244,7 +247,7 @@ PLOTS: dict[str, Callable[[str], bytes]] = {
     "simulator-realism": realism,
     "attack-recovery": recovery,
     "leaderboard-dataset": lambda _: board("dataset", "osie", "linkage", "saliency_cc"),
-    "leaderboard-features": lambda _: board("features", "eyetribe", "reidentification", "range_error"),
+    "leaderboard-features": lambda _: board("features", "readers", "reidentification", "task"),
 }
 """The plots by their pages."""
 
