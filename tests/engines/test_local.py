@@ -26,7 +26,7 @@ from gazeveil.engines import local
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import FileFormatError, GeometryError, InputError, InternalError, OptionError
 from gazeveil.gaze import corpus_writer
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import IntArray
 
 DESK = screen(40, 30, 200, 150, 600)

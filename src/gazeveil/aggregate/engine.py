@@ -16,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 from numpy.typing import NDArray
 
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.mapping import MapsRecordings
+from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
 from gazeveil.types import IntArray, Tell, silent
 
@@ -89,7 +89,7 @@ class Engine(MapsRecordings, Protocol):
 EngineMaker = Callable[[str], Engine]
 
 ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
-"""Engines by scheme: ``local``, ``spark``. The rooms above fill it; this room only names the contract."""
+"""Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only names the contract."""
 
 
 def engine_at(address: str = "local") -> Engine:

@@ -26,8 +26,8 @@ from gazeveil.attacks.threats.inverse_smoothing import InverseSmoothing
 from gazeveil.attacks.threats.saccade_model import SaccadeModel
 from gazeveil.attacks.threats.spatial_dither import SpatialDither
 from gazeveil.errors import GazeveilError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.usual import usual
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.space import Screen, space_of

@@ -21,8 +21,8 @@ from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.veiling import NoVeil
-from gazeveil.gaze.geometry import Geometry, headset, screen
 from gazeveil.gaze.usual import usual
+from gazeveil.geometry import Geometry, headset, screen
 
 app = command_app()
 

@@ -17,13 +17,13 @@ from importlib import resources
 from itertools import takewhile
 from pathlib import Path
 
-from gazeveil.gateway import feeds
+from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.page_side import Undo
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry, screen
+from gazeveil.geometry import Geometry, screen
 from gazeveil.privacy.ledger._anchor_file import STATE
 
 _SCREEN = screen(1920, 1080, 527, 296, 600)
@@ -75,6 +75,8 @@ def targets(geometry: Geometry) -> tuple[Rectangle, ...]:
 
 def _recording(geometry: Geometry) -> str:
     """Return gaze of another simulated person than the one who is simulated live."""
-    gaze = takewhile(lambda sample: sample.t < _RECORDING_S, feeds.simulated(geometry, seed=_RECORDING_SEED))
+    gaze = takewhile(
+        lambda sample: sample.t < _RECORDING_S, simulated_trackers.simulated(geometry, seed=_RECORDING_SEED)
+    )
     rows = (f"{sample.t:.4f},{sample.x:.1f},{sample.y:.1f}" for sample in gaze)
     return "\n".join(["t,x,y", *rows, ""]).replace("nan", "")

@@ -16,7 +16,7 @@ from gazeveil.exact import above_zero, as_text
 from gazeveil.gateway.policy import SIMULATE, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.veiling import mechanism_of
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space, space_of
 

@@ -12,7 +12,7 @@ from typing import Any
 from gazeveil.errors import FileFormatError, GeometryError, InputError
 from gazeveil.files import replacing
 from gazeveil.gaze.aoi import Area, AreasOfInterest, Ellipse, Polygon, Rectangle
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 SHAPES: dict[str, type[Rectangle] | type[Ellipse] | type[Polygon]] = {
     "rectangle": Rectangle,

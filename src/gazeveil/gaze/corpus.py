@@ -24,8 +24,8 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError, InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel, guarded, read_label
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.geometry import Geometry
 from gazeveil.pictures import Picture
 from gazeveil.showing import html_table
 

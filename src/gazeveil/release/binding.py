@@ -29,7 +29,7 @@ from gazeveil.errors import PrivacyError
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.release.conforming import UNREADABLE, conforming, name_of, readable
 from gazeveil.release.study import Study, spelt
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import is_known
+from gazeveil.geometry import Geometry
 from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file

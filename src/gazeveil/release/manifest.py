@@ -22,7 +22,7 @@ from gazeveil.errors import FileFormatError, GazeveilError, InputError, Internal
 from gazeveil.exact import as_text
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.files import replacing
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.manifest_features import features_in, features_text
 from gazeveil.release.study import DELTA, Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.toml_lines import lines_of

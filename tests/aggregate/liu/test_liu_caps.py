@@ -19,8 +19,8 @@ from gazeveil.aggregate.liu import GaussianAsPublished, ObserverMaps, PrivateCap
 from gazeveil.aggregate.liu.caps import powers_up_to
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import PureDP, Unproven
 

@@ -27,9 +27,9 @@ from gazeveil.cli.audit import find_subjects
 from gazeveil.gateway.budget import Purse
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
-from gazeveil.samples.ledger import Rule, books_for
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHeadVeil
 from gazeveil.samples.mechanisms.held_ticks import NEVER, HeldTicks
+from gazeveil.samples.window_budget import Rule, books_for
 from gazeveil.types import IntArray, WordArray
 
 find_subjects()
@@ -52,7 +52,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("features-efpa", "features-spa"), (_EFPA,)),
     "features-exponential": ("gazeveil.features.mechanisms.steil:ExponentialMechanism.perturb",),
     "features-group": ("gazeveil.features.group:GroupSeries.measure",),
-    "features-own": ("gazeveil.features.own:OwnSeries.measure",),
+    "features-own": ("gazeveil.features.participant_series:ParticipantSeries.measure",),
     **dict.fromkeys(("clock", "kaleido", "distribution", "absorption", "sparse-vector"), (_LIVE, _FILE)),
     **dict.fromkeys(("clock-sphere", "clock-turned"), (_LIVE, _FILE)),
     **dict.fromkeys(("held-ticks-sphere", "held-ticks-turned"), _TICKS),

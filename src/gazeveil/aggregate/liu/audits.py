@@ -21,8 +21,8 @@ from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import RandomSelection
 from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
 from gazeveil.privacy.audit.neighbours.pair import Pair

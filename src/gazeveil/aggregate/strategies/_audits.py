@@ -22,8 +22,8 @@ from gazeveil.aggregate.liu.noisy import GaussianMap
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.exact import exact
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable

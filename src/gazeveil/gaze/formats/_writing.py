@@ -25,9 +25,9 @@ from gazeveil.gaze import schema
 from gazeveil.gaze.formats._samples import follows_from_eyes
 from gazeveil.gaze.formats._written_numbers import plain_numbers
 from gazeveil.gaze.formats.base import LOSABLE, Chunk
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.geometry import Geometry, Unit
 
 _NOT_IN_A_LINE = "\n\r\0"
 _NOT_IN_A_NAME = '/\\:*?"<>|'
