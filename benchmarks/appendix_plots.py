@@ -80,7 +80,9 @@ def dots(
     """Draw one row of marks for each label, one mark for each series."""
     figure, axes = canvas(8.5, 1.3 + 0.19 * len(labels))
     for number, (name, values) in enumerate(series.items()):
-        axes.plot(values, range(len(labels)), MARKS[number], color=COLOURS[number], label=name, alpha=0.85, markersize=5)
+        axes.plot(
+            values, range(len(labels)), MARKS[number], color=COLOURS[number], label=name, alpha=0.85, markersize=5
+        )
     axes.set_yticks(range(len(labels)), labels, fontsize=7)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlabel(title)
@@ -128,7 +130,9 @@ def stream_errors(page: str) -> bytes:
 def missing_gaze(page: str) -> bytes:
     """Draw by how much the error changes."""
     (table,) = tables(page)
-    labels = [f"{one}: ε, w, r = {other}" for one, other in zip(*map(table.column, ("streams", "ε, w, r")), strict=True)]
+    labels = [
+        f"{one}: ε, w, r = {other}" for one, other in zip(*map(table.column, ("streams", "ε, w, r")), strict=True)
+    ]
     return dots(labels, {"change": table.numbers("change")}, "change of the error (%)", 0)
 
 
@@ -188,7 +192,10 @@ def clock(page: str) -> bytes:
     """Draw identification before and after releases came on the public clock, at `lphu`."""
     table = tables(page)[0]
     labels = [f"{one}: {other}" for one, other in zip(table.filled("known from"), table.column("attack"), strict=True)]
-    series = {"waits for gaze": table.numbers("lphu, before"), "public clock": [number_in(row[3]) for row in table.rows]}
+    series = {
+        "waits for gaze": table.numbers("lphu, before"),
+        "public clock": [number_in(row[3]) for row in table.rows],
+    }
     return dots(labels, series, "identified behind lphu (%); guessing: 6", 6)
 
 

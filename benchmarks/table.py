@@ -131,7 +131,7 @@ def page_of(key: str, topic: Topic, known: dict[str, dict[str, Any]]) -> str:
     """Return the page of a topic."""
     parts = [
         f"# {topic.title}", "",
-        f"{topic.about} This page is written by `make bench`; [Performance](../performance.md) explains its columns.", "",
+        f"{topic.about} Written by `make bench`; [Performance](../performance.md) explains the columns.", "",
         f"![Ratio over the aim, {topic.title.lower()}]({picture_of(key, '../')})", "",
     ]  # fmt: skip
     for name in topic.results:

@@ -23,6 +23,7 @@ from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#]*)(?:#([^)]*))?\)")
 HEADING = re.compile(r"^#+ (.+?)$", re.MULTILINE)
 MARKUP = re.compile(r"\]\([^)]*\)|[\[`*]")
+SHOWN = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
 API = ROOT / "docs" / "reference" / "api"
 MOST_WORDS = 2500
 
@@ -131,7 +132,9 @@ def test_every_appendix_has_one_plot_before_its_first_table() -> None:
 
 
 def test_every_public_name_is_in_the_api_once() -> None:
-    shown = [name for page in sorted(API.glob("*.md")) for name in re.findall(r"^::: ([\w.]+)$", page.read_text(), re.M)]
+    shown = [
+        name for page in sorted(API.glob("*.md")) for name in re.findall(r"^::: ([\w.]+)$", page.read_text(), re.M)
+    ]
     packages = {name for name in shown if name.count(".") == 1 and name.partition(".")[2] not in gazeveil.__all__}
     assert sorted(set(shown) - packages) == sorted(f"gazeveil.{name}" for name in gazeveil.__all__)
     assert len(shown) == len(set(shown))
