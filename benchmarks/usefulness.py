@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -121,7 +122,7 @@ def trust_tables() -> str:
 HEATMAPS = ROOT / "docs" / "concepts" / "private-heatmaps.md"
 APPENDIX = ROOT / "docs" / "appendix"
 PRIORS = APPENDIX / "heatmap-priors.md"
-PAGES = {
+PAGES: dict[Path, Callable[[], str]] = {
     HEATMAPS: short_table,
     APPENDIX / "heatmap-baselines.md": partial(long_tables, Split.TEST),
     APPENDIX / "heatmap-tuning.md": partial(long_tables, Split.TUNE),

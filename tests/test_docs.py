@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import typer
-from markdown.extensions.toc import slugify
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 import gazeveil
 from gazeveil.cli.main import program
