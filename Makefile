@@ -100,7 +100,7 @@ docs: setup
 	$(BIN)/mkdocs build --strict
 
 docs-version: setup
-	$(BIN)/mike deploy --update-aliases $(VERSION) latest
+	PATH="$(CURDIR)/$(BIN):$$PATH" mike deploy --update-aliases $(VERSION) latest
 
 clean:
 	rm -rf $(VENV) site demo .mypy_cache .ruff_cache .pytest_cache
