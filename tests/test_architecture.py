@@ -65,6 +65,8 @@ SHARED = {
     "showing",
     "toml_table",
     "_compiled",
+    "_locks",
+    "_signals",
     "__init__",
     "__main__",
 }

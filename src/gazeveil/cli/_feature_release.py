@@ -180,7 +180,7 @@ def declare(
         features=listed(features),
     )
     with replacing(out, overwrite=overwrite) as temporary:
-        temporary.write_text(features_as_toml(made), encoding="utf-8")
+        temporary.write_text(features_as_toml(made), encoding="utf-8", newline="\n")
     if as_json:
         print_json({"out": out, "rows": made.rows, "features": made.declared.to_dict()})
         return

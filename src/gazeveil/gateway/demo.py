@@ -40,8 +40,8 @@ def demo_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="gazeveil-demo-") as name:
         folder = Path(name)
         text = resources.files("gazeveil.gateway").joinpath("demo.toml").read_text(encoding="utf-8")
-        (folder / "policy.toml").write_text(text, encoding="utf-8")
-        (folder / "recording.csv").write_text(_recording(_SCREEN), encoding="utf-8")
+        (folder / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
+        (folder / "recording.csv").write_text(_recording(_SCREEN), encoding="utf-8", newline="\n")
         AreasOfInterest(targets(_SCREEN), _SCREEN).to_json(folder / "targets.json")
         before = os.environ.get(STATE)
         os.environ[STATE] = str(folder / "state")  # the ledger's anchor, which would outlive the ledger

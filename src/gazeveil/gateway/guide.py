@@ -77,7 +77,7 @@ def policy_from(answers: Mapping[str, Any]) -> dict[str, Any]:
 def _read(text: str) -> Policy:
     with tempfile.TemporaryDirectory(prefix="gazeveil-") as folder:
         path = Path(folder) / "policy.toml"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", newline="\n")
         return read_policy(path)
 
 

@@ -107,7 +107,7 @@ def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None =
     if with_whole_paths(found) != replace(with_whole_paths(study), observed=frozenset()):
         raise InternalError("the file of a study would say something else than the study")
     with replacing(path, overwrite=overwrite) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def with_whole_paths(study: Study) -> Study:

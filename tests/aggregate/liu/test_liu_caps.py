@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianAsPublished, ObserverMaps, PrivateCap, lost_squares, optimal_cap
 from gazeveil.aggregate.liu.caps import powers_up_to
+from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.aggregate._repeated import measured
-from gazeveil.aggregate.engine import Kernel, engine_at
+from gazeveil.aggregate.engine import ENGINES, Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.liu.audits import NoisySums
@@ -161,4 +161,4 @@ def gaze_at(places: Sequence[tuple[float, float]], seconds: int, rate_hz: int = 
 
 
 def _summed(recordings: list[Recording], kernel: Kernel) -> IntArray:
-    return engine_at().sum_over_observers(Corpus.of(recordings), kernel).total
+    return ENGINES["local"]("local").sum_over_observers(Corpus.of(recordings), kernel).total
