@@ -9,15 +9,13 @@ import gc
 import importlib
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 import gazeveil
-from gazeveil.cli.main import program
 from gazeveil.registry import Registry
+from tests.commandline import commands
 from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
 
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#]*)(?:#([^)]*))?\)")
@@ -85,21 +83,8 @@ def test_blocks_that_are_not_run_are_few_and_say_why() -> None:
 
 def test_every_command_is_on_the_page_of_the_command_line() -> None:
     page = (ROOT / "docs/reference/cli.md").read_text()
-    missing = [command for command in all_commands() if not re.search(rf"`{command}[ `]", page)]
+    missing = [typed for typed in commands() if not re.search(rf"`gazeveil {typed}[ `]", page)]
     assert not missing
-
-
-def all_commands() -> list[str]:
-    """Return every command as it is typed: groups and what is in them."""
-
-    def below(command: Any, typed: str) -> list[str]:
-        if not hasattr(command, "list_commands"):
-            return [typed]
-        inner = {name: command.get_command(None, name) for name in command.list_commands(None)}
-        shown = {name: each for name, each in inner.items() if not each.hidden}
-        return [typed, *(words for name, each in shown.items() for words in below(each, f"{typed} {name}"))]
-
-    return below(typer.main.get_command(program), "gazeveil")[1:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -115,9 +100,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @functools.cache
 def anchors(page: Path) -> set[str]:
-    """Return what links may point to on a page: its headings, as Markdown names them."""
+    """Return what links may point to on a page: its headings, as Markdown calls them, and anchors that it sets itself."""
     prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    return {slugify(MARKUP.sub("", heading), "-") for heading in HEADING.findall(prose)}
+    headings = {slugify(MARKUP.sub("", heading), "-") for heading in HEADING.findall(prose)}
+    return headings | set(re.findall(r'<a id="([\w-]+)">', prose))
 
 
 def test_no_page_is_longer_than_one_can_read() -> None:
