@@ -12,12 +12,13 @@
 # make fuzz    a million made-up inputs for every parser of the gateway
 # make taps    six minutes with a tap on every app, for every protocol
 # make docs    build the documentation into site/
+# make docs-version VERSION=0.1  the same as a version on the branch gh-pages, beside earlier ones
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit coverage bench usefulness load audits chaos fuzz taps docs clean
+.PHONY: setup demo test lint types unit coverage bench usefulness load audits chaos fuzz taps docs docs-version clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -105,6 +106,9 @@ taps: setup
 
 docs: setup
 	$(BIN)/mkdocs build --strict
+
+docs-version: setup
+	PATH="$(CURDIR)/$(BIN):$$PATH" mike deploy --update-aliases $(VERSION) latest
 
 clean:
 	rm -rf $(VENV) site demo .mypy_cache .ruff_cache .pytest_cache

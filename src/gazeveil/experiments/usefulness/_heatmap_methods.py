@@ -117,7 +117,7 @@ def _shown(noisy: FloatArray, coarse: Grid, task: Task) -> FloatArray:
 METHODS: Final[Mapping[str, Method]] = {
     "prior": Method("prior alone, no data", {"prior": _no_data}),
     "liu": Method(
-        "Liu 2019, sound noise",
+        "Liu 2019, corrected noise",
         {f"{c} x {r}, cap {cap}": _liu(c, r, cap) for c, r in LIU_GRIDS for cap in LIU_CAPS},
     ),
     "grid": Method("clipped grid, no decoder", {"grid": _plain_histogram}),

@@ -5,7 +5,7 @@
 A budget ``GazeStreamDP(B, W, r)`` is about any W seconds. A charge pays for gaze until a moment ``until``, so it counts
 until W seconds after that. Charges that come back within the same quarter of an hour are kept as one sum, which comes
 back at its end: an account then holds at most a hundred numbers, however many charges there were, and nothing comes
-back early. Sums are whole billionths of ε, rounded up. docs/proofs/gateway-budget.md has the proof.
+back early. Sums are whole billionths of ε, rounded up. docs/proofs/rolling-budget.md has the proof.
 """
 
 from __future__ import annotations
