@@ -8,11 +8,10 @@ import numpy as np
 
 from gazeveil.gaze.recording import Recording
 from gazeveil.noise import NoiseSource
-from gazeveil.pictures import canvas, png
+from gazeveil.pictures import BLUE, GREY, ORANGE, canvas, legend_below, png
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.statement import statement
 from gazeveil.release import report
-from gazeveil.release.plots import BLUE, GREY, ORANGE
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import space_of
 from gazeveil.simulate.study import SimulatedStudy
@@ -65,5 +64,5 @@ def _drawn(raw: Recording, veiled: dict[str, Recording]) -> bytes:
         axes.plot(seconds, recording.x, color=colour, linewidth=1.2, label=f"{name}: {words}")
     axes.set_xlabel("time (s)")
     axes.set_ylabel("x (px)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=8)
+    legend_below(figure, axes)
     return png(figure)
