@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.usefulness.features import FLOOR, Cell
-from gazeveil.pictures import COLOURS, GREY, canvas, legend_below, look, png
+from gazeveil.pictures import COLOURS, canvas, legend_below, look, png
 from gazeveil.types import FloatArray
 
 
@@ -74,16 +74,3 @@ def groups(
     panels[0][0].set_ylabel(f"{feature}\n(part of its range)")
     legend_below(figure, panels[0][0])
     return png(figure, dpi=85)
-
-
-def before_and_after(raw: FloatArray, noisy: Mapping[str, FloatArray], step: float, feature: str) -> bytes:
-    """Draw one feature of one person before and after release."""
-    figure, axes = canvas(8, 3.6)
-    minutes = np.arange(len(raw)) * step / 60
-    axes.plot(minutes, raw, color=GREY, label="before")
-    for colour, (name, values) in zip(COLOURS, noisy.items(), strict=False):
-        axes.plot(minutes, values, color=colour, label=name)
-    axes.set_xlabel("minutes")
-    axes.set_ylabel(feature)
-    legend_below(figure, axes)
-    return png(figure)
