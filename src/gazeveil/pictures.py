@@ -21,7 +21,7 @@ _DASHES = ("-", "--", ":", "-.")
 _OVERHANG = 1.1
 """How much wider than its axes a title may be: there is a margin on both sides."""
 _SHORTEST_LINE = 12
-_LEGEND_CHARACTERS = 110
+_LEGEND_CHARACTERS = 135
 """How much of a legend fits into one row of a wide picture."""
 
 

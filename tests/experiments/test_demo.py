@@ -118,8 +118,8 @@ def test_the_feature_of_the_demo_moves(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_demo_shows_a_stream_before_and_after_with_both_guarantees(demo: Path) -> None:
     text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
     assert "A private live stream" in text
-    assert "lphu: What is protected" in text
-    assert "hplu: What is protected" in text
+    assert "The privacy statement of lphu What is protected" in text
+    assert "The privacy statement of hplu What is protected" in text
     assert "any 0.5 seconds" in text
     assert "any 2 seconds" in text
 

@@ -219,7 +219,7 @@ def main_sequence(
 
 
 def two_sessions(first: Sequence[float], second: Sequence[float], quantity: str, title: str) -> bytes:
-    """Draw each person's value in session one against session two: the diagonal is what re-identifies people."""
+    """Draw each participant's value in session one against session two: near the diagonal they can be re-identified."""
     figure, axes = canvas(4.6, 4.4)
     axes.scatter(first, second, color=BLUE, s=28, alpha=0.8)
     both = [*first, *second]

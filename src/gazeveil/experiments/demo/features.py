@@ -47,8 +47,8 @@ def feature_section(observers: int) -> report.Section:
     lead = (
         f"A class of {readers} reads a textbook, then a comic, then the textbook again. The released series is the "
         f"share of saccades that go right, averaged over the class, in windows of {WINDOW_S:g} s. It drops with the "
-        f"comic and comes back, and no participant's reading can be told from it ({released.guarantee}). The design "
-        "was learnt from other, public readers."
+        f"comic and comes back. The guarantee is {released.guarantee}. The design was learnt from other readers, who "
+        "are public."
     )
     caption = f"Saccades that go right: the class and what is released; off by {off:.3f} (root mean square)"
     return report.Section(
@@ -56,7 +56,7 @@ def feature_section(observers: int) -> report.Section:
         (
             report.words(lead),
             report.picture(_drawn(truth, released.value, [document.name for document in lesson]), caption),
-            report.words(released.statement().paragraph()),
+            report.folded("The privacy statement", report.words(released.statement().paragraph())),
         ),
     )
 

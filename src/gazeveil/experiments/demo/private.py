@@ -21,7 +21,7 @@ from gazeveil.release.study import Study
 from gazeveil.types import FloatArray
 from gazeveil.utility.maps import correlation
 
-EPSILON = 1.0
+EPSILON = 3.0
 DELTA = 1e-5
 CELL_DEG = 1.5
 BLUR_DEG = 1.5
@@ -68,7 +68,7 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
         (
             report.words(lead),
             report.gallery(first),
-            report.words(ours.statement().paragraph()),
+            report.folded("The privacy statement", report.words(ours.statement().paragraph())),
             report.words(below),
             report.gallery(compared),
         ),

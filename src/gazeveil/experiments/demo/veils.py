@@ -37,7 +37,7 @@ def veil_section(seed: int = 1) -> report.Section:
         stated = statement(kept_promise(mechanism.guarantee, noise))
         error = veil_error(raw, veiled[name])
         rows.append([f"{name}: {words}", f"{error.rmse_px:.0f}", f"{error.centre_rmse_px:.0f}"])
-        statements.append(report.words(f"{name}: {stated.paragraph()}"))
+        statements.append(report.folded(f"The privacy statement of {name}", report.words(stated.paragraph())))
     lead = (
         "A game or a headset needs gaze as it comes. A veil, our mechanism for live gaze, releases a noisy point a few "
         "times a second, by the clock and never by where the participant looks. A filter fills in between. Every "
