@@ -54,7 +54,9 @@ def test_long_titles_are_broken_and_not_cut_off() -> None:
     figure.suptitle("all of it " * 30)
     axes[0].set_title("a title that is longer than the axes below it " * 3)
     axes[1].set_title("short")
+    axes[1].set_ylabel("a label that is longer than the axes are high " * 3)
     break_titles(figure)
+    assert axes[1].yaxis.label.get_window_extent().height <= figure.bbox.height
     whole = figure.bbox.width
     for text in (figure._suptitle, axes[0].title, axes[1].title):
         assert text.get_window_extent().width <= whole

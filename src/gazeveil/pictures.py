@@ -19,7 +19,7 @@ COLOURS = (BLUE, ORANGE, GREEN, RED, GREY, SKY, PINK, BLACK)
 """Colours of categories, in the order to take them. They stay apart without red, green or blue cones (tested)."""
 _DASHES = ("-", "--", ":", "-.")
 _OVERHANG = 1.1
-"""How much wider than its axes a title may be: there is a margin on both sides."""
+"""How much longer than its axes a title or label may be: there is a margin at both ends."""
 _SHORTEST_LINE = 12
 _LEGEND_CHARACTERS = 135
 """How much of a legend fits into one row of a wide picture."""
@@ -93,17 +93,20 @@ def placed(figure: Any, left: float, bottom: float, width: float, height: float)
 
 
 def break_titles(figure: Any) -> None:
-    """Break titles into lines that fit above what they belong to, or they would be cut off at the picture's edge."""
-    across = figure.bbox.width
-    titles = [(each.title, each.get_position().width * across * _OVERHANG) for each in figure.axes]
-    if figure.get_suptitle():
-        titles.append((figure._suptitle, across * 0.97))
-    for title, most in titles:
-        words = title.get_text()
-        if words and (wide := title.get_window_extent().width) > most:
+    """Break titles and labels into lines as long as what they belong to, or they would be cut off at the edge."""
+    across, up = figure.bbox.width, figure.bbox.height
+    texts = [(figure._suptitle, across * 0.97)] if figure.get_suptitle() else []
+    for each in figure.axes:
+        place = each.get_position()
+        texts += [(text, place.width * across * _OVERHANG) for text in (each.title, each.xaxis.label)]
+        texts.append((each.yaxis.label, place.height * up * _OVERHANG))
+    for text, most in texts:
+        words = text.get_text()
+        extent = text.get_window_extent() if words else None
+        if extent is not None and (long := max(extent.width, extent.height)) > most:
             longest = max(len(line) for line in words.split("\n"))
-            fits = max(int(longest * most / wide), _SHORTEST_LINE)
-            title.set_text("\n".join(textwrap.fill(line, fits) for line in words.split("\n")))
+            fits = max(int(longest * most / long), _SHORTEST_LINE)
+            text.set_text("\n".join(textwrap.fill(line, fits) for line in words.split("\n")))
 
 
 def png(figure: Any, dpi: int = 110) -> bytes:

@@ -61,7 +61,7 @@ def release_check(bin_folder: Path, *, heavy: bool) -> int:
             wheel, source = built
             todo.check("contents of the wheel", lambda: archives.check_wheel(wheel, archives.tracked(ROOT), version))
             todo.check("contents of the source", lambda: archives.check_source(source))
-            todo.check("description", lambda: _tool(bin_folder, "twine", "check", "--strict", *map(str, built)))
+            todo.check("description", lambda: _described(bin_folder, built))
             _smoke(todo, wheel, version, bin_folder, work, heavy=heavy)
     print(f"not ready: {', '.join(todo.failed)}" if todo.failed else f"gazeveil {version} is ready; see dist/")
     return 1 if todo.failed else 0
@@ -140,6 +140,11 @@ def _schema(bin_folder: Path) -> Path:
 def _linted(bin_folder: Path) -> str:
     _tool(bin_folder, "hadolint", "deploy/Containerfile")
     return "hadolint finds nothing"
+
+
+def _described(bin_folder: Path, built: list[Path]) -> str:
+    _tool(bin_folder, "twine", "check", "--strict", *map(str, built))
+    return "twine finds nothing"
 
 
 def _tool(bin_folder: Path, name: str, *arguments: str) -> str:
