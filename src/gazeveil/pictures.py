@@ -21,7 +21,7 @@ _DASHES = ("-", "--", ":", "-.")
 _OVERHANG = 1.1
 """How much longer than its axes a title or label may be: there is a margin at both ends."""
 _SHORTEST_LINE = 12
-_LEGEND_CHARACTERS = 135
+_LEGEND_CHARACTERS = 150
 """How much of a legend fits into one row of a wide picture."""
 
 

@@ -187,7 +187,14 @@ def trace(recording: Recording, events: pl.DataFrame, title: str) -> bytes:
         chosen = events.filter(pl.col("kind") == kind)
         for number, (onset, offset) in enumerate(chosen.select("onset", "offset").iter_rows()):
             label = kind if number == 0 else None
-            look = {"facecolor": colour, "alpha": 0.15, "linewidth": 0, "hatch": hatch, "label": label}
+            look = {
+                "facecolor": colour,
+                "edgecolor": colour,
+                "alpha": 0.15,
+                "linewidth": 0,
+                "hatch": hatch,
+                "label": label,
+            }
             axes.axvspan(onset - start, offset - start, **look)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(f"gaze ({recording.geometry.unit})")
