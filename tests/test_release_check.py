@@ -18,8 +18,14 @@ from tools.release import archives, bill, environments, words
 from tools.release.words import NotReady
 
 ROOT = Path(__file__).resolve().parents[1]
-STATED = ("CHANGELOG.md", "CITATION.cff", "deploy/Containerfile", "src/gazeveil/__init__.py")
-STATED += ("src/gazeveil/gateway/web/gazeveil.js", "src/gazeveil/gateway/web/package.json")
+STATED = (
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "deploy/Containerfile",
+    "src/gazeveil/__init__.py",
+    "src/gazeveil/gateway/web/gazeveil.js",
+    "src/gazeveil/gateway/web/package.json",
+)
 
 
 @pytest.fixture
@@ -136,7 +142,8 @@ def test_a_bill_of_materials_without_gazeveil_or_its_dependencies_is_found() -> 
     good: dict[str, Any] = {"bomFormat": "CycloneDX", "components": parts}
     good["dependencies"] = [{"ref": "us", "dependsOn": ["n"]}]
     assert bill.check_bill(good, "1.0.0").startswith("2 packages")
-    for broken in ({"components": parts[1:]}, {"components": parts[:1]}, {"dependencies": []}, {"bomFormat": "else"}):
+    worse: list[dict[str, Any]] = [{"components": parts[1:]}, {"components": parts[:1]}, {"dependencies": []}]
+    for broken in [*worse, {"bomFormat": "another"}]:
         with pytest.raises(NotReady):
             bill.check_bill(good | broken, "1.0.0")
     with pytest.raises(NotReady, match=r"2\.0\.0"):

@@ -63,6 +63,7 @@ def release_check(bin_folder: Path, *, heavy: bool) -> int:
             todo.check("contents of the source", lambda: archives.check_source(source))
             todo.check("description", lambda: _described(bin_folder, built))
             _smoke(todo, wheel, version, bin_folder, work, heavy=heavy)
+            todo.check("digests", lambda: archives.write_digests(ROOT / "dist"))
     print(f"not ready: {', '.join(todo.failed)}" if todo.failed else f"gazeveil {version} is ready; see dist/")
     return 1 if todo.failed else 0
 

@@ -124,13 +124,18 @@ def _built(folder: Path, python: Path, out: Path, epoch: str, *options: str) -> 
 
 
 def put_into(folder: Path, files: list[Path]) -> None:
-    """Copy files into an emptied folder, with their digests."""
+    """Copy files into an emptied folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for path in files:
         shutil.copy2(path, folder)
-    lines = [f"{sha256(path)}  {path.name}\n" for path in files]
+
+
+def write_digests(folder: Path) -> str:
+    """Write the digests of all files of a folder, as ``sha256sum --check`` reads them; return how many there are."""
+    lines = [f"{sha256(path)}  {path.name}\n" for path in sorted(folder.glob("gazeveil-*"))]
     (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    return f"{len(lines)} files"
 
 
 def git(root: Path, *arguments: str) -> str:

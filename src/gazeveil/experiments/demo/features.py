@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gazeveil.experiments.feature_people import PRIVATE_SEED, PUBLIC_SEED, other_documents
@@ -71,7 +73,7 @@ def _lesson(reader: Reader, documents: tuple[Document, ...]) -> Recording:
     """Return one recording of a reader who reads documents one after the other."""
     parts = [read(reader, document, GLASSES, PART_S, number) for number, document in enumerate(documents, start=1)]
 
-    def joined(name: str) -> FloatArray:
+    def joined(name: str) -> Any:
         return np.concatenate([getattr(part, name) for part in parts])
 
     return Recording(
