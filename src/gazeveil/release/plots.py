@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.pictures import BLUE, COLOURS, GREY, ORANGE, RED, canvas, legend_below, paper, placed, png
 from gazeveil.types import FloatArray
 

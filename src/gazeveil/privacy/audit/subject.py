@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be audited: a mechanism, what it claims, and the neighbouring inputs to try it on.
 
-A mechanism enters the list of ``gazeveil audit`` with a decorator on a function that builds its subject::
+A mechanism enters the list of ``gazeveil judge audit`` with a decorator on a function that builds its subject::
 
     @auditable("acme-noise")
     def acme_noise(epsilon: float = 1.0) -> Subject:
         "Counts with Acme's noise."
         return Subject(AcmeNoise(epsilon).run, PureDP(epsilon), (Pair(0, 1, "a count of 0 and a count of 1"),))
 
-Rooms above this one put such functions into a module called ``audited``, for example `gazeveil.samples.audited`;
+Packages above this one put such functions into a module called ``audited``, for example `gazeveil.samples.audited`;
 the command finds it there. The parameters of the function are its options, given as ``--set epsilon=2``.
 """
 
