@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.experiments.attributes import geometry, veiled
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, RED
+from gazeveil.pictures import BLUE, RED, canvas, legend_below, png
 
 
 def behind_veils(rows: Sequence[veiled.Row]) -> bytes:
@@ -25,7 +24,7 @@ def behind_veils(rows: Sequence[veiled.Row]) -> bytes:
         place.set_xticks(range(len(chosen)), [row.veil for row in chosen], rotation=60, ha="right", fontsize=7)
         place.set_title(f"{panel[1]} ({panel[0]})", fontsize=9)
     axes[0][0].set_ylabel("macro F1")
-    axes[0][0].legend(fontsize=7)
+    legend_below(plot, axes[0][0], fontsize=7)
     return png(plot, dpi=80)
 
 
@@ -36,7 +35,7 @@ def from_geometry(rows: Sequence[geometry.Row]) -> bytes:
     names = [f"{row.question}, {row.left_out} left out\n{' + '.join(row.sees)}" for row in rows]
     axes.set_xticks(range(len(rows)), names, rotation=60, ha="right", fontsize=7)
     axes.set_ylabel("accuracy of identity, macro F1 of attributes")
-    axes.legend(fontsize=8)
+    legend_below(plot, axes)
     return png(plot, dpi=80)
 
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gazeveil.experiments.peers import features, samples
-from gazeveil.pictures import canvas, png
-from gazeveil.release.plots import BLUE, GREY, ORANGE, RED
+from gazeveil.pictures import BLUE, GREY, ORANGE, RED, canvas, png
 
 
 def drawn(of_samples: Sequence[samples.Row], of_features: Sequence[features.Row]) -> bytes:

@@ -16,7 +16,7 @@
 // bit; what a filter makes of them agrees to 1e-9 (exp() is not the same in all machines). Where a function here has a
 // twin in Python, it has its name; the proofs are in gazeveil's documentation.
 
-export const VERSION = "0.1.0-dev.0";
+export const VERSION = "0.1.0";
 
 export const CAVEAT =
   "This veil runs in a web page: the page's own code, its other scripts and browser extensions see raw gaze, " +
