@@ -142,7 +142,7 @@ class Door:
             about = {"out": out, "private_report": private_report_of(out), "charged": release.receipt is not None}
             print_json({**about, "warnings": warnings, **record})
         else:
-            _report(release.in_words(), out)
+            _report(release.in_words(), out, ledger)
             for warning in warnings[len(plan.warnings) :]:
                 print(f"warning: {warning}", file=sys.stderr)
         return release
@@ -298,12 +298,18 @@ def _door(
     )
 
 
-def _report(lines: Iterable[Line], out: Path) -> None:
-    """Show what was released, and where it is."""
+def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
+    """Show what was released, where it is, and what to do next."""
+    from gazeveil.release import plots  # noqa: PLC0415  (only now: it loads numbers and pictures)
+
     print_line("wrote", f"{out}, with its record in {out / NAME}")
     for line in lines:
         print_line(*line)
     print_line(
         "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
     )
+    if not plots.available():
+        print_line("pictures", "none were drawn: `pip install 'gazeveil[plots]'` first, next time")
     print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")
+    charged = "" if ledger is None else f" --ledger {ledger}"
+    print_line("next", f"gazeveil verify {out}{charged}")
