@@ -309,7 +309,7 @@ def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
         "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
     )
     if not plots.available():
-        print_line("pictures", "none were drawn: `pip install 'gazeveil[plots]'` first, next time")
+        print_line("pictures", "none were drawn: install gazeveil[plots] before the next release")
     print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")
     charged = "" if ledger is None else f" --ledger {ledger}"
     print_line("next", f"gazeveil verify {out}{charged}")
