@@ -14,8 +14,8 @@ import typer
 
 from gazeveil import Corpus, Recording, headset, normalised, read, screen, write_corpus
 from gazeveil.cli.main import program, run
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.usual import DISTANCE_MM, usual
+from gazeveil.geometry import Geometry
 from gazeveil.release.study import ASSUMED, SIZE
 
 PLANES = {"pixels": screen(1600, 900), "fractions": normalised(), "degrees": headset()}

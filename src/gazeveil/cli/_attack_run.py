@@ -13,7 +13,7 @@ import typer
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 if TYPE_CHECKING:
     from gazeveil.attacks.contract import Attack, Recogniser, Trial

@@ -99,7 +99,7 @@ def ekyt(
     model.save(out, half=half)
     log = {**model.about, "seconds_taken": seconds_taken}
     with replacing(out.with_suffix(".json")) as temporary:
-        temporary.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8", newline="\n")
     for number in range(folds):
         fold_path(kept, number).unlink(missing_ok=True)
     if as_json:

@@ -121,8 +121,6 @@ class Door:
         out = self._place(ledger)
         plan = study.plan(mechanism, **which)
         self._show(plan.in_words(), plan.measurement.preview(), plan.warnings)
-        if not self.anyway:
-            plan.check_worth()
         with progress("reading gaze", quiet=self.as_json) as tell:
             release = plan.release(
                 self.source or self.corpus,
@@ -130,7 +128,7 @@ class Door:
                 account=account,
                 noise=None if self.seed is None else NoiseSource.seeded(self.seed),
                 engine=self.engine,
-                anyway=True,
+                anyway=self.anyway,
                 tell=tell,
             )
         with progress("writing", quiet=self.as_json) as tell:

@@ -195,5 +195,5 @@ def _write(out: Path, pictures: dict[str, bytes], told: dict[str, Any]) -> list[
         with replacing(out / name, overwrite=True) as file:
             file.write_bytes(picture)
     with replacing(out / "numbers.json", overwrite=True) as file:
-        file.write_text(json.dumps(told, indent=1, default=str) + "\n", encoding="utf-8")
+        file.write_text(json.dumps(told, indent=1, default=str) + "\n", encoding="utf-8", newline="\n")
     return [*pictures, "numbers.json"]

@@ -102,7 +102,7 @@ def _maps(
     seed: int,
     quiet: bool,
 ) -> list[dict[str, Any]]:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415  (loads the decoder)
+    from gazeveil.aggregate.movie import HeatmapMovie  # noqa: PLC0415  (loads the decoder)
     from gazeveil.experiments.usefulness.forecasts import outcomes  # noqa: PLC0415
     from gazeveil.experiments.usefulness.joint_forecasts import (  # noqa: PLC0415
         movie_outcome,
@@ -124,7 +124,7 @@ def _maps(
             if product == "heatmaps":
                 made = [study_outcome(gallery, len(gallery.scenes), count, epsilon or "3", seed)]
             else:
-                mechanism = DynamicHeatmap(epsilon=epsilon or "3")
+                mechanism = HeatmapMovie(epsilon=epsilon or "3")
                 courses = [osie_course(gallery, image, count, seed) for image in range(len(gallery.scenes))]
                 made = [movie_outcome(course, mechanism, gallery.geometry, 3.0, seed) for course in courses]
             rows.append(_joint(made))
@@ -133,7 +133,7 @@ def _maps(
 
 
 def _films(people: tuple[int, ...], epsilon: str, films: int, seed: int, quiet: bool) -> list[dict[str, Any]]:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415  (loads the decoder)
+    from gazeveil.aggregate.movie import HeatmapMovie  # noqa: PLC0415  (loads the decoder)
     from gazeveil.experiments.usefulness import joint_forecasts as joint  # noqa: PLC0415
 
     rows = []
@@ -141,7 +141,7 @@ def _films(people: tuple[int, ...], epsilon: str, films: int, seed: int, quiet: 
         courses = [joint.film_course(max(people), joint.TEST_FILM + seed + film) for film in range(min(films, 4))]
         for done, count in enumerate(people):
             made = [
-                joint.movie_outcome(course[:count], DynamicHeatmap(epsilon=epsilon), joint.FILM, joint.FILM_S, seed)
+                joint.movie_outcome(course[:count], HeatmapMovie(epsilon=epsilon), joint.FILM, joint.FILM_S, seed)
                 for course in courses
             ]
             rows.append(_joint(made))

@@ -131,7 +131,7 @@ def experiment_leaderboard(
             raise OptionError(f"{out} is a folder", hint="name a file, such as leaderboard.md")
         before = out.read_text(encoding="utf-8") if out.is_file() else ""
         with replacing(out) as temporary:
-            temporary.write_text(within(before, table), encoding="utf-8")
+            temporary.write_text(within(before, table), encoding="utf-8", newline="\n")
     if as_json:
         print_json({"rows": standings(table).to_dicts()})
         return

@@ -18,7 +18,7 @@ from gazeveil.features.extract import STEP_S, WINDOW_S
 from gazeveil.features.foreign import ForeignFeatures, open_public
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn_from
-from gazeveil.features.publish import OwnRelease, needed, own_mechanism
+from gazeveil.features.publish import ParticipantRelease, needed, participant_mechanism
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable
 from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
@@ -132,7 +132,7 @@ def release(
     else:
         ranges = settings.ranges(listed(features), low_and_high(pupil_range))
         length = steps or declared_steps(settings, stimuli_of(study, task))
-    own = own_mechanism(
+    own = participant_mechanism(
         mechanism,
         settings=settings,
         ranges=ranges,
@@ -145,7 +145,7 @@ def release(
         chunk=chunk,
         kept=kept,
     )
-    made = OwnRelease(mechanism=own, length_epsilon=length_epsilon)
+    made = ParticipantRelease(mechanism=own, length_epsilon=length_epsilon)
     door.release(study, made, task=task, group=group, settings=settings, ranges=ranges)
 
 
@@ -180,7 +180,7 @@ def declare(
         features=listed(features),
     )
     with replacing(out, overwrite=overwrite) as temporary:
-        temporary.write_text(features_as_toml(made), encoding="utf-8")
+        temporary.write_text(features_as_toml(made), encoding="utf-8", newline="\n")
     if as_json:
         print_json({"out": out, "rows": made.rows, "features": made.declared.to_dict()})
         return

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import shutil
@@ -27,6 +28,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JS
 def command_app(**options: Any) -> typer.Typer:
     """Return the app of one command file."""
     return typer.Typer(add_completion=False, rich_markup_mode="markdown", **options)
+
+
+def speak_every_letter() -> None:
+    """Let every letter be printed: files and pipes get UTF-8, and a terminal shows what it can.
+
+    Windows gives pipes a code page that has no ε, and what cannot be printed would end the program.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(**({"errors": "replace"} if stream.isatty() else {"encoding": "utf-8"}))
 
 
 def print_json(values: Mapping[str, Any]) -> None:

@@ -23,8 +23,8 @@ from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import Chunk, ReadOptions
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.reading import ChunkStream
+from gazeveil.geometry import Unit
 from gazeveil.release.study import Stimulus
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]

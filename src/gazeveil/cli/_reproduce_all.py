@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import time
 from pathlib import Path
 from typing import Annotated
@@ -64,7 +63,7 @@ def reproduce_all(
     if out is not None:
         for name, text in (("index.html", page.to_html(kept, about)), ("index.json", json_text(told, indent=1) + "\n")):
             with replacing(out / name, overwrite=True) as file:
-                file.write_text(text, encoding="utf-8")
+                file.write_text(text, encoding="utf-8", newline="\n")
     if as_json:
         print_json(told | {"files": [] if out is None else ["index.html", "index.json"]})
         return
@@ -82,6 +81,5 @@ def reproduce_all(
 
 
 def _cpu() -> float:
-    """Return the processor seconds of this process and of those that it started and that ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    """Return the processor seconds of this process and of those that it started and that ended (not on Windows)."""
+    return sum(os.times()[:4])

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _PANEL = "The screen, where nothing says it yet"
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gazeveil._signals import STOP, called_on
 from gazeveil.cli._browser import open_page
 from gazeveil.gateway.logs import Log
 
@@ -37,8 +37,6 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
     from gazeveil.gateway.demo import play  # noqa: PLC0415
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, stop.set)
 
     def opened(gateway: Gateway) -> None:
         if not quiet:
@@ -46,11 +44,15 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
                 print(f"app {toy['app']}: {toy['title']}, {toy['url']}")
         _show(gateway.link(), to_open=to_open, quiet=quiet)
         if not quiet and sys.stdin is not None and sys.stdin.isatty():
-            print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
-            loop.add_reader(sys.stdin, lambda: _again(gateway))
+            try:
+                loop.add_reader(sys.stdin, lambda: _again(gateway))
+                print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
+            except NotImplementedError:  # Windows waits for no keys beside sockets
+                print("Ctrl-C ends the demo.", flush=True)
 
     try:
-        await play(policy, log, stop, opened, UNDO)
+        with called_on(dict.fromkeys((*STOP, "SIGHUP"), stop.set)):
+            await play(policy, log, stop, opened, UNDO)
     finally:
         if not quiet:
             print("the demo is over; nothing of it was kept", flush=True)

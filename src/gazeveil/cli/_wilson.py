@@ -104,7 +104,9 @@ def _write(told: Mapping[str, Any], out: Path) -> None:
         if name.startswith("table"):
             with replacing(out / f"{name.replace('_', '-')}.json") as temporary:
                 temporary.write_text(
-                    json.dumps(_plain(part), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+                    json.dumps(_plain(part), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+                    encoding="utf-8",
+                    newline="\n",
                 )
 
 

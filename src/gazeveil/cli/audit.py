@@ -23,8 +23,8 @@ from gazeveil.samples.length import Length
 
 app = command_app()
 
-ROOMS = ("aggregate", "features", "samples", "gateway")
-"""Rooms whose module ``audited`` enters subjects of their own."""
+PACKAGES = ("aggregate", "features", "samples", "gateway")
+"""Packages whose module ``audited`` enters subjects of their own."""
 
 
 @app.command(
@@ -80,10 +80,10 @@ def audit(
 
 
 def find_subjects() -> None:
-    """Enter the subjects of every room."""
-    for room in ROOMS:
-        module = f"gazeveil.{room}.audited"
-        if importlib.util.find_spec(f"gazeveil.{room}") and importlib.util.find_spec(module):
+    """Enter the subjects of every package."""
+    for package in PACKAGES:
+        module = f"gazeveil.{package}.audited"
+        if importlib.util.find_spec(f"gazeveil.{package}") and importlib.util.find_spec(module):
             importlib.import_module(module)
 
 

@@ -14,7 +14,6 @@ import polars as pl
 import typer
 
 from gazeveil.aggregate.aoi import read_groups
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.cli import _feature_release
 from gazeveil.cli._feature_release import (
     Bins,
@@ -28,6 +27,7 @@ from gazeveil.cli._feature_release import (
 )
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
+from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.features.describe import describe as describe_table
 from gazeveil.features.extract import check_pupil_units, of_corpus

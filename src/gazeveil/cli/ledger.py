@@ -196,7 +196,10 @@ def export(
                     print(json.dumps(_exported(line), ensure_ascii=False))
             return
         count = 0
-        with replacing(out, overwrite=overwrite) as temporary, temporary.open("w", encoding="utf-8") as file:
+        with (
+            replacing(out, overwrite=overwrite) as temporary,
+            temporary.open("w", encoding="utf-8", newline="\n") as file,
+        ):
             for line in lines:
                 file.write(json.dumps(_exported(line), ensure_ascii=False) + "\n")
                 count += 1

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperGroup
 
 from gazeveil import __version__, cli
-from gazeveil.cli._output import print_error
+from gazeveil.cli._output import print_error, speak_every_letter
 from gazeveil.errors import GazeveilError, InputError, InternalError, MissingExtra, OutputError
 
 EXIT_OK = 0
@@ -79,6 +79,7 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit."""
     signal.signal(signal.SIGTERM, _stop)
+    speak_every_letter()
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.aggregate.dynamic import DynamicHeatmap
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app, progress
 from gazeveil.errors import OptionError
@@ -54,7 +54,7 @@ def movie(
 
     The folder holds a map for each time bin, videos, error bars, and the guarantee in words.
     """
-    mechanism = DynamicHeatmap(
+    mechanism = HeatmapMovie(
         epsilon=epsilon,
         delta=delta,
         bin_seconds=bin_seconds,
@@ -75,7 +75,7 @@ def movie(
     door.release(study, mechanism, stimulus=stimulus, speed=speed)
 
 
-def _following(frames: Path, mechanism: DynamicHeatmap, shown: Stimulus, *, as_json: bool) -> DynamicHeatmap:
+def _following(frames: Path, mechanism: HeatmapMovie, shown: Stimulus, *, as_json: bool) -> HeatmapMovie:
     """Return the mechanism with what the frame in the middle of each bin says."""
     from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
     from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)

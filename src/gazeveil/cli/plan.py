@@ -212,12 +212,10 @@ def _heatmaps(study: Study, asked: Asked) -> Plan:
 
 
 def _movie(study: Study, asked: Asked) -> Plan:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415
+    from gazeveil.aggregate.movie import HeatmapMovie  # noqa: PLC0415
 
     name = asked.stimulus or study.stimuli[0].name
-    how = DynamicHeatmap(
-        epsilon=asked.amount, delta=asked.delta, bin_seconds=asked.bin_seconds, duration=asked.duration
-    )
+    how = HeatmapMovie(epsilon=asked.amount, delta=asked.delta, bin_seconds=asked.bin_seconds, duration=asked.duration)
     return study.plan(how, stimulus=name)
 
 

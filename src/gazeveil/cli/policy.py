@@ -87,7 +87,7 @@ def example(
     if path.exists() and not overwrite:
         raise OutputError(f"{path} exists already", hint="choose another name, or add --overwrite")
     with replacing(path) as file:
-        Path(file).write_text(EXAMPLE, encoding="utf-8")
+        Path(file).write_text(EXAMPLE, encoding="utf-8", newline="\n")
     if as_json:
         print_json({"policy": path})
     else:

@@ -12,7 +12,7 @@ import typer
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 _MOST_ROWS = 20
 

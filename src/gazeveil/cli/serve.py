@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import IO, Annotated
 
 import typer
 
+from gazeveil._signals import STOP, called_on
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli._serve_demo import run_demo
 from gazeveil.cli.policy import in_words
@@ -59,7 +59,8 @@ def serve(
 ) -> None:
     """Run the gateway of a policy until it is stopped.
 
-    Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again. With --demo no policy is needed.
+    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil policy reload`, reads the policy again. With --demo no policy
+    is needed.
     """
     if (policy is None) != demo:
         raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
@@ -83,6 +84,13 @@ def _no_log(event: str, **fields: object) -> None:
 @contextlib.contextmanager
 def _ranked(nice: int | None, log: Log) -> Iterator[None]:
     """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
+    if not hasattr(os, "setpriority"):  # Windows
+        if nice is not None:
+            raise OptionError(
+                "there is no --nice on this system", hint="start /abovenormal gazeveil serve …, in the command prompt"
+            )
+        yield
+        return
     before = os.nice(0)
     if nice is None and before == USUAL:
         nice = FIRST
@@ -103,10 +111,6 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
     from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
 
     stop, again = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, again.set)
 
     def say(setting: Policy) -> None:
         print("\n".join(in_words(setting)))
@@ -120,11 +124,12 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
 
     opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
     linked = (lambda link: None) if quiet else say_link
-    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=UNDO)
+    with called_on({**dict.fromkeys(STOP, stop.set), "SIGHUP": again.set}):
+        await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=UNDO)
 
 
 def _opened(path: Path) -> IO[str]:
     try:
-        return path.open("a", encoding="utf-8")
+        return path.open("a", encoding="utf-8", newline="\n")
     except OSError as error:
         raise OutputError(f"cannot write the log {path}: {error.strerror}") from error

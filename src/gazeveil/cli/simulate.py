@@ -74,7 +74,7 @@ def simulate(
     if groups is not None and isinstance(study, ReadingStudy):
         with replacing(groups, overwrite=overwrite) as temporary:
             lines = (f"{name},{group}\n" for name, group in study.groups().items())
-            temporary.write_text("observer,group\n" + "".join(lines), encoding="utf-8")
+            temporary.write_text("observer,group\n" + "".join(lines), encoding="utf-8", newline="\n")
     if as_json:
         counts = {"observers": observers, "stimuli": stimuli, "sessions": sessions, "trials": trials}
         print_json(

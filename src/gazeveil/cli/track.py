@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from gazeveil._signals import STOP, called_on
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli._screens import DistanceMm, SizeMm, pair
 from gazeveil.errors import InputError, OptionError
@@ -21,8 +22,8 @@ from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.veiling import NoVeil
-from gazeveil.gaze.geometry import Geometry, headset, screen
 from gazeveil.gaze.usual import usual
+from gazeveil.geometry import Geometry, headset, screen
 
 app = command_app()
 
@@ -132,14 +133,12 @@ async def _run(policy: Policy, seconds: float | None) -> int:
     from gazeveil.gateway.serve import Gateway  # noqa: PLC0415
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
     if seconds is not None:
-        loop.call_at(loop.time() + seconds, stop.set)
-    async with Gateway(policy, log_to()) as gateway:
-        await stop.wait()
-        return gateway.meters.apps["tracker"].sent
+        asyncio.get_running_loop().call_later(seconds, stop.set)
+    with called_on(dict.fromkeys(STOP, stop.set)):
+        async with Gateway(policy, log_to()) as gateway:
+            await stop.wait()
+            return gateway.meters.apps["tracker"].sent
 
 
 def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometry:

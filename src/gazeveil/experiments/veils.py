@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gazeveil.errors import UnknownName
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, find_preset, preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
@@ -54,7 +54,7 @@ def kind_of(name: str) -> type[SampleMechanism] | None:
         return MECHANISMS[name]
     close = difflib.get_close_matches(name, veil_names(), n=1)
     guess = f"did you mean {close[0]!r}? " if close else ""
-    raise UnknownName(f"no veil is called {name!r}", hint=f"{guess}known: {', '.join(veil_names())}")
+    raise UnknownName(f"no mechanism is called {name!r}", hint=f"{guess}known: {', '.join(veil_names())}")
 
 
 def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None) -> SampleMechanism | None:

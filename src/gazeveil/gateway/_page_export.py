@@ -16,7 +16,7 @@ from typing import Any, Final
 from gazeveil.errors import InputError
 from gazeveil.gateway._hub_seat import Received
 from gazeveil.gateway.plane import Plane
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 COLUMNS: Final = ("kind", "t", "x", "y", "duration", "area")
 KINDS: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}

@@ -36,7 +36,7 @@ from gazeveil.gateway.policy import (
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.geometry import Geometry, Unit, headset, screen
+from gazeveil.geometry import Geometry, Unit, headset, screen
 from gazeveil.samples.length import Length, as_written, check_unit
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import PRESETS

@@ -326,7 +326,7 @@ def _check_listener(inlet: Inlet) -> None:
         OSError: If it is somebody else's or nobody's, or the gateway has made no token yet.
     """
     owner = inlet.token_file.stat().st_uid
-    tables = [table.read_text() for table in TCP_TABLES if table.exists()]
+    tables = [table.read_text(encoding="ascii") for table in TCP_TABLES if table.exists()]
     listeners = set()
     for line in (line for table in tables for line in table.splitlines()[1:]):
         _, local, _, state, _, _, _, uid, *_ = line.split()

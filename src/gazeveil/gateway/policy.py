@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the process that pays reads this file, and needs none of th
     from gazeveil.gateway.plane import Plane
     from gazeveil.gateway.protocol import Output
     from gazeveil.gaze.aoi import AreasOfInterest
-    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.geometry import Geometry
     from gazeveil.samples.mechanism import SampleMechanism
     from gazeveil.samples.space import Space
 

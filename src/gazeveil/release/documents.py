@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gazeveil.privacy.statement import Statement
 from gazeveil.release.evidence import evidence
 from gazeveil.release.methods import methods
 from gazeveil.release.registry_entry import registry_entry
@@ -23,9 +22,9 @@ PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
 
 def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
     """Write all documents of a release into its folder."""
-    statement = release.statement()
+    picture, statement = parts_in(folder), release.statement()
     texts = {
-        STATEMENT_PAGE: statement_page(statement, folder),
+        STATEMENT_PAGE: statement.card(whole_page=True, picture=picture),
         STATEMENT_TEXT: statement.paragraph() + "\n",
         METHODS: methods(release, about_the_value),
         EVIDENCE: evidence(release, about_the_value),
@@ -33,10 +32,10 @@ def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) ->
     if (entry := registry_entry(release, about_the_value)) is not None:
         texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def statement_page(statement: Statement, folder: Path) -> str:
-    """Return the page for participants, with the picture of what the value is made of, where the folder holds one."""
+def parts_in(folder: Path) -> bytes | None:
+    """Return the picture of what the value is made of, where the folder holds one."""
     parts = [folder / name for name in (PARTS, MOVIE_PARTS) if (folder / name).is_file()]
-    return statement.card(whole_page=True, picture=parts[0].read_bytes() if parts else None)
+    return parts[0].read_bytes() if parts else None

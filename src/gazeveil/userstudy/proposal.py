@@ -141,7 +141,7 @@ def propose(folder: Path, name: str, first_port: int = 7400) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         with replacing(folder / file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8", newline="\n")
     return [folder / file for file in texts]
 
 

@@ -30,7 +30,7 @@ def write_user_study(measures: pl.DataFrame, folder: Path, title: str, overview:
     with replacing(folder / "measures.parquet") as temporary:
         measures.write_parquet(temporary)
     with replacing(folder / "analysis.json") as temporary:
-        temporary.write_text(json.dumps(_finite(found.to_dict()), indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(_finite(found.to_dict()), indent=1) + "\n", encoding="utf-8", newline="\n")
     lead = (
         f"{len(found.participants)} participants. Each condition is compared with the one without a mechanism, over "
         "those who met both; trials of a condition are averaged first. Tests are Wilcoxon's signed ranks, exact, "

@@ -15,7 +15,7 @@ from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, whole_number
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 NOISES: dict[str, type[NoisyMap]] = {
     "gaussian": GaussianMap,

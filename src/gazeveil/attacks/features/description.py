@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 
 from gazeveil.attacks.contract import Trial
+from gazeveil.attacks.features.cache import cached
 from gazeveil.attacks.features.event_features import events
 from gazeveil.attacks.features.motion_features import ALLOWED, MOTION
 from gazeveil.attacks.features.movement import Movement, stretches
-from gazeveil.attacks.features.remembering import remembered
 from gazeveil.errors import OptionError
 from gazeveil.types import FloatArray
 
@@ -70,4 +70,4 @@ class Description:
             return np.array(rows) if rows else np.empty((0, 0))
 
         seen = trial if name == "pupil" else trial.with_gaze(trial.x, trial.y)  # what is denied cannot leak
-        return remembered((name, self.seconds, self.step), seen, work_out)
+        return cached((name, self.seconds, self.step), seen, work_out)

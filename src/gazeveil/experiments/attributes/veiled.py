@@ -26,7 +26,7 @@ from gazeveil.datasets.vr_objects import VR_FOLDER
 from gazeveil.errors import InputError, OptionError
 from gazeveil.experiments.identity_data import simulated_people, vr_people
 from gazeveil.experiments.veils import VEILS, veil
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.simulate import Population
 from gazeveil.types import Tell, silent
 

@@ -30,7 +30,7 @@ from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
 from gazeveil.features.panel import panel_of
-from gazeveil.features.publish import OwnRelease
+from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.settings import Settings
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
@@ -273,7 +273,7 @@ def series(world: World, epsilon: float, seed: int) -> list[Product]:
 
     def own(each: float) -> Plan:
         mechanism = FourierPerturbation(epsilon=each, steps=steps, features=len(ranges))
-        return world.study.plan(OwnRelease(mechanism=mechanism), ranges=ranges, settings=settings)
+        return world.study.plan(ParticipantRelease(mechanism=mechanism), ranges=ranges, settings=settings)
 
     def group(each: float) -> Plan:
         return world.study.plan(GroupSeries(epsilon=each, design=design), settings=settings)

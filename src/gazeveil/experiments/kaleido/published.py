@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from gazeveil.errors import UnknownName
 from gazeveil.experiments.veils import veil
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
@@ -91,5 +91,5 @@ def veil_or_published(name: str, plane: Geometry, rate_hz: float = 100.0) -> Sam
     if kind != PUBLISHED:
         return veil(name, plane)
     if len(rest) != 3 or rest[2] not in _RADII:
-        raise UnknownName(f"no veil is called {name!r}", hint=f"for example {PUBLISHED}:3:0.5:small")
+        raise UnknownName(f"no mechanism is called {name!r}", hint=f"for example {PUBLISHED}:3:0.5:small")
     return published(rest[0], rest[1], rest[2], plane, rate_hz)

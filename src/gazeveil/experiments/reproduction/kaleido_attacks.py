@@ -21,7 +21,7 @@ from gazeveil.experiments.reproduction.finding import Check, Finding, counted, j
 from gazeveil.experiments.scanpaths import _plots
 from gazeveil.experiments.scanpaths.data import scene_sets
 from gazeveil.experiments.scanpaths.measuring import Measured, Row, measure
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 PAPER = "Li et al. 2021 (Kaleido)"
 _LOW, _HIGH = f"{PUBLISHED}:3:0.5:small", f"{PUBLISHED}:0.5:2:large"

@@ -20,8 +20,8 @@ import polars as pl
 from gazeveil.datasets.osie import OSIE_FILE, osie_fixations
 from gazeveil.errors import InputError, OptionError
 from gazeveil.experiments.usefulness._heatmap_scenes import PLANE, spread
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 RATE_HZ: Final = 100.0

@@ -9,7 +9,7 @@ A mechanism enters the list of ``gazeveil audit`` with a decorator on a function
         "Counts with Acme's noise."
         return Subject(AcmeNoise(epsilon).run, PureDP(epsilon), (Pair(0, 1, "a count of 0 and a count of 1"),))
 
-Rooms above this one put such functions into a module called ``audited``, for example `gazeveil.samples.audited`;
+Packages above this one put such functions into a module called ``audited``, for example `gazeveil.samples.audited`;
 the command finds it there. The parameters of the function are its options, given as ``--set epsilon=2``.
 """
 

@@ -13,8 +13,8 @@ from gazeveil.errors import UnknownName
 from gazeveil.experiments.grid import series_data
 from gazeveil.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.experiments.grid.series_data import SeriesData
-from gazeveil.features.own import OwnSeries
-from gazeveil.features.publish import OwnRelease
+from gazeveil.features.participant_series import ParticipantSeries
+from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.features.whole import DATASET_SERIES
 
@@ -31,7 +31,7 @@ class Features(Use):
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
-        return [NONE, OwnSeries.name, *SERIES_MECHANISMS.names(), *DATASET_SERIES.names()]
+        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(), *DATASET_SERIES.names()]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
@@ -48,7 +48,7 @@ class Features(Use):
         kind = _kind(wanted.name)
         decided = ("steps", "features", "design", "raw")
         check_options(wanted.name, wanted.parameters, [one.name for one in fields(kind) if one.name not in decided])
-        return (kind, OwnRelease)
+        return (kind, ParticipantRelease)
 
     def make(self, wanted: Wanted, data: SeriesData) -> Protected:
         """Return the mechanism for each of a person's series; ε is for all of them together."""
@@ -56,20 +56,20 @@ class Features(Use):
             return Protected.nothing()
         given: dict[str, Any] = dict(wanted.parameters)
         made: Any
-        if wanted.name == OwnSeries.name:
-            made = OwnSeries(**{"delta": "0.00001", **given}, design=data.design)
+        if wanted.name == ParticipantSeries.name:
+            made = ParticipantSeries(**{"delta": "0.00001", **given}, design=data.design)
         else:
             _, steps, features = data.series.shape
             made = _kind(wanted.name)(steps=steps, features=features, **given)
         if not made.guarantee.proven:
             return Protected(made, made.guarantee, made.to_dict())
-        release = OwnRelease(mechanism=made)
+        release = ParticipantRelease(mechanism=made)
         return Protected(release.each(data.each), release.guarantee(data.each), release.to_dict(data.each))
 
 
 def _kind(name: str) -> Any:
-    if name == OwnSeries.name:
-        return OwnSeries
+    if name == ParticipantSeries.name:
+        return ParticipantSeries
     return SERIES_MECHANISMS[name] if name in SERIES_MECHANISMS else DATASET_SERIES[name]
 
 
