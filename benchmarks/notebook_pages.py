@@ -8,11 +8,14 @@ Text stays text, code becomes a block of Python, and what a cell showed follows:
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+
+_WIDTH = 100
 
 
 class NotebookFile(File):
@@ -63,4 +66,6 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def _as_text(text: str) -> str:
-    return f"```text\n{text.rstrip()}\n```"
+    """Return printed lines; long ones go on below, so that nobody has to scroll to the right."""
+    lines = [piece for line in text.rstrip().splitlines() for piece in textwrap.wrap(line, _WIDTH) or [""]]
+    return "\n".join(["```text", *lines, "```"])
