@@ -25,18 +25,15 @@ class NotebookFile(File):
         """Whether it is a page: it is, although its name does not end in .md."""
         return True
 
-    @property
-    def content_string(self) -> str:
-        """The page as Markdown."""
-        path = Path(str(self.abs_src_path))
-        return page(json.loads(path.read_text(encoding="utf-8")), path.name)
-
 
 def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     """Let every notebook be a page."""
     for file in [file for file in files if file.src_uri.endswith(".ipynb")]:
+        path = Path(config.docs_dir) / file.src_uri
+        made = NotebookFile(file.src_uri, config.docs_dir, config.site_dir, config.use_directory_urls)
+        made.content_string = page(json.loads(path.read_text(encoding="utf-8")), path.name)
         files.remove(file)
-        files.append(NotebookFile(file.src_uri, config.docs_dir, config.site_dir, config.use_directory_urls))
+        files.append(made)
     return files
 
 

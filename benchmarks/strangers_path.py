@@ -112,7 +112,8 @@ def main() -> None:
 
 
 def _kept(walk: Walk) -> Mapping[str, object]:
-    machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    load = f", load {os.getloadavg()[2]:.0f}" if hasattr(os, "getloadavg") else ""
+    machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}{load}"
     seconds = {name[:60]: seconds for name, seconds in walk.seconds.items()}
     return {"total_s": round(walk.total, 1), "commands": len(walk.commands), "machine": machine, "seconds": seconds}
 
