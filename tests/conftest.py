@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +23,6 @@ def _state_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    if sys.platform != "win32" or collection_path.suffix != ".py" or collection_path == Path(__file__):
+    if os.name != "nt" or collection_path.suffix != ".py" or collection_path == Path(__file__):
         return None
     return _UNIX.search(collection_path.read_text(encoding="utf-8")) is not None or None

@@ -58,6 +58,7 @@ SHARED = {
     "files",
     "blas",
     "types",
+    "unit",
     "exact",
     "geometry",
     "toml_lines",

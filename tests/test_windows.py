@@ -166,4 +166,4 @@ def test_a_pipe_with_a_small_alphabet_gets_utf_8(monkeypatch: pytest.MonkeyPatch
     speak_every_letter()
     pipe.write("ε = 1")
     pipe.flush()
-    assert pipe.buffer.getvalue() == "ε = 1".encode()  # type: ignore[attr-defined]
+    assert pipe.buffer.getvalue() == "ε = 1".encode()

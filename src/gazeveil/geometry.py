@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,7 @@ from numpy.typing import ArrayLike
 
 from gazeveil.errors import GeometryError
 from gazeveil.types import FloatArray
-
-
-class Unit(StrEnum):
-    """What the numbers in x and y are."""
-
-    PIXEL = "px"
-    DEGREE = "deg"
-    FRACTION = "norm"
+from gazeveil.unit import Unit as Unit  # noqa: PLC0414  (it belongs to geometries, and is imported from here)
 
 
 @dataclass(frozen=True, slots=True)

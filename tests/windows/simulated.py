@@ -93,7 +93,7 @@ def _hide_names() -> None:
 
 def _forbid() -> None:
     shutil._use_fd_functions = False  # type: ignore[attr-defined]  # these two as Python has them on Windows
-    tempfile.TemporaryFile = tempfile.NamedTemporaryFile
+    tempfile.TemporaryFile = tempfile.NamedTemporaryFile  # type: ignore[assignment]
     real_open, real_fsync, real_io_open = os.open, os.fsync, io.open
 
     def opened(path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:

@@ -143,7 +143,7 @@ def _gaze(port: int) -> list[dict[str, Any]]:
         try:
             with socket.create_connection(("127.0.0.1", port), 1) as connection, connection.makefile("rb") as lines:
                 connection.settimeout(60)
-                found = []
+                found: list[dict[str, Any]] = []
                 while len(found) < 3:
                     told = json.loads(lines.readline())
                     found += [told] if told.get("valid") else []

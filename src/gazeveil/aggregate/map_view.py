@@ -17,7 +17,7 @@ import numpy as np
 
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.prior import bell, prior_of, working_grid
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray
 
@@ -78,9 +78,7 @@ def view_of(name: str, grid: Grid) -> MapView:
     if name == "histogram":
         coarse = Grid(min(COARSE[0], working.columns), min(COARSE[1], working.rows), grid.geometry)
         return MapView(name, coarse, working, np.eye(coarse.size), overlap(working, coarse))
-    raise OptionError(
-        f"many maps cannot be released together by the strategy {name!r}", hint=f"known: {', '.join(MAP_VIEWS)}"
-    )
+    raise OptionError(f"many maps cannot be released together by the strategy {name!r}", hint=closest(name, MAP_VIEWS))
 
 
 @lru_cache(maxsize=8)

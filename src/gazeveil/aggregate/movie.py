@@ -17,7 +17,7 @@ from gazeveil.aggregate.map_view import MAP_VIEWS
 from gazeveil.aggregate.movie_plan import MoviePlan, bins_of
 from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, chance_of_failure
 from gazeveil.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
@@ -68,7 +68,7 @@ class HeatmapMovie:
             self._check_duration(self.duration)
         if self.strategy not in MAP_VIEWS:
             raise OptionError(
-                f"a course cannot be released by {self.strategy!r}", hint=f"known: {', '.join(MAP_VIEWS)}"
+                f"a course cannot be released by {self.strategy!r}", hint=closest(self.strategy, MAP_VIEWS)
             )
 
     def _check_duration(self, duration: float) -> None:

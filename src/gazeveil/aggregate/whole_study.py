@@ -22,7 +22,7 @@ from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import LEAST_WEIGHT, StudyPlan
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, chance_of_failure, whole_number
 from gazeveil.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
@@ -74,7 +74,7 @@ class PrivateHeatmaps:
         if self.strategy not in MAP_VIEWS:
             raise OptionError(
                 f"many maps cannot be released together by the strategy {self.strategy!r}",
-                hint=f"known: {', '.join(MAP_VIEWS)}",
+                hint=closest(self.strategy, MAP_VIEWS),
             )
         object.__setattr__(self, "weights", _checked_weights(self.weights))
         if self.mean_only and (self.weights or self.most_stimuli is not None):

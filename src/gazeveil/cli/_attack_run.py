@@ -13,11 +13,11 @@ import typer
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
-from gazeveil.geometry import Geometry
 
 if TYPE_CHECKING:
     from gazeveil.attacks.contract import Attack, Recogniser, Trial
     from gazeveil.attacks.judging.judgement import Judgement
+    from gazeveil.geometry import Geometry
     from gazeveil.samples.mechanism import SampleMechanism
 
 
@@ -43,7 +43,7 @@ def attack_run(
     recogniser: Annotated[str, typer.Option("--recogniser", help="Who tells people apart.")] = "lda",
     model: Annotated[Path | None, typer.Option("--model", help="A trained model, for recognisers with one.")] = None,
     preset_name: Annotated[
-        str | None, typer.Option("--preset", help="A veil: lphu, mpmu, hplu, gaussian-high, …; without, none.")
+        str | None, typer.Option("--preset", help="The mechanism that protects the gaze; by default none.")
     ] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A veil as JSON or TOML.")] = None,
     attack: Annotated[str | None, typer.Option("--attack", help="What is done against it; without, nothing.")] = None,
@@ -63,8 +63,8 @@ def attack_run(
     as_json: AsJson = False,
 ) -> None:
     """Judge how often people are named: enrolled raw, asked about behind a veil that is under attack."""
-    from gazeveil.attacks.contract import ATTACKS  # noqa: PLC0415
-    from gazeveil.attacks.judging.judge import Judge  # noqa: PLC0415
+    from gazeveil.attacks.contract import ATTACKS
+    from gazeveil.attacks.judging.judge import Judge
 
     mechanism = _veil(preset_name, recipe)
     if attack is not None and mechanism is None:
@@ -94,9 +94,9 @@ def attack_run(
 
 def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | None:
     """Return the veil for directions in the head's frame: what an attacker compares is in degrees."""
-    from gazeveil.samples.presets import preset  # noqa: PLC0415
-    from gazeveil.samples.recipe import from_recipe, read_recipe  # noqa: PLC0415
-    from gazeveil.samples.space import EYE_FIELD, Sphere  # noqa: PLC0415
+    from gazeveil.samples.presets import preset
+    from gazeveil.samples.recipe import from_recipe, read_recipe
+    from gazeveil.samples.space import EYE_FIELD, Sphere
 
     if preset_name is not None and recipe is not None:
         raise OptionError("a veil is a preset or a recipe, not both")
@@ -106,9 +106,9 @@ def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | Non
 
 
 def _recogniser(name: str, model: Path | None, window: float | None, step: float | None) -> Recogniser:
-    from dataclasses import fields  # noqa: PLC0415
+    from dataclasses import fields
 
-    from gazeveil.attacks.contract import RECOGNISERS  # noqa: PLC0415
+    from gazeveil.attacks.contract import RECOGNISERS
 
     kind: Any = RECOGNISERS[name]
     known = {field.name for field in fields(kind)}
@@ -121,10 +121,10 @@ def _recogniser(name: str, model: Path | None, window: float | None, step: float
 
 def _trials(paths: list[Path], people: int, seconds: float | None, plane: Geometry | None) -> list[Trial]:
     if not paths:
-        from gazeveil.experiments.identity_data import SECONDS, simulated_people  # noqa: PLC0415
+        from gazeveil.experiments.identity_data import SECONDS, simulated_people
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
-    from gazeveil.attacks.trials import trials_at  # noqa: PLC0415
+    from gazeveil.attacks.trials import trials_at
 
     return [trial for path in paths for trial in trials_at(path, plane)]
 

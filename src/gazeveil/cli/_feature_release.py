@@ -5,24 +5,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gazeveil.cli._door import Door, Epsilon, releases
 from gazeveil.cli._output import AsJson, print_json
 from gazeveil.errors import OptionError
-from gazeveil.features.basis import COSINES
-from gazeveil.features.design import Design
-from gazeveil.features.extract import STEP_S, WINDOW_S
-from gazeveil.features.foreign import ForeignFeatures, open_public
-from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn_from
-from gazeveil.features.publish import ParticipantRelease, needed, participant_mechanism
-from gazeveil.features.settings import Settings
-from gazeveil.features.table import FeatureTable
-from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
-from gazeveil.release.study import Study
+
+if TYPE_CHECKING:
+    from gazeveil.features.foreign import ForeignFeatures
+    from gazeveil.features.settings import Settings
+    from gazeveil.features.table import FeatureTable
 
 OnlyFeatures = Annotated[
     str | None, typer.Option("--features", help="Which features, with commas between; by default all that vary.")
@@ -31,10 +25,8 @@ PupilRange = Annotated[
     str | None, typer.Option("--pupil-range", metavar="LOW,HIGH", help="Plausible pupil sizes; needed if not in mm.")
 ]
 Steps = Annotated[int | None, typer.Option("--steps", help="The public length of a series, in steps.")]
-Window = Annotated[float | None, typer.Option("--window", help=f"Seconds a window lasts; {WINDOW_S:g} by default.")]
-Step = Annotated[
-    float | None, typer.Option("--step", help=f"Seconds from one window to the next; {STEP_S:g} by default.")
-]
+Window = Annotated[float | None, typer.Option("--window", help="Seconds a window lasts; 30 by default.")]
+Step = Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next; 0.5 by default.")]
 Bins = Annotated[
     float | None, typer.Option("--bins", metavar="SECONDS", help="Non-overlapping bins instead of windows.")
 ]
@@ -57,11 +49,13 @@ def design(
     steps: Steps = None,
     features: OnlyFeatures = None,
     pupil_range: PupilRange = None,
-    shapes: Annotated[str, typer.Option("--shapes", help="Shapes over time: cosines or haar.")] = COSINES,
+    shapes: Annotated[str, typer.Option("--shapes", help="Shapes over time.")] = "cosines",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a public design from participants whose data are public, or simulated. Never from those to protect."""
+    from gazeveil.features.learning import learn_from
+
     if out.suffix != ".json":
         raise OptionError(f"a design goes to a .json file, not {out.name!r}")
     found, settings = table_and_settings(table, study_file)
@@ -82,7 +76,7 @@ def release(
     door: Door,
     mechanism: Annotated[
         str,
-        typer.Option("--mechanism", help="low-rank, group, or lpa, fpa, c-fpa, dc-fpa, efpa, spa, exponential, …"),
+        typer.Option("--mechanism", help="Which mechanism; group and low-rank need --design."),
     ],
     epsilon: Epsilon,
     delta: Annotated[
@@ -118,6 +112,11 @@ def release(
     radius: Radius = None,
 ) -> None:
     """Release feature series of a corpus, or of a table of features: everybody's own, or the mean of a group."""
+    from gazeveil.features.design import Design
+    from gazeveil.features.group import GroupSeries
+    from gazeveil.features.publish import ParticipantRelease, needed, participant_mechanism
+    from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
+
     study = door.study(observed_facts)
     study = study if series is None else with_series(study, series)
     settings = settings_for(study, door.corpus, window=window, step=step, bins=bins, radius=radius)
@@ -163,9 +162,9 @@ def declare(
     as_json: AsJson = False,
 ) -> None:
     """Learn the ranges of features that were made elsewhere from public people. Never from those to protect."""
-    from gazeveil.features.learnt_ranges import learn_ranges  # noqa: PLC0415
-    from gazeveil.files import replacing  # noqa: PLC0415
-    from gazeveil.release.manifest import features_as_toml  # noqa: PLC0415
+    from gazeveil.features.learnt_ranges import learn_ranges
+    from gazeveil.files import replacing
+    from gazeveil.release.manifest import features_as_toml
 
     if out.suffix != ".toml":
         raise OptionError(f"a declaration goes to a .toml file, not {out.name!r}")
@@ -194,6 +193,11 @@ def table_and_settings(table: Path, study_file: Path | None) -> tuple[FeatureTab
     Raises:
         OptionError: If a study is given that declares no such table.
     """
+    from gazeveil.features.foreign import open_public
+    from gazeveil.features.settings import Settings
+    from gazeveil.features.table import FeatureTable
+    from gazeveil.release.study import Study
+
     if study_file is None:
         found = FeatureTable.read(table)
         return found, Settings.of(found.info)

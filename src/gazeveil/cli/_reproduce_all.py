@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil reproduce all``: every figure and table of the four papers in one run, with one page about them."""
+"""``gazeveil judge reproduce all``: every figure and table of the four papers in one run, with one page about them."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def reproduce_all(
 
     A figure that cannot be measured is a marked row; the rest goes on.
     """
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.reproduction import page, parts  # noqa: PLC0415  (loads all experiments)
-    from gazeveil.experiments.reproduction.running import run  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.reproduction import page, parts
+    from gazeveil.experiments.reproduction.running import run
+    from gazeveil.pictures import canvas
 
     if out is not None and out.exists() and not out.is_dir():
         raise OptionError(f"{out} is not a folder")

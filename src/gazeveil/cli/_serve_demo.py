@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gazeveil._signals import STOP, called_on
 from gazeveil.cli._browser import open_page
 from gazeveil.gateway.logs import Log
 
@@ -24,17 +22,22 @@ Everything is in a temporary folder, which is removed at the end."""
 
 def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
     """Run the demo until Ctrl-C or SIGTERM."""
+    import asyncio
+
     if not quiet:
         print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
-    from gazeveil.gateway.demo import demo_folder  # noqa: PLC0415
+    from gazeveil.gateway.demo import demo_folder
 
     with demo_folder() as policy:
         asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
 
 
 async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
-    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
-    from gazeveil.gateway.demo import play  # noqa: PLC0415
+    import asyncio
+
+    from gazeveil._signals import STOP, called_on
+    from gazeveil.cli._undo import UNDO
+    from gazeveil.gateway.demo import play
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
 
@@ -59,6 +62,8 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
 
 
 def _again(gateway: Gateway) -> None:
+    import asyncio
+
     if sys.stdin.readline():
         _show(gateway.link(), to_open=False, quiet=False)
     else:  # the terminal is gone, and would say so for ever

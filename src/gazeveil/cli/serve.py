@@ -4,24 +4,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil._signals import STOP, called_on
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli._serve_demo import run_demo
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OptionError, OutputError
-from gazeveil.gateway.bypass import has_ways
 from gazeveil.gateway.logs import Log, log_to
-from gazeveil.gateway.policy import Policy
+
+if TYPE_CHECKING:
+    from gazeveil.gateway.policy import Policy
 
 app = command_app()
 
@@ -59,9 +58,11 @@ def serve(
 ) -> None:
     """Run the gateway of a policy until it is stopped.
 
-    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil policy reload`, reads the policy again. With --demo no policy
-    is needed.
+    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil live policy reload`, reads the policy again. With --demo no
+    policy is needed.
     """
+    import asyncio
+
     if (policy is None) != demo:
         raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
     with contextlib.ExitStack() as stack:
@@ -107,8 +108,12 @@ def _ranked(nice: int | None, log: Log) -> Iterator[None]:
 
 
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
-    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
-    from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
+    import asyncio
+
+    from gazeveil._signals import STOP, called_on
+    from gazeveil.cli._undo import UNDO
+    from gazeveil.gateway.bypass import has_ways
+    from gazeveil.gateway.serve import serve as run
 
     stop, again = asyncio.Event(), asyncio.Event()
 
@@ -120,7 +125,7 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
 
     def say_link(link: str) -> None:
         if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
-            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
+            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil live page {policy} makes another)")
 
     opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
     linked = (lambda link: None) if quiet else say_link

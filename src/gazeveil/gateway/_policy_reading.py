@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import FileFormatError, GazeveilError, InputError
+from gazeveil.errors import FileFormatError, GazeveilError, InputError, closest
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_beside import beside_in
 from gazeveil.gateway._policy_checks import check, check_names
@@ -42,7 +42,7 @@ from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import PRESETS
 from gazeveil.samples.recipe import from_recipe, read_recipe
 from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, closest, tables, told
+from gazeveil.toml_table import File, Table, tables, told
 
 VERSION = 1
 CONTROL_PORT, TOYS_PORT = 7380, 7384

@@ -206,7 +206,7 @@ class Statement:
             exactly = (
                 f" The exact guarantee is ρ = {in_digits(self.guarantee.rho)}; at another chance the factor is another."
             )
-        # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: docs/concepts/differential-privacy.md.
+        # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: see the page on δ.
         return (
             "For any two data sets that are compared, this release is like one that keeps this without exception, but "
             f"for a chance of at most {_chance(self.delta)}, in which the guarantee fails and more may be "

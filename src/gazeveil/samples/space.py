@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from gazeveil.errors import GeometryError
+from gazeveil.errors import GeometryError, closest
 from gazeveil.geometry import Geometry, Unit
 
 Point = tuple[float, ...]
@@ -288,7 +288,7 @@ def space_from_dict(values: Mapping[str, Any]) -> Space:
     given = dict(values)
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in SPACES:
-        raise GeometryError(f"no space is called {kind!r}", hint=f"known: {', '.join(SPACES)}")
+        raise GeometryError(f"no space is called {kind!r}", hint=closest(kind, SPACES))
     try:
         return SPACES[kind](**given)
     except TypeError:

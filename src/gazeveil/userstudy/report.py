@@ -132,7 +132,11 @@ def _three_way(found: Analysis) -> list[Section]:
 
 def _assumptions(variance: Variance) -> str:
     plain = variance.plain
-    said = f"{plain.participants} participants met everything. Residuals: Shapiro–Wilk {_p(plain.normal_p)}"
+    said = (
+        f"{plain.participants} participants met everything. The condition without a mechanism counts once for each "
+        "mechanism, as in Wilson et al. 2024, so its effect is diluted; comparisons with none are not. "
+        f"Residuals: Shapiro–Wilk {_p(plain.normal_p)}"
+    )
     if plain.plain_assumptions_hold:
         return f"{said}; nothing speaks against a normal distribution, so F and p of the plain analysis count."
     return f"{said}; they are not normal, so p by aligned ranks counts, not the plain analysis."

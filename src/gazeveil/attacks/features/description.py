@@ -16,7 +16,7 @@ from gazeveil.attacks.features.cache import cached
 from gazeveil.attacks.features.event_features import events
 from gazeveil.attacks.features.motion_features import ALLOWED, MOTION
 from gazeveil.attacks.features.movement import Movement, stretches
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.types import FloatArray
 
 GROUPS: Final[Mapping[str, Callable[[Movement], FloatArray]]] = MappingProxyType({**MOTION, "events": events})
@@ -50,7 +50,7 @@ class Description:
     def __post_init__(self) -> None:
         for chosen, known in ((self.groups, GROUPS), (self.allow, ALLOWED)):
             if unknown := sorted(set(chosen) - set(known)):
-                raise OptionError(f"no feature is called {unknown[0]!r}", hint=f"known: {', '.join(known)}")
+                raise OptionError(f"no feature is called {unknown[0]!r}", hint=closest(unknown[0], known))
         if not self.groups and not self.allow:
             raise OptionError("an attacker who looks at nothing knows nobody", hint="choose at least one group")
         if not self.seconds > 0 or not self.step > 0:

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import UnknownName
+from gazeveil.errors import UnknownName, closest
 from gazeveil.experiments.grid import series_data
 from gazeveil.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.experiments.grid.series_data import SeriesData
@@ -39,11 +38,9 @@ class Features(Use):
             check_options(wanted.name, wanted.parameters, ())
             return ()
         if wanted.name not in self.mechanisms():
-            close = difflib.get_close_matches(wanted.name, self.mechanisms(), n=1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
             raise UnknownName(
                 f"no feature mechanism is called {wanted.name!r}",
-                hint=f"{guess}known: {', '.join(self.mechanisms())}",
+                hint=closest(wanted.name, self.mechanisms()),
             )
         kind = _kind(wanted.name)
         decided = ("steps", "features", "design", "raw")
