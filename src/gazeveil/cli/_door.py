@@ -145,7 +145,7 @@ class Door:
             about = {"out": out, "private_report": private_report_of(out), "charged": release.receipt is not None}
             print_json({**about, "warnings": warnings, **record})
         else:
-            _report(release.in_words(), out)
+            _report(release.in_words(), out, ledger)
             for warning in warnings[len(plan.warnings) :]:
                 print(f"warning: {warning}", file=sys.stderr)
         return release
@@ -305,8 +305,9 @@ def _door(
     )
 
 
-def _report(lines: Iterable[Line], out: Path) -> None:
-    """Show what was released, and where it is."""
+def _report(lines: Iterable[Line], out: Path, ledger: str | None) -> None:
+    """Show what was released, where it is, and what to do next."""
+    from gazeveil.release import plots
     from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE
     from gazeveil.release.record import NAME, private_report_of
 
@@ -316,4 +317,8 @@ def _report(lines: Iterable[Line], out: Path) -> None:
     print_line(
         "read", f"in {out}: {STATEMENT_PAGE} for participants, {METHODS} for your paper, {EVIDENCE} for reviewers"
     )
+    if not plots.available():
+        print_line("pictures", "none were drawn: install gazeveil[plots] before the next release")
     print_line("private", f"{private_report_of(out)} is for you: keep it with the raw data, and do not publish it")
+    charged = "" if ledger is None else f" --ledger {ledger}"
+    print_line("next", f"gazeveil verify {out}{charged}")

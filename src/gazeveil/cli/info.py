@@ -154,7 +154,10 @@ def _rows(file: dict[str, Any]) -> list[list[Any]]:
             )
             how_long += f", {lasted['total_s']:,.1f} s in all"
         return [["fixations", file["fixations"]], ["durations", how_long], ["gaze time", f"{file['seconds']:,.1f} s"]]
-    rates = " and ".join(f"{rate:g} Hz" for rate in file["rates_hz"]) or "unknown"
+    found = file["rates_hz"]
+    rates = " and ".join(f"{rate:g} Hz" for rate in found) or "unknown"
+    if len(found) > 3:
+        rates = f"{found[0]:g} to {found[-1]:g} Hz"
     lists = [["of them fixations", file["fixations"]]] if file["fixations"] else []
     return [["samples", file["samples"]], *lists, ["gaze time", f"{file['seconds']:,.1f} s"], ["rate", rates]]
 

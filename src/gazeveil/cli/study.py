@@ -145,6 +145,8 @@ def check(
         if out is not None:
             print(f"wrote {out}")
         print(f"private: {NOT_TO_PUBLISH}")
+        product = "heatmaps" if len(declared.stimuli) > 1 else "heatmap"
+        print(f"next: gazeveil plan {study_file} --product {product} --epsilon 1")
     if strict and len(findings):
         raise typer.Exit(1)
 

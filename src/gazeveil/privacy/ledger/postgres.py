@@ -217,7 +217,7 @@ class PostgresStore:
         if not self._is_there(connection):
             raise LedgerError(
                 f"there is no ledger in {self.where}",
-                hint="make one with `gazeveil ledger init DATASET --epsilon E --ledger ADDRESS`",
+                hint="make one with `gazeveil ledger init DATASET --epsilon 3 --delta 1e-4 --ledger ADDRESS`",
             )
         version = connection.execute("SELECT max(version) FROM gazeveil.ledger").fetchone()
         if version != (SCHEMA_VERSION,):

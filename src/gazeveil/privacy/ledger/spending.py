@@ -422,10 +422,10 @@ def _price(budget: Guarantee, promise: Guarantee) -> tuple[Fraction, Fraction, F
         raise NoPrice(f"a promise of kind {here.kind!r} is not one that budgets know")
     epsilon, delta, rho = cost
     if isinstance(budget, PureDP) and (delta or rho):
-        raise NoPrice("a budget of pure ε cannot pay for a promise that may fail; grant an (ε, δ) budget instead")
+        raise NoPrice("a budget of pure ε cannot pay for a guarantee with a δ; open another account with a δ")
     if isinstance(budget, ZeroConcentratedDP):
         if delta:
-            raise NoPrice("a budget of ρ cannot pay for an (ε, δ) promise; grant an (ε, δ) budget instead")
+            raise NoPrice("a budget of ρ cannot pay for an (ε, δ) guarantee; open an account of that kind")
         return _ZERO, _ZERO, rho + pure_zcdp(epsilon)
     if isinstance(budget, ApproxDP) and rho and not budget.delta:
         raise NoPrice("a budget with δ = 0 cannot pay for a concentrated promise; grant one with δ above 0")

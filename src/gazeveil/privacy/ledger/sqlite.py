@@ -248,7 +248,7 @@ class SqliteStore:
     def _missing(self) -> LedgerError:
         return LedgerError(
             f"there is no ledger at {self.path}",
-            hint="make one with `gazeveil ledger init DATASET --epsilon E`, or name another with --ledger",
+            hint="make one with `gazeveil ledger init DATASET --epsilon 3 --delta 1e-4`, or name another with --ledger",
         )
 
     def _open(self, mode: str = "rw") -> sqlite3.Connection:
