@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""One table of a TOML file, read field by field: what is wrong is told with file, line, field and what was expected.
+"""One table of a TOML file, read field by field.
+
+What is wrong is reported with file, line, field and what was expected.
 
 Every key that nobody asked for is refused by `Table.done`: a file with a misspelt limit must not be used without it.
 """

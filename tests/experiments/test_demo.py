@@ -87,7 +87,7 @@ def test_the_demo_tells_programs_what_it_did(demo: Path) -> None:
 
 def test_the_demo_says_that_raw_gaze_promises_nothing(demo: Path) -> None:
     text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
-    assert "They promise nothing" in text
+    assert "They have no guarantee" in text
 
 
 def test_the_demo_shows_a_feature_before_and_after_with_its_promise(demo: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_demo_shows_a_feature_before_and_after_with_its_promise(demo: Path) 
 
 def test_the_demo_shows_a_stream_before_and_after_with_both_promises(demo: Path) -> None:
     text = re.sub(r"<[^>]+>", " ", (demo / "report.html").read_text())
-    assert "A live stream with a promise" in text
+    assert "A live stream with a guarantee" in text
     assert "lphu: What is protected" in text
     assert "hplu: What is protected" in text
     assert "any 0.5 seconds" in text

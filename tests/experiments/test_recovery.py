@@ -42,7 +42,7 @@ def test_the_best_of_a_row_is_marked() -> None:
 
 
 def test_one_person_is_not_enough() -> None:
-    with pytest.raises(InputError, match="two people"):
+    with pytest.raises(InputError, match="two participants"):
         measure(simulated_people(1, 1, 12.0))
 
 

@@ -186,7 +186,7 @@ def test_an_empty_table_is_refused() -> None:
 
 JUDGED = {
     "recipe": clock().to_dict(), "attack": "white-box", "threat_model": "white box", "recogniser": "lda", "sees": [],
-    "data": "8 people", "people": 8, "folds": 4, "enrolled": "others", "chance": 0.125, "accuracy": 0.25,
+    "data": "8 participants", "people": 8, "folds": 4, "enrolled": "others", "chance": 0.125, "accuracy": 0.25,
     "accuracy_interval": [0.1, 0.4], "pooled_accuracy": 0.5, "pooled_interval": [0.3, 0.7], "seconds": 60.0,
     "rate_hz": 60.0,
 }  # fmt: skip

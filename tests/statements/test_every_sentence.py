@@ -121,7 +121,7 @@ SENTENCES: dict[str, Any] = {
     r"without exception, but for a chance of at most # \(about # in #\), in which more may be learned\.": DELTA,
     r"\(ρ = #; other chances give other factors\.\)": programs.test_at_another_chance_the_factor_is_another,
     r"Whatever anyone knew before but the noise, .+ by a factor of at most e\^#, which is no protection\.": ADMITS,
-    r"Nothing is promised: .+\.": ADMITS,
+    r"Nothing is guaranteed: .+\.": ADMITS,
     r"Who you are is not protected\.": ADMITS,
 }
 

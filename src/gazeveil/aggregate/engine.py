@@ -57,11 +57,11 @@ class ManyKernel(Kernel, Protocol):
 
 @runtime_checkable
 class Placed(Protocol):
-    """A kernel that counts gaze on a plane, and so fits only gaze that was measured on it."""
+    """A kernel that counts gaze on a viewing plane, and so fits only gaze that was measured on it."""
 
     @property
     def geometry(self) -> Geometry:
-        """The plane."""
+        """The viewing plane."""
         ...
 
 
@@ -89,7 +89,7 @@ class Engine(MapsRecordings, Protocol):
 EngineMaker = Callable[[str], Engine]
 
 ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
-"""Engines by scheme: ``local``, ``spark``. The rooms above fill it; this room only names the contract."""
+"""Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only defines the contract."""
 
 
 def engine_at(address: str = "local") -> Engine:

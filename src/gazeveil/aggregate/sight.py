@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is noted of a map when many maps of one observer are released under one noise: numbers without a sign.
+"""What is recorded of a map when many maps of one observer are released under one noise: numbers without a sign.
 
 No number is negative, whatever the map. That is why two observers whose numbers have length c are at most √2·c apart,
 rather than 2·c (docs/proofs/whole-studies.md).
@@ -109,7 +109,10 @@ def joint_sensitivity(square: int, neighbours: Neighbours) -> Fraction:
 
 
 def bumps_along(grid: Grid) -> tuple[FloatArray, FloatArray]:
-    """Return the two factors of Gaussian bumps on a lattice over the plane: along columns and along rows of cells."""
+    """Return the two factors of Gaussian bumps on a lattice over the viewing plane.
+
+    Along columns and along rows of cells.
+    """
     prior = prior_of(grid)
     across, down = (
         bell(at, _lattice(count * size), max(BUMP_DEG, size))

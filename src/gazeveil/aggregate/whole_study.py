@@ -40,7 +40,7 @@ class PrivateHeatmaps:
             participant. Public.
         most_stimuli: The most stimuli that one participant was shown, if that is fewer than all and public. What goes
             beyond is scaled down; the noise falls with the square root.
-        strategy: What is noted of each map: ``bumps`` or ``histogram``.
+        strategy: What is recorded of each map: ``bumps`` or ``histogram``.
         mean_only: Release nothing but the mean over all stimuli, with the whole budget.
         cell_deg: Size of a cell in degrees.
         blur_deg: Standard deviation of the point-spread function in degrees.
@@ -83,7 +83,7 @@ class PrivateHeatmaps:
     def plan_for(
         self, screen: Geometry, stimuli: tuple[str, ...], observers: int, neighbours: Neighbours, delta: Fraction
     ) -> StudyPlan:
-        """Return how so many participants' maps of these stimuli are released: a matter of public facts.
+        """Return how this many participants' maps of these stimuli are released: a matter of public facts.
 
         Raises:
             OptionError: If there are fewer than two stimuli, or weights of unknown ones, or too many numbers.

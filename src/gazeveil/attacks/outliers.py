@@ -21,7 +21,9 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.types import BoolArray, FloatArray
 
 FEWEST: Final = 4
-"""How many points, itself included, make a point a core; the fewest that DBSCAN's authors recommend in the plane."""
+"""How many points, itself included, make a point a core; the fewest that DBSCAN's authors recommend in the viewing
+viewing plane.
+"""
 
 
 def reach_of_the_rest(distances: FloatArray, fewest: int = FEWEST) -> FloatArray:
@@ -71,7 +73,7 @@ class Found:
 
     Attributes:
         true: Outliers there are.
-        flagged: People who were called outliers.
+        flagged: Participants who were called outliers.
         right: Who is both.
         by_chance: How many would be right if as many were called so in every scene, drawn at random.
         people: How many there are.

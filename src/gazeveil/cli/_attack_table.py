@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil attack table`` and ``keep``: how often participants were identified behind veils, and more of it."""
+"""``gazeveil attack table`` and ``keep``: the table of measured identification rates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What commands print: JSON for programs, tables for people, progress for the impatient, errors for both."""
+"""What commands print: JSON for programs, tables for readers, progress for the impatient, errors for both."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def json_text(values: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def print_error(error: GazeveilError, *, as_json: bool) -> None:
-    """Print an error: to standard error for people, as JSON on standard output for programs."""
+    """Print an error: to standard error for participants, as JSON on standard output for programs."""
     if as_json:
         print_json(error.details())
         return
@@ -59,7 +59,7 @@ def print_line(word: str, text: str) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table for people; numbers are right-aligned."""
+    """Print a table for reading; numbers are right-aligned."""
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415

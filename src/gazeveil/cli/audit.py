@@ -24,7 +24,7 @@ from gazeveil.samples.length import Length
 app = command_app()
 
 ROOMS = ("aggregate", "features", "samples", "gateway")
-"""Rooms whose module ``audited`` enters subjects of their own."""
+"""Packages whose module ``audited`` enters subjects of their own."""
 
 
 @app.command(
@@ -34,7 +34,7 @@ ROOMS = ("aggregate", "features", "samples", "gateway")
 def audit(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="What to audit; see --list.")] = None,
     trials: Annotated[int, typer.Option("--trials", help="Runs on each of the two inputs.")] = 1_000_000,
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure the bounds are to be.")] = 0.99,
+    confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the bounds.")] = 0.99,
     method: Annotated[str, typer.Option("--method", help="sampling, exact, or auto: exact where known.")] = "auto",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="An option of the subject; repeatable.")
@@ -58,7 +58,7 @@ def audit(
         _list(as_json=as_json)
         return
     if name is None:
-        raise typer.BadParameter("say what to audit, or see the list with --list", param_hint="NAME")
+        raise typer.BadParameter("give a subject to audit, or list them with --list", param_hint="NAME")
     subject = _subject(name, dict(_setting(text) for text in settings or []))
     with progress(f"auditing {name}", quiet=as_json) as tell:
         result = run_audit(
@@ -80,7 +80,7 @@ def audit(
 
 
 def find_subjects() -> None:
-    """Enter the subjects of every room."""
+    """Register the subjects of every package."""
     for room in ROOMS:
         module = f"gazeveil.{room}.audited"
         if importlib.util.find_spec(f"gazeveil.{room}") and importlib.util.find_spec(module):

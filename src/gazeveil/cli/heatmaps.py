@@ -35,7 +35,7 @@ def heatmaps(
         int | None, typer.Option("--most-stimuli", help="The most stimuli a participant was shown, if public.")
     ] = None,
     mean_only: Annotated[bool, typer.Option("--mean-only", help="Release nothing but the mean over stimuli.")] = False,
-    strategy: Annotated[str, typer.Option("--strategy", help="What is noted of maps: bumps, histogram.")] = "bumps",
+    strategy: Annotated[str, typer.Option("--strategy", help="Strategy: bumps or histogram.")] = "bumps",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
     pictures: Annotated[

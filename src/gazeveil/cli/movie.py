@@ -35,7 +35,7 @@ def movie(
         typer.Option("--duration", help="Seconds from the first sample of each recording; by default the study's."),
     ] = None,
     bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin.")] = 0.5,
-    strategy: Annotated[str, typer.Option("--strategy", help="What is noted of maps: bumps, histogram.")] = "bumps",
+    strategy: Annotated[str, typer.Option("--strategy", help="Strategy: bumps or histogram.")] = "bumps",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
     overlay: Annotated[Path | None, typer.Option("--overlay", help="A still (PNG): drawn over, and a prior.")] = None,

@@ -82,7 +82,7 @@ class OwnRelease:
         return replace(self, mechanism=replace(self.mechanism, epsilon=epsilon))
 
     def each(self, series: int) -> OwnMechanism:
-        """Return the mechanism for one of so many series: a participant who pays for all splits ε and δ."""
+        """Return the mechanism for one of this many series: a participant who pays for all splits ε and δ."""
         if series == 1 or not isinstance(self.mechanism.guarantee.unit, Observer):
             return self.mechanism  # type: ignore[no-any-return]
         parts = {"epsilon": exact(self.mechanism.epsilon) / series}
@@ -91,7 +91,7 @@ class OwnRelease:
         return replace(self.mechanism, **parts)  # type: ignore[no-any-return]
 
     def guarantee(self, series: int) -> Guarantee:
-        """Return what is guaranteed to a participant, for so many series and their lengths together.
+        """Return what is guaranteed to a participant, for this many series and their lengths together.
 
         It is added up from what noises each series: that may be Gaussian noise where the whole ε and δ would have
         allowed noise without δ.
@@ -103,7 +103,7 @@ class OwnRelease:
         return all_of_them + PureDP(series * exact(self.length_epsilon), unit=each.unit)
 
     def to_dict(self, series: int) -> dict[str, Any]:
-        """Return the recipe as plain values: what each of so many series gets."""
+        """Return the recipe as plain values: what each of this many series gets."""
         paid = None if self.length_epsilon is None else as_text(exact(self.length_epsilon))
         return {**self.each(series).to_dict(), "series_per_participant": series, "length_epsilon": paid}
 

@@ -239,7 +239,7 @@ def _fault(found: pl.Schema, names: Sequence[str]) -> str:
     """Say what is wrong with the columns; empty if nothing."""
     wanted: dict[str, type[pl.DataType]] = {**FIXED, **dict.fromkeys(names, pl.Float64)}
     if len(wanted) != len(FIXED) + len(names):
-        return "a feature is named twice, or like another column"
+        return "a feature is listed twice, or has the name of another column"
     if missing := [name for name in wanted if name not in found]:
         return f"no column {', '.join(missing[:5])}"
     for name, dtype in wanted.items():

@@ -193,7 +193,9 @@ class Hub:
         window: Number | None = None,
         radius: Number | None = None,
     ) -> None:
-        """Turn an app's knob, with the accounting of erratum K4. Stricter holds at once, looser when windows are over.
+        """Change an app's privacy level, with the accounting of erratum K4.
+
+        Stricter holds at once, looser when windows are over.
 
         Raises:
             UnknownName: If there is no such app.

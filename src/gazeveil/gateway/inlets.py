@@ -25,7 +25,7 @@ MOST_UNREAD: Final = 1 << 16
 """Bytes of answers that a sender may leave unread."""
 GOING_AWAY, TAKEN_OVER = 1001, 1008
 """Close codes: a sender may come again later, or has no business here."""
-NOBODY: Final = "nobody sends gaze"
+NOBODY: Final = "no sender is connected"
 NOTHING_YET: Final = "a sender is connected, and no sample of it could be used yet"
 _TICK_S: Final = 0.25
 

@@ -212,7 +212,7 @@ class _AppConnection(asyncio.Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it gets no gaze: it did not ask, does not read, or all was said."""
+        """Whether it gets no gaze: it did not ask, does not read, or all was stated."""
         return not self.listens or bool(self._paused_since)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -266,7 +266,7 @@ class _AppConnection(asyncio.Protocol):
     def say(self, what: Callable[[Sink], None]) -> bool:
         """Let the sink do something, and tell whether there was something to send.
 
-        Hangs up if the app broke the rules or all was said.
+        Hangs up if the app broke the rules or all was stated.
         """
         self.flush()
         transport = self._transport

@@ -78,7 +78,7 @@ def _guarantee(statement: Statement, shown: str) -> str:
         ("How much", _words(statement.how_much()) + _belief(statement)),
         ("What is compared", _words(neighbours_in_words(statement.guarantee))),
         ("Over time", _words(statement.over_time())),
-        ("When it fails", _words(statement.failure() or "No chance of failure is part of it (δ = 0).")),
+        ("When it fails", _words(statement.failure() or "It holds without exception (δ = 0).")),
         ("Public facts", _facts(statement)),
         ("Who you are", _words(statement.identification)),
         ("So far", _words(statement.together())),

@@ -76,7 +76,7 @@ class Statement:
     Attributes:
         guarantee: The guarantee itself.
         epsilon: The ε that the words go by; None where nothing is proven.
-        delta: The chance of failure that the words go by; None where nothing is proven.
+        delta: The δ that the words go by; None where nothing is proven.
         presence: The ε for the odds of whether the unit is in the data at all; None where that is not protected.
         total: What this and all earlier releases from the same budget guarantee together, where it is known.
         facts: The public facts that it rests on, where they are known.

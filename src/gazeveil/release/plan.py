@@ -117,7 +117,7 @@ class Measurement(ABC):
         return Distance(self.guarantee.unit, self.guarantee.neighbours)
 
     def loss(self, changes: int = 1) -> Guarantee:
-        """Return what is guaranteed between inputs that differ by so many changes: the stability map."""
+        """Return what is guaranteed between inputs that differ by this many changes: the stability map."""
         return self.guarantee.for_group(changes)
 
     @abstractmethod
@@ -252,7 +252,7 @@ class Plan:
 
     Attributes:
         measurement: The mechanism that met the study.
-        which: What is released, as `Study.plan` was told.
+        which: What is released, as `Study.plan` was reported.
     """
 
     measurement: Measurement

@@ -37,7 +37,7 @@ def available() -> bool:
 def heat(x: FloatArray, y: FloatArray, width: int, height: int, blur: float) -> FloatArray:
     """Return how much gaze lies around each pixel: counts blurred by a Gaussian of ``blur`` pixels.
 
-    This is a picture of raw gaze: it promises nothing.
+    This is a picture of raw gaze: it guarantees nothing.
     """
     seen = np.isfinite(x) & np.isfinite(y)
     counts, _, _ = np.histogram2d(y[seen], x[seen], bins=(height, width), range=((0, height), (0, width)))
@@ -200,7 +200,7 @@ def trace(recording: Recording, events: pl.DataFrame, title: str) -> bytes:
 def main_sequence(
     saccades_of: Mapping[str, pl.DataFrame], curves: Mapping[str, tuple[float, float]], title: str
 ) -> bytes:
-    """Draw peak velocity over amplitude for some people, with their fitted curves (ceiling, scale)."""
+    """Draw peak velocity over amplitude for some participants, with their fitted curves (ceiling, scale)."""
     figure, axes = canvas(7, 4.2)
     largest = 1.0
     for colour, (name, saccades) in zip((BLUE, ORANGE, GREEN, RED, GREY), saccades_of.items(), strict=False):
@@ -220,7 +220,10 @@ def main_sequence(
 
 
 def two_sessions(first: Sequence[float], second: Sequence[float], quantity: str, title: str) -> bytes:
-    """Draw each person's value in session one against session two: the diagonal is what re-identifies people."""
+    """Draw each participant's value in session one against session two.
+
+    The diagonal is what re-identifies participants.
+    """
     figure, axes = canvas(4.6, 4.4)
     axes.scatter(first, second, color=BLUE, s=28, alpha=0.8)
     both = [*first, *second]

@@ -83,9 +83,9 @@ class Participants:
         if self.roster is not None:
             roster = tuple(sorted(_spelt_once(self.roster) - set(self.withdrawn)))
             if not roster:
-                raise OptionError("the roster names nobody", hint="list the participants, or declare their number")
+                raise OptionError("the roster is empty", hint="list the participants, or declare their number")
             if self.secret:
-                raise OptionError("a public roster tells how many take part: their number cannot be secret")
+                raise OptionError("a public roster shows how many take part: their number cannot be secret")
             if self.number not in (None, len(roster)):
                 raise OptionError(f"the roster names {len(roster)} participants, but the number says {self.number}")
             object.__setattr__(self, "roster", roster)
@@ -207,7 +207,7 @@ class Custody:
     """Who holds the raw data: asked for, because no guarantee covers it.
 
     Attributes:
-        holder: The person or institution.
+        holder: The participant or institution.
         place: Where the raw data lie.
         access: Who can read them.
         until: When they are deleted.

@@ -183,7 +183,7 @@ def _check_identification(
             mechanisms = [mechanism_from_dict(screen["mechanism"]) for screen in values["recipe"]["screens"]]
             rate = next((fact.value.get("rate_hz") for fact in facts if fact.name == "recordings"), None)
             expected = table().worst(mechanisms, rate)
-        found.check("identification", stated == expected, "it does not say what was measured behind this veil")
+        found.check("identification", stated == expected, "it does not state what was measured behind this mechanism")
     return "" if stated is None else stated.in_words()
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the auditor can try of this room: importing a module here enters its subjects."""
+"""What the auditor can try of this package: importing a module here enters its subjects."""
 
 from __future__ import annotations
 

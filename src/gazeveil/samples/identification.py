@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often participants were identified behind a veil, as measured: one packaged table that everybody reads.
 
-A guarantee about windows of gaze says nothing about who somebody is. What can be said instead is what known attackers
-achieved. Statements, the gateway and the advice of a plan look it up here, so they say the same.
+A guarantee about windows of gaze says nothing about who a participant is. What can be stated instead is what known
+attackers achieved. Statements, the gateway and the advice of a plan look it up here, so they say the same.
 
 A level that was not measured gets the nearest measured one that is no stronger by its numbers, and says so; where there
 is none, what was measured without a veil. No number is ever taken from a level that is stronger in any of its numbers.
@@ -49,15 +49,15 @@ class Measured:
         veil: The veil as plain values (a recipe with its space); None for none.
         attack: What was done against the veil; empty for nothing.
         threat_model: What the attack is granted, in words.
-        recogniser: Who tells people apart.
+        recogniser: Who tells participants apart.
         sees: What it looks at beside movement.
         decided: How it decides: by the windows' ``vote``, or by the highest ``mean score``.
         data: Whose gaze it is.
-        people: How many participants; guessing is right once in so many attempts.
+        people: How many participants; guessing is right once in this many attempts.
         chance: The share of attempts in which guessing is right.
         rate: The share of attempts in which the attacker was right.
-        interval: Where that share lies with 95 % confidence, over people drawn anew.
-        seconds: How much gaze of a person the attacker got from behind the veil.
+        interval: Where that share lies with 95 % confidence, over participants resampled.
+        seconds: How much gaze of a participant the attacker got from behind the veil.
         known: From how much gaze without a veil the attacker knew everybody, in words.
         rate_hz: How many samples a second there were, about.
         software: What measured it.
@@ -135,7 +135,7 @@ class Identification:
                 f"without a veil, {self.row.in_words()}."
             )
         else:
-            where = "behind this veil at this level"
+            where = "behind this mechanism at this level"
             if self.relation == "nearest":
                 where = f"behind the nearest level measured that is no stronger, {_level_in_words(self.row)}"
             opening = "This level was not measured. In our tests" if self.relation == "nearest" else "In our tests"
@@ -187,7 +187,7 @@ class Table:
             if row.mechanism is None or far < math.inf:
                 levels.setdefault(far, []).append(row)
         if not levels:
-            raise InputError("the table holds nothing that was measured without a veil")
+            raise InputError("the table holds nothing that was measured on raw gaze")
         nearest = min(levels)
         row = max(levels[nearest], key=lambda each: each.rate)
         relation: Relation = "no veil" if nearest == math.inf else "nearest"
@@ -343,12 +343,12 @@ def _row(values: Mapping[str, Any]) -> Measured:
     if not 0 <= low <= row.rate <= high <= 1 or not 0 < row.chance < 1:
         raise ValueError("rate, interval and chance are shares, and the interval holds the rate")
     if row.people < 2 or not row.seconds > 0 or not row.rate_hz > 0:
-        raise ValueError("people, seconds and samples a second are above 0")
+        raise ValueError("participants, seconds and samples a second are above 0")
     texts = ("data", "recogniser", "decided", "threat_model", "known", "software", "date", "command")
     if empty := [name for name in texts if not getattr(row, name).strip()]:
         raise ValueError(f"{empty[0]} is empty")
     if row.mechanism is not None and row.mechanism.space.unit != "deg":
-        raise ValueError("measured veils are in degrees")
+        raise ValueError("measured mechanisms are in degrees")
     return row
 
 

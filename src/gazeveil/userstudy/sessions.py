@@ -71,7 +71,7 @@ class Sessions:
         return sorted((found for label in labels if (found := self.find(label))), key=lambda one: one.number)
 
     def to_analyse(self) -> list[Session]:
-        """Return all sessions, of people or of simulated ones.
+        """Return all sessions, of participants or of simulated ones.
 
         Raises:
             InputError: If there are both: what is found about some would count for the others.

@@ -85,7 +85,7 @@ def read_groups(path: Path | str) -> dict[str, set[str]]:
                 raise FileFormatError(path, line=line, column=column, expected="a name", found="nothing")
         if observer in seen:
             raise FileFormatError(
-                path, line=line, column="observer", expected="everybody once", found=f"{observer!r} again"
+                path, line=line, column="observer", expected="every participant once", found=f"{observer!r} again"
             )
         seen.add(observer)
         groups.setdefault(group, set()).add(observer)

@@ -34,7 +34,7 @@ class AoiPlan(NoisySum):
 
     Attributes:
         questions: Every statistic of every stimulus, in the order of release.
-        screen: The plane of the gaze.
+        screen: The viewing plane of the gaze.
         detector: How fixations are found.
         epsilon: The ε of everything together.
         delta: The δ of everything together; 0 for a pure guarantee.

@@ -81,7 +81,7 @@ class Statistic(Protocol):
         ...
 
     def bounds(self, areas: int) -> Bounds:
-        """Return how large one observer's integers can be, for so many areas."""
+        """Return how large one observer's integers can be, for this many areas."""
         ...
 
     def of(self, viewings: Sequence[Viewing], areas: int) -> IntArray:
@@ -89,7 +89,7 @@ class Statistic(Protocol):
         ...
 
     def span(self) -> tuple[float, float]:
-        """Return what an integer of 0 and one of the largest mean, in the unit that people read."""
+        """Return what an integer of 0 and one of the largest mean, in the unit that participants read."""
         ...
 
     def to_dict(self) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class ObserverMaps:
             cell: Where; a negative cell is off the grid and not counted.
             observers: How many observers there are.
             cells: How many cells a map has.
-            samples: Only each observer's first so many samples on the grid are counted; all if left out.
+            samples: Only each observer's first this many samples on the grid are counted; all if left out.
 
         Raises:
             OptionError: If an observer or a cell is out of range.

@@ -32,7 +32,7 @@ COARSE, FINER = (8, 8), (16, 12)
 class Histogram(_normalised.Normalised):
     """Release a coarse histogram of gaze and infer the fine map from it.
 
-    Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
+    Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
 
     Attributes:
         task: The public facts.

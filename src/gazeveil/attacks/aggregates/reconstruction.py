@@ -3,7 +3,7 @@
 """Reconstruction: what one participant did, from what is released of all and what is known of the others.
 
 Liu et al. 2019, section 3.3: whoever has the mean of n and knows n - 1 of them subtracts, and has the last one. The
-same holds for anything that adds up over people: maps of every second, how many went from one area to another.
+same holds for anything that adds up over participants: maps of every second, how many went from one area to another.
 """
 
 from __future__ import annotations

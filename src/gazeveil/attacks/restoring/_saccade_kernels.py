@@ -31,7 +31,7 @@ def _step(chance: FloatArray, spread: float, jump: float, keep: float, out: Floa
         spread: The variance of drift, in squared places.
         jump: The chance of a saccade.
         keep: By how much a saccade to the next place is less likely.
-        out: Room for the result.
+        out: Space for the result.
         work: Room.
     """
     count = len(chance)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's feature: how often one reader's eyes jump, before and after release, with the promise that was kept."""
+"""The demo's feature: how often one reader's eyes jump, before and after release, with the guarantee that was kept."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ def feature_section() -> report.Section:
     off = range_error(before, after)
     drawn = before_and_after(before, {"after": after}, rules.width, "saccades a second (means over 30 s)")
     lead = (
-        f"Somebody reads a comic. What is released is how often the eyes jumped in every {rules.width:g} s, with noise "
-        f"that hides any {HIDDEN_S:g} s of raw gaze at ε = {EPSILON:g}; means over 30 s follow from that. Under so "
-        "strong a promise the level comes through and its course over time does not. Each run draws other noise. The "
-        "same noise hides longer stretches less well, and the whole recording least:"
+        f"A participant reads a comic. The number of saccades in every {rules.width:g} s is released, with noise that "
+        f"protects any {HIDDEN_S:g} s of raw gaze at ε = {EPSILON:g}; means over 30 s follow from that. With so strong "
+        "a guarantee the level is visible, but not its course over time. Each run draws new noise. The same noise "
+        "protects longer stretches less, and the whole recording least:"
     )
     prices = [[f"{seconds:g} s", f"{float(price):.3g}"] for seconds, price in mechanism.receipt()]
     caption = f"One feature of one reader before and after release; off by {off:.2f} a second (root mean square)"
     return report.Section(
-        "A feature with a promise (reading)",
+        "A feature with a guarantee (reading)",
         (
             report.words(lead),
             report.table(["any stretch of raw gaze of", "ε"], prices),

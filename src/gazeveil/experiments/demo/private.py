@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's private part: one heatmap as it is, as Liu 2019 would release it, and as we do, with their promises."""
+"""The demo's private part: one heatmap as it is, as Liu 2019 would release it, and as we do, with their guarantees."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
     ours = plan.release(corpus, noise=noise, anyway=True)  # shown even with so few people that most of it is prior
     share = ours.value.data_share
     shown = (
-        ("raw gaze", truth, "no promise at all"),
-        ("Liu 2019, sound", published, f"ε = {EPSILON:g}: one number per cell, each with its noise"),
+        ("raw gaze", truth, "no guarantee at all"),
+        ("Liu 2019, corrected", published, f"ε = {EPSILON:g}: one number per cell, each with its noise"),
         ("gazeveil", ours.value.map, f"{ours.guarantee}: {share:.0%} of the picture is data, the rest is prior"),
     )
     pictures = [
@@ -52,12 +52,12 @@ def private_section(corpus: Corpus, stimulus: str, picture: NDArray[np.uint8]) -
         for name, values, promise in shown
     ]
     lead = (
-        f"The same {raw.observers} people and the same image, released three ways. The noise is fresh, so these three "
-        "pictures change from run to run. With so few people most of what can be said under so strong a promise is "
-        "what gaze is like anywhere; the share of data is told, and grows with more people or a larger ε."
+        f"The same {raw.observers} participants and the same image, released in three ways. The noise is new in every "
+        "run, so these pictures change. With few participants and a strong guarantee, most of a private map comes from "
+        "the prior. The share that comes from data is reported; it grows with more participants or a larger ε."
     )
     return report.Section(
-        f"A heatmap with a promise ({stimulus})",
+        f"A heatmap with a guarantee ({stimulus})",
         (report.words(lead), report.gallery(pictures), report.words(ours.statement().paragraph())),
     )
 

@@ -40,7 +40,7 @@ class Looked:
     kappa: float
 
     def of(self, observer: str, session: str | None = None) -> pl.DataFrame:
-        """Return one person's events."""
+        """Return one participant's events."""
         chosen = [
             table
             for key, table in self.events.items()
@@ -75,7 +75,7 @@ def run_demo(
         target,
         "A study that never took place",
         "gazeveil simulated a small eye-tracking study, stored it, read it back and looked at it. "
-        "No person was recorded; everything follows from the seed.",
+        "No participant was recorded; everything follows from the seed.",
         sections,
     )
     tell(steps, steps)
@@ -135,7 +135,7 @@ def _about(study: SimulatedStudy, looked: Looked) -> report.Section:
         ["plane", str(study.plane)],
         ["samples with gaze", f"{tracked:.1%}"],
     ]
-    lead = "Every person has eyes of their own: how fast they jump, how long they rest, what they like to look at."
+    lead = "Every participant has eyes of their own: how fast they jump, how long they rest, what they like to look at."
     return report.Section("The study", (report.words(lead), report.table(["", ""], rows)))
 
 
@@ -155,11 +155,11 @@ def _scenes(study: SimulatedStudy, looked: Looked) -> report.Section:
         pieces.append(
             report.picture(
                 plots.heat_over_picture(picture, warmth, scene.name),
-                f"{scene.name}: where {people} people looked (raw gaze, blurred by {BLUR_DEG:g}°)",
+                f"{scene.name}: where {people} participants looked (raw gaze, blurred by {BLUR_DEG:g}°)",
             )
         )
-    lead = "Faces draw the eye most, then writing, then things; each person weighs them differently."
-    raw = "These heatmaps are made of raw gaze. They promise nothing: nobody's share in them is hidden."
+    lead = "Faces draw the eye most, then writing, then things; each participant weighs them differently."
+    raw = "These heatmaps are made of raw gaze. They have no guarantee: no participant's share is hidden."
     return report.Section("What they looked at", (report.words(lead), report.warning(raw), report.gallery(pieces)))
 
 
@@ -181,7 +181,7 @@ def _one_person(study: SimulatedStudy, looked: Looked) -> report.Section:
             "Where the gaze rested, in order; larger discs lasted longer",
         ),
     )
-    return report.Section("One person, one image", pieces)
+    return report.Section("One participant, one image", pieces)
 
 
 def _eyes(looked: Looked) -> report.Section:
@@ -206,7 +206,7 @@ def _eyes(looked: Looked) -> report.Section:
     curves = {name: (fit.eta, fit.c) for name in shown if np.isfinite((fit := main_sequence(looked.of(name))).eta)}
     lead = (
         "Fixations and saccades are found by I-VT at 30 deg/s. The main sequence, peak velocity over amplitude, bends "
-        "at a height of its own in each person. Agreement with what the simulated eyes really did: "
+        "at a height of its own in each participant. Agreement with what the simulated eyes really did: "
         f"kappa {looked.kappa:.2f} (sample by sample, fixation or not)."
     )
     columns = ["person", "fixations", "median ms", "saccades", "median °", "ceiling °/s", "scale °", "blinks"]
@@ -215,8 +215,8 @@ def _eyes(looked: Looked) -> report.Section:
         (
             report.words(lead),
             report.picture(
-                plots.main_sequence(saccades, curves, "main sequence of four people"),
-                "Each dot is a saccade, each line a person's fitted main sequence",
+                plots.main_sequence(saccades, curves, "main sequence of four participants"),
+                "Each dot is a saccade, each line a participant's fitted main sequence",
             ),
             report.table(columns, rows),
         ),
@@ -227,7 +227,7 @@ def _who(looked: Looked) -> report.Section:
     people = list(dict.fromkeys(key.observer for key in looked.recordings))
     days = sorted({key.session for key in looked.recordings})
     if len(days) < 2:
-        return report.Section("Gaze tells who you are", (report.words("This takes two sessions."),))
+        return report.Section("Gaze can identify you", (report.words("This takes two sessions."),))
     pieces = []
     told = []
     for quantity, unit, scale in (
@@ -241,21 +241,21 @@ def _who(looked: Looked) -> report.Section:
         told.append([unit, likeness])
         pieces.append(
             report.picture(
-                plots.two_sessions(first, second, unit, unit), f"Each dot is a person; correlation {likeness:.2f}"
+                plots.two_sessions(first, second, unit, unit), f"Each dot is a participant; correlation {likeness:.2f}"
             )
         )
     lead = (
-        "A person who looks slowly today looks slowly tomorrow. Such traits repeat from day to day, so raw gaze "
-        "without a name on it is not anonymous: this is what gazeveil is for."
+        "Eye movements have personal traits that repeat from day to day. So raw gaze is not anonymous, even without a "
+        "name on it. This is what gazeveil protects."
     )
     correlations = report.table(["trait", "correlation of two days"], told)
-    return report.Section("Gaze tells who you are", (report.words(lead), report.gallery(pieces), correlations))
+    return report.Section("Gaze can identify you", (report.words(lead), report.gallery(pieces), correlations))
 
 
 def _promise() -> report.Section:
     text = (
-        "Only the heatmap under a promise, the curve after release and the veiled streams are private. The rest is raw "
-        "gaze, which is fine because these people do not exist; a report made in this way from a real study would show "
+        "Only the heatmap with a guarantee, the released curve and the veiled streams are private. The rest is raw "
+        "gaze. That is fine here, because these participants are simulated. With a real study, this report would show "
         "its participants' raw gaze."
     )
-    return report.Section("What this report promises", (report.warning(text),))
+    return report.Section("What this report guarantees", (report.warning(text),))

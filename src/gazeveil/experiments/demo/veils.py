@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's live stream: one person's gaze before and after the default veil, with a weak and a strong promise."""
+"""The demo's live stream: raw gaze and the default mechanism's output, with a weak and a strong guarantee."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.utility.streams import veil_error
 
 SECONDS = 20.0
-SHOWN = {"lphu": ("a weak promise, useful", BLUE), "hplu": ("a strong promise, hardly useful", ORANGE)}
+SHOWN = {"lphu": ("a weak guarantee, useful", BLUE), "hplu": ("a strong guarantee, hardly useful", ORANGE)}
 """The presets that are shown, what to call them, and their colours."""
 
 
@@ -40,13 +40,13 @@ def veil_section(seed: int = 1) -> report.Section:
         rows.append([f"{name}: {words}", f"{error.rmse_px:.0f}", f"{error.centre_rmse_px:.0f}"])
         promises.append(report.words(f"{name}: {promise.paragraph()}"))
     lead = (
-        "A game or a headset wants gaze as it comes. The veil lets a noisy point out a few times a second, by the "
-        "clock and never by where somebody looks, and a filter fills in between. Every sample gets a point at once; "
-        "pupil and single eyes do not get out."
+        "Games and headsets need gaze live. The mechanism releases a noisy point a few times a second, at times that "
+        "do not depend on gaze, and a filter fills in between. Every sample gets a point at once. Pupil size and "
+        "single eyes are not released."
     )
-    caption = "How far to the right one person looked, raw (grey) and as an app would see it under two promises"
+    caption = "How far to the right one participant looked, raw (grey) and as an app would see it under two guarantees"
     return report.Section(
-        "A live stream with a promise",
+        "A live stream with a guarantee",
         (
             report.words(lead),
             report.picture(_drawn(raw, veiled), caption),

@@ -39,7 +39,7 @@ def noise_surface(levels: Sequence[NoiseLevel]) -> bytes:
 
 
 def noise_slice(levels: Sequence[NoiseLevel]) -> bytes:
-    """Draw figure 2 (b): the slice at 300 x 300 pixels, with the sound noise below it."""
+    """Draw figure 2 (b): the slice at 300 x 300 pixels, with the corrected noise below it."""
     figure, axes = canvas(8, 4.6)
     for level, colour in _LEVELS:
         rows = sorted(
@@ -47,13 +47,13 @@ def noise_slice(levels: Sequence[NoiseLevel]) -> bytes:
         )
         people = [row.observers for row in rows]
         axes.plot(people, [row.published for row in rows], color=colour, label=f"{level}, published")
-        axes.plot(people, [row.sound for row in rows], color=colour, linestyle="--", label=f"{level}, sound")
+        axes.plot(people, [row.sound for row in rows], color=colour, linestyle="--", label=f"{level}, corrected")
         axes.plot(
             people,
             [row.bounded for row in rows],
             color=colour,
             linestyle=":",
-            label=f"{level}, sound, at most {SAMPLES} samples each",
+            label=f"{level}, corrected, at most {SAMPLES} samples each",
         )
     for level, count in READ_OFF:
         axes.plot(
@@ -87,7 +87,7 @@ def quality_over_epsilon(rows: Sequence[Quality], observers: int) -> bytes:
     for axes in (left, right):
         axes.set_xlabel("ε (Gaussian: δ = n^(-3/2))")
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
-    figure.suptitle(f"Five simulated people copied to {observers:,} (Liu 2019, figure 3)")
+    figure.suptitle(f"Five simulated participants copied to {observers:,} (Liu 2019, figure 3)")
     return png(figure)
 
 

@@ -52,11 +52,11 @@ def groups(
     feature: str,
     step: float,
 ) -> bytes:
-    """Draw group series of one feature: a panel for every number of people and ε, true means dotted.
+    """Draw group series of one feature: a panel for every number of participants and ε, true means dotted.
 
     Args:
         truths: The true mean of every task, over time.
-        released: For people and ε, for every task the released mean and its standard deviation.
+        released: For participants and ε, for every task the released mean and its standard deviation.
         feature: What it is.
         step: Seconds from one step to the next.
     """
@@ -72,7 +72,7 @@ def groups(
                 axes.plot(minutes, truths[task], ":", color=colour, linewidth=1)
                 axes.plot(minutes, mean, color=colour, label=task)
                 axes.fill_between(minutes, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
-            axes.set_title(f"{size} people, ε = {epsilon:g}", fontsize=9)
+            axes.set_title(f"{size} participants, ε = {epsilon:g}", fontsize=9)
             axes.set_xlabel("minutes")
     panels[0][0].set_ylabel(f"{feature}\n(part of its range)")
     figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
@@ -80,7 +80,7 @@ def groups(
 
 
 def before_and_after(raw: FloatArray, noisy: Mapping[str, FloatArray], step: float, feature: str) -> bytes:
-    """Draw one feature of one person before and after release."""
+    """Draw one feature of one participant before and after release."""
     figure, axes = canvas(8, 3.6)
     minutes = np.arange(len(raw)) * step / 60
     axes.plot(minutes, raw, color=GREY, label="before")

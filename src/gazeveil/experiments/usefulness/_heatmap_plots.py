@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gazeveil.experiments.usefulness.heatmaps import Found
 
 _TITLES = {
-    "cc": "correlation with everybody's map",
+    "cc": "correlation with the raw map",
     "residual": "… after the prior is regressed out",
     "hits": "hot spots found",
 }
@@ -30,7 +30,7 @@ _LOOKS = {
 
 
 def usefulness_plot(found: Found) -> bytes:
-    """Draw the three measures over the number of people, one line a method, at the first ε."""
+    """Draw the three measures over the number of participants, one line a method, at the first ε."""
     figure, axes = canvas(12, 4.4, columns=3, sharex=True)
     for panel, (measure, title) in zip(axes, _TITLES.items(), strict=True):
         panel.set_xscale("log")  # with its limits first, or a single number of people has no width to be drawn in

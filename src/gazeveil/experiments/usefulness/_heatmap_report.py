@@ -22,7 +22,7 @@ def note(found: Found) -> str:
     draws = "1 draw" if found.plan.repeats == 1 else f"{found.plan.repeats} draws"
     told = f"{what}: {found.scenes} scenes, {draws} each, {found.viewers} viewers a scene, δ = {found.plan.delta:g}."
     if any(count > found.viewers for count in found.plan.observers):
-        told += " * People drawn with replacement, and their looks too: not real people."
+        told += " * Participants and their fixations are resampled: these are not real participants."
     return f"{told} Assumed: {found.assumed}." if found.assumed else told
 
 

@@ -236,7 +236,7 @@ LOSABLE: Final[Mapping[str, str]] = MappingProxyType(
         "pupil_unit": "the unit of the pupil",
     }
 )
-"""What a format may have no place for, and how that is said."""
+"""What a format may have no place for, and how that is stated."""
 
 
 @runtime_checkable

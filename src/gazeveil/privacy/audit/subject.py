@@ -9,7 +9,7 @@ A mechanism enters the list of ``gazeveil audit`` with a decorator on a function
         "Counts with Acme's noise."
         return Subject(AcmeNoise(epsilon).run, PureDP(epsilon), (Pair(0, 1, "a count of 0 and a count of 1"),))
 
-Rooms above this one put such functions into a module called ``audited``, for example `gazeveil.samples.audited`;
+Packages above this one put such functions into a module called ``audited``, for example `gazeveil.samples.audited`;
 the command finds it there. The parameters of the function are its options, given as ``--set epsilon=2``.
 """
 
@@ -71,8 +71,8 @@ class Subject:
     Attributes:
         run: Runs the mechanism. To use several processes it must be importable: a function of a module, or a method
             of a value that can be pickled.
-        claim: What is promised, or claimed.
-        pairs: Neighbouring inputs to try; the worst for the mechanism are best. Never people's data.
+        claim: What is guaranteed, or claimed.
+        pairs: Neighbouring inputs to try; the worst for the mechanism are best. Never participants' data.
         log_ratio: The logarithm of the ratio of densities, where it is known: the sharpest event there is.
         exact: The loss itself, where it can be computed: then no sampling is needed.
     """

@@ -320,7 +320,7 @@ class _Reader:
         return None if row is None else Tail(*row)
 
     def tails_of(self, beginning: str, person: str) -> list[Tail]:
-        """Return where the accounts of a person stand whose data sets begin with a text, which ends with a space."""
+        """Return the tails of a participant's accounts whose data sets begin with a text, which ends with a space."""
         between = (beginning, beginning[:-1] + "!")  # the letter after a space
         return [Tail(*row) for row in self._connection.execute(_TAILS_OF, (GENESIS, *between, person))]
 

@@ -306,6 +306,6 @@ def declared_series(
 
 
 def _natural(text: str) -> tuple[int, int, str]:
-    """Return what sorts labels as people count: 2 before 10, numbers before words."""
+    """Return what sorts labels as participants count: 2 before 10, numbers before words."""
     digits = text.lstrip("0")
     return (0, len(digits), digits) if text.isascii() and text.isdigit() else (1, 0, text)

@@ -64,7 +64,7 @@ class SeriesMeasurement(SeriesProduct):
     """
 
     product: ClassVar[str] = OwnRelease.product
-    files: ClassVar[str] = "features.parquet: the noisy series of everybody, a row a step"
+    files: ClassVar[str] = "features.parquet: the noisy series of all participants, one row per step"
     proof: ClassVar[str] = "feature-series"
     per_participant: ClassVar[bool] = True
 
@@ -181,11 +181,11 @@ def prepare(
     settings: Settings | ForeignFeatures | None = None,
     ranges: Ranges | None = None,
 ) -> SeriesMeasurement:
-    """Plan the release of everybody's own series on one task."""
+    """Plan the release of each participant's own series on one task."""
     made = mechanism if isinstance(mechanism, OwnRelease) else OwnRelease(mechanism=mechanism)
     if study.participants.roster is None:
         raise OptionError(
-            "everybody's own series go out under their names: declare a roster",
+            "each participant's own series is released under their name: declare a roster",
             hint="a group's mean needs only their number",
         )
     own = made.mechanism
