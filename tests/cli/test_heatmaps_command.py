@@ -67,6 +67,8 @@ def test_all_stimuli_are_written_and_charged_once(
         "registry-entry.json",
         "statement.html",
         "statement.txt",
+        "for-participants.en.txt",
+        "for-participants.de.txt",
         "stimuli/a%2Fb.png.png",
         "stimuli/a%2Fb.png.errors.png",
         "stimuli/c.png.png",

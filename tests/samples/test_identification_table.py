@@ -105,7 +105,7 @@ def test_the_strongest_attacker_at_the_level_speaks() -> None:
     assert (found.relation, found.row.rate, found.version) == ("measured", 0.4, 3)
     assert found.bare is not None
     assert "in 40 of 100 attempts" in found.in_words()
-    assert "Without a veil it was right in 90." in found.in_words()
+    assert "On raw gaze it was right in 90." in found.in_words()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_length_in_a_room_is_no_angle() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_something_is_said_about_every_preset(name: str) -> None:
-    assert table().look_up(preset(name, Sphere())).in_words().endswith("may do more.")
+    assert table().look_up(preset(name, Sphere())).in_words().endswith("may achieve more.")
 
 
 def test_of_several_veils_the_weakest_speaks() -> None:
@@ -178,7 +178,7 @@ def test_of_several_veils_the_weakest_speaks() -> None:
 
 
 def test_an_empty_table_is_refused() -> None:
-    with pytest.raises(InputError, match="without a veil"):
+    with pytest.raises(InputError, match="on raw gaze"):
         Table(0, ()).look_up(clock())
 
 

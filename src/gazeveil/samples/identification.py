@@ -101,9 +101,9 @@ class Measured:
         """Say what came out, but not behind which veil."""
         low, high = (f"{100 * end:.0f}" for end in self.interval)
         return (
-            f"the strongest attacker that we tried knew {self.known} of each of {self.people} participants, then got "
-            f"{self.seconds:g} s of one of them, and was right about who it was in {100 * self.rate:.0f} of 100 "
-            f"attempts (95 % interval {low} to {high}; guessing is right in {100 * self.chance:.0f})"
+            f"the strongest attacker that we tried knew {self.known} of each of {self.people} participants. It then "
+            f"got {self.seconds:g} s of one of them, and identified them in {100 * self.rate:.0f} of 100 attempts "
+            f"(95 % interval {low} to {high}; guessing is right in {100 * self.chance:.0f})"
         )
 
 
@@ -131,17 +131,17 @@ class Identification:
         """Say it in plain words, for a participant."""
         if self.relation == "no veil":
             said = (
-                "How often participants are identified behind this veil at this level was not measured. In our tests "
-                f"without a veil, {self.row.in_words()}."
+                "How often participants are identified behind this mechanism at this level was not measured. In our "
+                f"tests on raw gaze, {self.row.in_words()}."
             )
         else:
             where = "behind this mechanism at this level"
             if self.relation == "nearest":
                 where = f"behind the nearest level measured that is no stronger, {_level_in_words(self.row)}"
             opening = "This level was not measured. In our tests" if self.relation == "nearest" else "In our tests"
-            without = "" if self.bare is None else f" Without a veil it was right in {100 * self.bare.rate:.0f}."
+            without = "" if self.bare is None else f" On raw gaze it was right in {100 * self.bare.rate:.0f}."
             said = f"{opening}, {where}, {self.row.in_words()}.{without}"
-        return f"{said} That is what known attackers achieved, and no bound: others, or more gaze, may do more."
+        return f"{said} This is what known attackers achieved, not a bound: others, or more gaze, may achieve more."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
