@@ -41,7 +41,7 @@ class File:
         return FileFormatError(self.path, line=line_of(self.lines, where), expected=about, found=found, hint=hint)
 
     def because(self, where: Where, expected: str, error: GazeveilError) -> FileFormatError:
-        """Return a complaint that passes on what somebody else found wrong."""
+        """Return a complaint that passes on what someone else found wrong."""
         return self.wrong(where, expected, error.message, error.hint)
 
     def beside(self, name: str) -> Path:
@@ -66,7 +66,7 @@ class Table:
         return self.file.wrong((*self.where, key), expected, found, hint)
 
     def because(self, key: str, expected: str, error: GazeveilError) -> FileFormatError:
-        """Return a complaint that passes on what somebody else found wrong."""
+        """Return a complaint that passes on what someone else found wrong."""
         return self.file.because((*self.where, key), expected, error)
 
     def any(self, key: str, default: Any = MISSING, expected: str = "a value") -> Any:

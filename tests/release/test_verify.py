@@ -26,8 +26,8 @@ from tests.release.conftest import ACCOUNT, Charged
 
 OLD = Path(__file__).parent / "old_records"
 DOCUMENTS = {
-    "statement.html", "statement.txt", "for-participants.en.txt", "for-participants.de.txt", "methods.md", "evidence.html",
-    "registry-entry.json",
+    "statement.html", "statement.txt", "for-participants.en.txt", "for-participants.de.txt", "methods.md",
+    "evidence.html", "registry-entry.json",
 }  # fmt: skip
 
 

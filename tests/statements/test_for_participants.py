@@ -14,6 +14,7 @@ from gazeveil.errors import OptionError
 from gazeveil.privacy.guarantee import GazeStreamDP, PureDP
 from gazeveil.privacy.participants import LANGUAGES
 from gazeveil.privacy.statement import StatedFact, Statement, statement
+from gazeveil.userstudy.proposal import CONSENT
 from tests.statements import test_refuting as programs
 from tests.statements.readability import english_syllables, german_syllables, grade, sachtextformel
 from tests.statements.test_every_sentence import (
@@ -209,11 +210,12 @@ def test_nine_years_of_school_are_enough_for_the_statement_of_every_product(lang
         assert measure(statement_of(plan).for_participants(language)) <= HARDEST, name
     for said in every_statement():
         assert measure(said.for_participants(language)) <= HARDEST, said
+    assert measure(CONSENT[language]) <= HARDEST
 
 
-def test_the_full_statement_without_its_lists_is_as_easy() -> None:
+def test_the_full_statement_without_its_lists_asks_for_one_year_more() -> None:
     for said in every_statement():
-        assert grade(replace(said, facts=(), shows=(), total=None).paragraph()) <= HARDEST, said
+        assert grade(replace(said, facts=(), shows=(), total=None).paragraph()) <= HARDEST + 1, said
 
 
 def test_a_text_that_is_hard_to_read_is_found_in_both_languages() -> None:

@@ -79,7 +79,7 @@ class Decoded:
         map: The estimate, of mass 1.
         noise_sd: The standard deviation that the privacy noise alone gives each cell.
         error_sd: How far the map of the same observers without noise may be from it, as a standard deviation.
-        population_sd: The same for the map of everybody whom they stand for.
+        population_sd: The same for the map of everyone whom they stand for.
         hot: How likely it is that each cell is a hot spot of these observers' map.
         data_share: How much of the variance that the models leave open the data have closed.
         picture_share: How much of the mean map behind the estimate follows a picture.
@@ -102,7 +102,7 @@ class _Found:
         weight: How likely the kind is.
         map: The posterior mean, of mass 1.
         variance: Of the map without noise of the same observers.
-        sampling: What the draw of the observers adds for everybody else.
+        sampling: What the draw of the observers adds for all others.
         noise: The variance that the privacy noise gives the map.
         closed: The share of the variance that the data closed.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cells that gaze is counted in: a public raster over a public viewing plane, the same for everybody."""
+"""The cells that gaze is counted in: a public raster over a public viewing plane, the same for everyone."""
 
 from __future__ import annotations
 

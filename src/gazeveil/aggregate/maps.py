@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One observer's gaze as integers: counts per cell, capped (Liu 2019), or a map of bounded length.
 
-All recordings of an observer count as one: whoever was recorded in many sessions weighs no more than anybody else.
+All recordings of an observer count as one: whoever was recorded in many sessions weighs no more than anyone else.
 """
 
 from __future__ import annotations

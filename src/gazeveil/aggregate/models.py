@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about one stimulus's heatmap before anybody looks: a mixture of models, from public facts alone.
+"""What is known about one stimulus's heatmap before anyone looks: a mixture of models, from public facts alone.
 
 A model is a mean map and a kind of variation around it, all of it for the blurred map that will be shown:
 
@@ -11,7 +11,7 @@ A model is a mean map and a kind of variation around it, all of it for the blurr
 - The maps of single observers scatter around their stimulus's map like maps of a few fixations.
 
 Which model holds is left to what was measured (`gazeveil.aggregate.decoder`); which numbers are worth measuring
-follows from all of them (`gazeveil.aggregate.design`). Nothing here was learnt from anybody's gaze at release time.
+follows from all of them (`gazeveil.aggregate.design`). Nothing here was learnt from anyone's gaze at release time.
 Lengths are degrees. Where the viewing plane's size in degrees is not known, it is taken to be 32 degrees wide.
 """
 

@@ -87,7 +87,7 @@ def sight_of(name: str, grid: Grid) -> Sight:
 def directions_of(sight: Sight) -> tuple[FloatArray, FloatArray, float]:
     """Return the directions that hold what is seen of maps (a row each), the features along them, and their scale.
 
-    The scale is the length of what is seen of the map that is expected before anybody looks.
+    The scale is the length of what is seen of the map that is expected before anyone looks.
     """
     _, _, turn = np.linalg.svd(sight.features, full_matrices=False)
     turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])

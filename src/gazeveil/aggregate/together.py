@@ -71,7 +71,7 @@ class DecodedTogether:
         maps: The maps, each of mass 1.
         noise_sd: The standard deviation that the privacy noise gives each cell of each blurred map.
         variance: How far each cell of the blurred map of the same participants without noise may be from it, squared.
-        sampling: What the draw of the participants adds to that for everybody else.
+        sampling: What the draw of the participants adds to that for all others.
         data_share: Of each map, how much of what sets it apart from the mean is data rather than prior.
         mean: Their mean, of mass 1.
         mean_noise_sd: The standard deviation that the privacy noise gives each cell of the blurred mean.

@@ -3,7 +3,7 @@
 """The heatmaps of many stimuli, released together under one guarantee: what may be spent, and the plan it buys.
 
 Every observer gives one vector: what is seen of their map of each stimulus, side by side. All observers' vectors are
-added up and get Gaussian noise once. The guarantee covers all of it, whichever stimuli somebody saw. Decoding uses that
+added up and get Gaussian noise once. The guarantee covers all of it, whichever stimuli someone saw. Decoding uses that
 the stimuli belong together (`gazeveil.aggregate.together`).
 """
 
@@ -113,7 +113,7 @@ class PrivateHeatmaps:
         )
 
     def strategy_for(self, screen: Geometry, observers: int, neighbours: Neighbours, delta: Fraction) -> Strategy:
-        """Return how the mean alone is released: as one heatmap of everything that everybody looked at."""
+        """Return how the mean alone is released: as one heatmap of everything that everyone looked at."""
         task = Task(
             grid=Grid.of_degrees(screen, self.cell_deg),
             observers=observers,

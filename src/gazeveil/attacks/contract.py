@@ -136,7 +136,7 @@ class Prepared(ABC):
 
 
 class Attack(ABC):
-    """A way to get past a veil: a frozen dataclass of parameters, nothing else.
+    """A way to get past a mechanism: a frozen dataclass of parameters, nothing else.
 
     Attributes:
         name: By which it is found.
@@ -170,7 +170,7 @@ class Gallery(ABC):
     @property
     @abstractmethod
     def people(self) -> tuple[str, ...]:
-        """Everybody who is enrolled, sorted."""
+        """Everyone who is enrolled, sorted."""
 
     @abstractmethod
     def windows(self, query: Trial) -> FloatArray:

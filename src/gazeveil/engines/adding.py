@@ -99,7 +99,7 @@ def check_unchanged(parts: Sequence[Part], before: Stamps) -> None:
     """Check that nobody wrote to a corpus since its stamps were taken: rows might have gone to the wrong observer.
 
     Raises:
-        InputError: If somebody did.
+        InputError: If someone did.
     """
     if stamps_of(parts) != before:
         raise corpus_changed()

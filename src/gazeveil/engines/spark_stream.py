@@ -198,7 +198,7 @@ class StreamOfPeople:
     """A mechanism for a streaming frame: call it with the frame of raw gaze, and it returns the frame of veiled gaze.
 
     Attributes:
-        mechanism: The mechanism, the same for everybody; every participant has a stream of their own.
+        mechanism: The mechanism, the same for everyone; every participant has a stream of their own.
         key_file: Where the secret key lies on every executor.
         day: What a participant may lose in any 24 hours; None protects windows, but not days.
     """

@@ -7,7 +7,7 @@ of the mean squared distance. It is taken for each repeat; reported are the mean
 repeats (noise), and the standard error over recordings (participants; linearised, recordings as clusters). **CC** is
 the correlation of a participant's veiled and raw saliency map, as mean over recordings and repeats.
 
-Two references need no veil: "always the centre" (above it, a stream is worse than nothing) and each recording's own
+Two references need no mechanism: "always the centre" (above it, a stream is worse than nothing) and the recording's own
 mean, which no mechanism may know.
 """
 

@@ -45,7 +45,7 @@ class Panel:
 
     @property
     def observers(self) -> list[str]:
-        """Everybody, sorted."""
+        """Everyone, sorted."""
         return sorted({key.observer for key in self.keys})
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everybody's own series: what noises them, what all of a participant's series cost together, and the released table.
+"""Each participant's own series: what noises them, what all of them cost together, and the released table.
 
 Columns that tell about raw gaze beside the features, such as how many samples a window had, do not leave: every row of
 a release is called usable. Names of participants, tasks and groups, and times of windows, are declared.
@@ -52,7 +52,7 @@ class OwnMechanism(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnRelease:
-    """Everybody's own series, noised. How many series a participant has is a fact of the study.
+    """Each participant's own series, noised. How many series a participant has is a fact of the study.
 
     Attributes:
         mechanism: What noises one series. Under an observer-level guarantee its ε and δ are for all series of a

@@ -150,7 +150,7 @@ class FeatureTable:
 
     @property
     def observers(self) -> list[str]:
-        """Everybody in the table, sorted."""
+        """Everyone in the table, sorted."""
         return sorted(self.rows["observer"].unique().to_list())
 
     @property
@@ -208,7 +208,7 @@ class FeatureTable:
         """Read a table that `write` wrote.
 
         Raises:
-            FileFormatError: If the file is missing, damaged, somebody else's, or from another version.
+            FileFormatError: If the file is missing, damaged, someone else's, or from another version.
         """
         path = Path(path)
         info = read_info(path)
@@ -252,7 +252,7 @@ def read_info(path: Path) -> Info:
     """Return what all rows of a table's file share; the rows are not read.
 
     Raises:
-        FileFormatError: If the file is missing, damaged, somebody else's, or from another version.
+        FileFormatError: If the file is missing, damaged, someone else's, or from another version.
     """
     text = guarded(path, lambda: pl.read_parquet_metadata(path)).get(METADATA_KEY)
     if text is None:

@@ -33,7 +33,7 @@ def tried(wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def become(name: str) -> None:
-    """Act as a user from now on, for good: with their groups, their home, and in a folder that everybody may enter.
+    """Act as a user from now on, for good: with their groups, their home, and in a folder that everyone may enter.
 
     What is imported later would be read as that user, who may not be allowed to read this installation.
     """

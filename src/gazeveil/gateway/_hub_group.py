@@ -37,12 +37,12 @@ class ViewerGroup:
         mechanism: The veil, at its current privacy level.
         purse: What pays for it.
         seats: Its apps.
-        is_running: Whether there is anybody to show gaze to.
+        is_running: Whether there is anyone to show gaze to.
         goes_on: Whether it goes on when the tracker is silent: with a guarantee, releases come on the public clock.
         speed: How many seconds of stream time a second of the machine's clock stands for.
         follows: How radius and window follow the scene; None if they do not.
         pace: What the scene asked for, and what of it holds.
-        tap: Where the veil's points go as well while somebody looks on; None otherwise, and whenever a veil begins.
+        tap: Where the veil's points go as well while someone looks on; None otherwise, and whenever a veil begins.
     """
 
     __slots__ = (

@@ -56,7 +56,7 @@ class SceneReading:
 
     Attributes:
         at: When its frame or its boxes were taken, on the machine's monotonic clock.
-        small: The radius that hides where within a region somebody looks, in the unit of the viewing plane; None if
+        small: The radius that hides where within a region someone looks, in the unit of the viewing plane; None if
             unknown.
         large: The radius that hides which region it is.
         window: How long scenes last, in seconds.

@@ -65,7 +65,7 @@ class Door(Outlet, Protocol):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is there who has asked for gaze."""
+        """Whether anyone is there who has asked for gaze."""
         ...
 
     @property
@@ -93,7 +93,7 @@ class Seat:
         setting: What the policy says.
         outlet: Where its gaze goes; None until there is one.
         is_on: Whether the control API lets it run.
-        is_watched: Whether anybody has asked for gaze: what nobody sees is not paid for.
+        is_watched: Whether anyone has asked for gaze: what nobody sees is not paid for.
         refused: Why it may not have its veil; empty if it may.
         why: Why it gets nothing; empty while gaze flows.
         ended: Why nothing more comes; empty if more may.
@@ -162,7 +162,7 @@ class Seat:
         self._tell()
 
     def watch(self, by_anybody: bool) -> None:
-        """Take note whether anybody asks for gaze; nothing is reported, since nobody is there or somebody just came."""
+        """Take note whether anyone asks for gaze; nothing is reported, since nobody is there or someone just came."""
         if self.is_watched == by_anybody:
             return
         self.is_watched = by_anybody

@@ -98,7 +98,7 @@ class Inlet:
             self.close("this source is not used any more")
 
     def close(self, reason: str) -> None:
-        """Stop listening, and hang up on everybody with the reason."""
+        """Stop listening, and hang up on everyone with the reason."""
         if self._server is not None:
             self._server.close()
         self._sender = None  # nobody is told that it is lost: another source may be in use already

@@ -174,7 +174,7 @@ class Memory:
         Args:
             knobs: Apps whose privacy level and rule are as the policy says.
             off: Apps that are gone, with their switch and tags.
-            people: Trackers before which somebody else sits.
+            people: Trackers before which someone else sits.
         """
         if not (knobs & {*self.knobs, *self.rules} or off & {*self.off, *self.tags} or people & {*self.people}):
             return

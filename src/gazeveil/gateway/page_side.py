@@ -150,13 +150,13 @@ class PageSide:
             self.refuse_raw(tracker, "the policy does not allow it")
             raise PrivacyError(
                 f"raw gaze of {tracker!r} is not shown",
-                hint="raw_view = true in its [[tracker]] allows the person to look",
+                hint="raw_view = true in its [[tracker]] allows the participant to look",
             )
         self._log("raw view granted", tracker=tracker)
         return self._capabilities.make(tracker)
 
     def refuse_raw(self, tracker: str, why: str) -> None:
-        """Take note that somebody was not shown raw gaze."""
+        """Take note that someone was not shown raw gaze."""
         self._log("raw view refused", tracker=tracker, why=why)
 
     @property

@@ -335,7 +335,7 @@ class Gateway:
                 self.log("payment lost", group=charge.group, why=error)
 
     async def _look_at_ledger(self) -> None:
-        """Open the ledger before anybody asks for gaze: a new one is made now, and an old copy is noticed now.
+        """Open the ledger before anyone asks for gaze: a new one is made now, and an old copy is noticed now.
 
         Raises:
             GazeveilError: If there is to be a new one, and it cannot be made.

@@ -79,7 +79,7 @@ class AppOutlet(CountedOutlet):
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is connected who has asked for gaze."""
+        """Whether anyone is connected who has asked for gaze."""
         return any(connection.listens for connection in self._connections)
 
     @property
@@ -125,7 +125,7 @@ class AppOutlet(CountedOutlet):
             connection.tick(now)
 
     async def close(self, reason: str) -> None:
-        """Close the door and hang up on everybody; who does not read the last words in time is cut off."""
+        """Close the door and hang up on everyone; who does not read the last words in time is cut off."""
         self.watched = lambda by_anybody: None
         if self._server is not None:
             self._server.close()

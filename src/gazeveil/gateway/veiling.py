@@ -132,7 +132,7 @@ def window_of(promise: Guarantee) -> float:
 
 
 class LiveVeil:
-    """A veil on a live stream, quiet at first and open only while somebody has paid.
+    """A veil on a live stream, quiet at first and open only while someone has paid.
 
     A sample that comes while it is closed is not looked at: it never enters the veil, so nothing that leaves later
     depends on it. ``open_until`` is the only way to open it.

@@ -243,7 +243,7 @@ class AreasOfInterest:
 
     @staticmethod
     def from_json(path: Path | str) -> AreasOfInterest:
-        """Read areas from a JSON file that `to_json` wrote, or somebody in its form.
+        """Read areas from a JSON file that `to_json` wrote, or someone in its form.
 
         Raises:
             FileFormatError: If the file is something else; the message names the field.

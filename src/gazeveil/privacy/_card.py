@@ -112,7 +112,7 @@ def _words(text: str) -> str:
 
 
 def _belief(statement: Statement) -> str:
-    """Draw the range of beliefs that remain for somebody who was undecided."""
+    """Draw the range of beliefs that remain for someone who was undecided."""
     at_most = statement.belief_at_most()
     if at_most is None:
         return ""

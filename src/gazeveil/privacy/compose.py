@@ -4,7 +4,7 @@
 
 `compose` adds up guarantees, `compose_events` the mechanisms behind them, which is tighter. Both hold for releases
 whose questions are chosen one after the other, each in sight of the answers before it, if their number and their
-parameters (ε, δ, ρ, noise) were fixed beforehand. Where those are chosen late, or somebody stops when the answers
+parameters (ε, δ, ρ, noise) were fixed beforehand. Where those are chosen late, or someone stops when the answers
 please, a total computed afterwards is no bound: use a ledger, which is a filter, and what it guarantees is its budget.
 `compose_disjoint` is for releases about different participants. All results are upper bounds; of several proven bounds
 the smallest is taken. Proofs: docs/proofs/composition.md.

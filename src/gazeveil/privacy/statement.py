@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The privacy statement: what a release guarantees, in words that a participant understands.
 
-It says what is protected, against whom, how far anybody's belief can shift, which data sets are compared, how likely
+It says what is protected, against whom, how far anyone's belief can shift, which data sets are compared, how likely
 the guarantee is to fail, and which public facts it rests on. It is a paragraph, a card for the web
 (`gazeveil.privacy._card`) and JSON, all from the same values. Numbers are rounded so that the guarantee never looks
 better than it is.
@@ -61,7 +61,7 @@ class StatedFact:
     Attributes:
         name: What it is about.
         text: What it says.
-        declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+        declared: Whether someone declared it; otherwise it was read from the data and is not protected.
     """
 
     name: str

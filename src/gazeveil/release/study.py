@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A declared study: every public fact that a release may use, as one frozen value.
 
-A fact is public because somebody declared it, not because it was found in the data. `Study.open` reads the
+A fact is public because someone declared it, not because it was found in the data. `Study.open` reads the
 declaration (`gazeveil.release.manifest`); `Study.observed` reads the facts off a corpus instead, and everything that
 is released from such a study says that these facts are not protected.
 """
@@ -46,7 +46,7 @@ class Fact:
     Attributes:
         name: What it is about.
         value: What it says, as plain values.
-        declared: Whether somebody declared it; otherwise it was read from the data and is not protected.
+        declared: Whether someone declared it; otherwise it was read from the data and is not protected.
         assumed: Whether it is a public default, taken because nobody declared anything. It is not read from the data.
     """
 

@@ -3,7 +3,7 @@
 """Verify a release: is its folder whole and unchanged, and does its record say one thing throughout?
 
 Without a ledger the folder alone is checked; with one, that it was charged, and that the ledger is no old copy. A
-record that was made anew by somebody else can be whole too: a signature checked with a key that you know, or a
+record that was made anew by someone else can be whole too: a signature checked with a key that you know, or a
 ledger, shows who made it. Records of earlier versions are checked as far as they allow
 (`gazeveil.release.old_records`).
 """

@@ -35,7 +35,7 @@ def veiled_channels(recording: Recording, x: FloatArray, y: FloatArray, *, eyes:
     """Return a recording that carries the veiled point, and of the other channels only what the table allows.
 
     It is built from named parts, not copied and cleaned, so a channel that is added to recordings later is dropped
-    until somebody decides otherwise.
+    until someone decides otherwise.
 
     Raises:
         OptionError: If ``eyes`` is neither drop nor same.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How often participants were identified behind a veil, as measured: one packaged table that everybody reads.
+"""How often participants were identified behind a veil, as measured: one packaged table that everyone reads.
 
 A guarantee about windows of gaze says nothing about who a participant is. What can be stated instead is what known
 attackers achieved. Statements, the gateway and the advice of a plan look it up here, so they say the same.
@@ -58,7 +58,7 @@ class Measured:
         rate: The share of attempts in which the attacker was right.
         interval: Where that share lies with 95 % confidence, over participants resampled.
         seconds: How much gaze of a participant the attacker got from behind the veil.
-        known: From how much gaze without a veil the attacker knew everybody, in words.
+        known: From how much gaze without a veil the attacker knew everyone, in words.
         rate_hz: How many samples a second there were, about.
         software: What measured it.
         date: When.

@@ -159,7 +159,7 @@ class Observer:
     blink_s: float
 
     def on_day(self, session: int) -> Observer:
-        """Return the same person as in one session: every trait a little off its usual value."""
+        """Return the same participant as in one session: every trait a little off its usual value."""
         draws = generator(self.seed, Purpose.DAY, self.index, session).standard_normal(len(TRAITS))
         values: dict[str, Any] = {
             name: trait.moved(getattr(self, name), trait.daily * float(draw))

@@ -86,7 +86,7 @@ class Sessions:
         return found
 
     def begin(self, participant: str, language: str) -> Session:
-        """Begin a session of somebody who consents, or go on with theirs."""
+        """Begin a session of someone who consents, or go on with theirs."""
         if found := self.find(participant):
             return found
         number = max((one.number for one in self.every()), default=-1) + 1

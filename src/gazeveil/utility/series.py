@@ -69,7 +69,7 @@ def correlation_over_time(series: FloatArray, since: int = 4, until: int = 200) 
 
 
 def correlated_factor(series: FloatArray, most: int = 200) -> float:
-    """Return ε′/ε: how much more than a step's ε somebody learns who knows how steps correlate.
+    """Return ε′/ε: how much more than a step's ε someone learns who knows how steps correlate.
 
     With independent noise on every step a guarantee of ε for one step costs, to who knows that step s moves with step t
     as ρ(s, t), up to Σ_s |ρ(s, t)| times as much, because every other step tells about this one too (correlated

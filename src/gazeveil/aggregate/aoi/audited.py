@@ -65,7 +65,7 @@ class NoisySums:
 
 
 def one_gaze(path: str, seconds: float, rate_hz: float) -> Columns:
-    """Return the rows of somebody who looks at areas in turn, for example ``lmr``, for so long each."""
+    """Return the rows of someone who looks at areas in turn, for example ``lmr``, for so long each."""
     count = round(seconds * rate_hz)
     t = np.arange(count * len(path)) / rate_hz
     x = np.repeat([{"l": 200.0, "m": 600.0, "r": 1000.0}[letter] for letter in path], count)

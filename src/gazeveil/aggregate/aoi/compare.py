@@ -64,7 +64,7 @@ def read_groups(path: Path | str) -> dict[str, set[str]]:
     """Read who is in which group from a CSV file with the columns ``observer`` and ``group``.
 
     Raises:
-        FileFormatError: If the file is something else, or somebody is in it twice.
+        FileFormatError: If the file is something else, or someone is in it twice.
     """
     path = Path(path)
     try:

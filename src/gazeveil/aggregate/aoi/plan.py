@@ -112,7 +112,7 @@ class AoiPlan(NoisySum):
         return self.means(self._nothing())
 
     def cautions(self) -> tuple[str, ...]:
-        """Return what somebody should know before spending."""
+        """Return what someone should know before spending."""
         told = []
         if self.observers == 1:
             told.append("there is one participant: what is released is that participant's gaze and noise")

@@ -260,7 +260,7 @@ class Reached(_Within):
         return _shares(hits.tolist(), len(viewings))
 
     def span(self) -> tuple[float, float]:
-        """From nobody to everybody."""
+        """From nobody to everyone."""
         return 0.0, 1.0
 
 
@@ -344,7 +344,7 @@ class VisitOrder(_OfOrder):
         return values
 
     def span(self) -> tuple[float, float]:
-        """From nobody to everybody."""
+        """From nobody to everyone."""
         return 0.0, 1.0
 
 

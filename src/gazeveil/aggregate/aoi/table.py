@@ -48,7 +48,7 @@ PICTURED: dict[str, type[pl.DataType]] = {
 def means_table(
     questions: Sequence[Question], means: Sequence[NoisyMean], confidence: float, group: str | None = None
 ) -> pl.DataFrame:
-    """Return the means of everybody, or of one group."""
+    """Return the means of everyone, or of one group."""
     return pl.concat(
         [_rows(question, mean, confidence, group, (0.0, 1.0)) for question, mean in zip(questions, means, strict=True)]
     )

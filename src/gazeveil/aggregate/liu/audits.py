@@ -119,7 +119,7 @@ def grid_of(cells: int) -> Grid:
 
 
 def _summed(kernel: CountsAndLosses, cells: Sequence[int]) -> IntArray:
-    """Return what a kernel makes of somebody who looks at cells in turn, round and round."""
+    """Return what a kernel makes of someone who looks at cells in turn, round and round."""
     where = 100.0 * (np.array(cells, dtype=np.float64) % kernel.grid.columns) + 50.0
     gaze = Recording(np.arange(len(where)) / 10, where, np.full(len(where), 50.0), kernel.grid.geometry, "a", "scene")
     return engine_at().sum_over_observers(Corpus.of([gaze]), kernel).total

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze maps of all observers, kept apart: only the cells that somebody looked at are stored.
+"""Gaze maps of all observers, kept apart: only the cells that someone looked at are stored.
 
 This is raw data. What is computed from it is private only after a mechanism has seen it.
 """

@@ -106,7 +106,7 @@ class LiuMap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnprotectedLiuMap:
-    """What Liu 2019 shows not to protect: the mean map without noise, of everybody or of a random selection.
+    """What Liu 2019 shows not to protect: the mean map without noise, of everyone or of a random selection.
 
     It guarantees nothing, and every release of it says so.
 
@@ -114,7 +114,7 @@ class UnprotectedLiuMap:
         columns: How many cells across the screen.
         rows: How many down.
         cap: The most that one participant adds to a cell; None for no bound.
-        selected: How many participants are drawn; None for everybody.
+        selected: How many participants are drawn; None for everyone.
         replacement: Whether the same participant may be drawn again.
     """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Membership: was it this participant's data that went in, or somebody else's?
+"""Membership: was it this participant's data that went in, or someone else's?
 
 The attacker is the one that the definition of differential privacy is about: all other participants' data are known to
 it, and both candidates for the last place. It works out what the target changes in a release, and how releases scatter

@@ -60,9 +60,9 @@ def all_cells_right(guess: FloatArray, truth: FloatArray) -> float:
 
 
 def likeliest_right(guess: FloatArray, truth: FloatArray) -> float:
-    """Return the share of what somebody did that is among as many likeliest of a guess; NaN if they did nothing.
+    """Return the share of what someone did that is among as many likeliest of a guess; NaN if they did nothing.
 
-    For lists of things that somebody did or did not, such as the orders in which areas were visited.
+    For lists of things that someone did or did not, such as the orders in which areas were visited.
     """
     did = truth > 0.5
     count = int(did.sum())

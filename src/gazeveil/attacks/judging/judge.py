@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The judgement: how often is somebody behind a mechanism still identified?
+"""The judgement: how often is someone behind a mechanism still identified?
 
 The protocol is that of Wilson et al. 2024, sections 3.3 and 5.2. Trials are sorted into folds, one for each session.
 Every ordered pair of distinct folds is measured: the participants of one are enrolled, those of the other asked about,
@@ -135,7 +135,7 @@ class Judge:
         *,
         state: Mapping[str, FloatArray] | None = None,
     ) -> Stage:
-        """Mechanism the queries and attack the veil: all that can be done before anybody is told apart.
+        """Protect the queries and attack the mechanism: all that can be done before anyone is told apart.
 
         Raises:
             OptionError: If the attack needs what is not there.

@@ -38,7 +38,7 @@ class Judgement:
         people: How many participants were asked about.
         folds: How many sessions.
         pairs: How many pairs of a session asked about and what it was compared with.
-        queries: How many times somebody was asked about.
+        queries: How many times someone was asked about.
         unanswered: How many of these had no usable window.
         windows: How many windows there were in all queries.
         accuracy: How often the first guess is right (rank 1), mean over participants.

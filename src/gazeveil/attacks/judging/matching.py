@@ -24,7 +24,7 @@ class Verdict:
     """What the windows of one query say.
 
     Attributes:
-        people: Everybody who is enrolled.
+        people: Everyone who is enrolled.
         votes: How many windows each got; a window that cannot decide is shared.
         similarity: The mean score of each over all windows.
         windows: How many windows there were; without any, no one is identified.
@@ -37,7 +37,7 @@ class Verdict:
 
     @property
     def ranking(self) -> tuple[str, ...]:
-        """Everybody, most likely first; nobody without windows."""
+        """Everyone, most likely first; nobody without windows."""
         if not self.windows:
             return ()
         order = np.lexsort((np.arange(len(self.people)), -self.similarity, -self.votes))
@@ -57,7 +57,7 @@ def vote(scores: FloatArray, people: Sequence[str]) -> Verdict:
     """Let the windows of a query vote.
 
     Args:
-        scores: What `Gallery.windows` gives: a row for every window, a column for everybody.
+        scores: What `Gallery.windows` gives: a row for every window, a column for everyone.
         people: Whose columns they are.
 
     Raises:
@@ -92,11 +92,11 @@ def nearest_by_person(
         query: One row for every window.
         reference: One row for every window of the reference, sorted by participant.
         owner: The number of each reference row's participant.
-        people: How many participants there are; everybody has at least one row.
+        people: How many participants there are; everyone has at least one row.
         block: How many windows are compared at a time.
 
     Raises:
-        InputError: If reference rows are not sorted by participant, or somebody has none.
+        InputError: If reference rows are not sorted by participant, or someone has none.
     """
     if (np.diff(owner) < 0).any() or not np.array_equal(np.unique(owner), np.arange(people)):
         raise InputError("reference windows must be sorted by participant, with at least one per participant")
@@ -132,7 +132,7 @@ class EmbeddedGallery(Gallery):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who is enrolled, sorted."""
+        """Everyone who is enrolled, sorted."""
         return self._people
 
     def windows(self, query: Trial) -> FloatArray:

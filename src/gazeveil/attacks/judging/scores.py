@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roc:
-    """Shares that pass as the threshold falls, from nobody to everybody.
+    """Shares that pass as the threshold falls, from nobody to everyone.
 
     Attributes:
         strangers: Share of strangers who pass (false positives).

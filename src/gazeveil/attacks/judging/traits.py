@@ -87,7 +87,7 @@ def infer(
 
     Args:
         recogniser: Who infers it; it learns kinds as if they were participants.
-        trials: Gaze of everybody; a participant without a kind is left out.
+        trials: Gaze of everyone; a participant without a kind is left out.
         kinds: The kind of every participant: a trait, or the participant's own name to infer identity.
         mechanism: The mechanism; without one, gaze is as it was recorded, pupil and fields included.
         leave: What is left out of training at a time.

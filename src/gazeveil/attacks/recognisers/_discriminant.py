@@ -63,7 +63,7 @@ class Discriminant:
     """What was learnt: how to map a row into the space where participants differ, and where each lies there.
 
     That space has a dimension less than there are participants, its origin is the middle of all participants, and
-    each participant's own spread is a unit sphere. What lies across it is the same for everybody.
+    each participant's own spread is a unit sphere. What lies across it is the same for everyone.
     """
 
     scale: Scale
@@ -76,7 +76,7 @@ class Discriminant:
         """Learn from rows of known participants; participants and sessions weigh the same, however many rows they have.
 
         Args:
-            rows: Everybody has at least one.
+            rows: Everyone has at least one.
             shrinkage: The share of the covariance that is its mean variance, the same in all directions.
             sessions: The weight of what differs between sessions of one participant.
 
@@ -114,7 +114,7 @@ class Discriminant:
         return log_softmax(self.project(rows) @ self.centres.T - (self.centres**2).sum(axis=1) / 2)
 
     def cosines(self, rows: FloatArray) -> FloatArray:
-        """Return the cosine of each row with everybody, seen from the middle of all participants.
+        """Return the cosine of each row with everyone, seen from the middle of all participants.
 
         How far a window lies from the middle is left out: it grows with whatever is unusual about a window, and says
         little about whose it is.

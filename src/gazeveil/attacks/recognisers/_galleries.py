@@ -17,7 +17,7 @@ from gazeveil.types import FloatArray
 Describe = Callable[[Trial], FloatArray]
 """What turns a trial into rows of features, one for every window."""
 Score = Callable[[FloatArray], FloatArray]
-"""What turns rows into scores, a column for everybody."""
+"""What turns rows into scores, a column for everyone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class Rows:
     """Features of the windows of known participants.
 
     Attributes:
-        people: Who they are, sorted; everybody has a row.
+        people: Who they are, sorted; everyone has a row.
         values: One row for every window.
         owner: The number of the participant of each row.
         session: The session of each row.
@@ -57,7 +57,7 @@ class ScoredGallery(Gallery):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Everybody who is enrolled, sorted."""
+        """Everyone who is enrolled, sorted."""
         return self._people
 
     def windows(self, query: Trial) -> FloatArray:

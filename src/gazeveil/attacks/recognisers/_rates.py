@@ -53,7 +53,7 @@ def check_rate(rate_hz: float | None) -> None:
 
 
 def at_best_rate(reference: Sequence[Trial], enrol: Enrol, rate_hz: float | None) -> Gallery:
-    """Enrol participants at a rate, and ask about everybody at the same.
+    """Enrol participants at a rate, and ask about everyone at the same.
 
     Args:
         reference: Trials of known participants.

@@ -20,7 +20,7 @@ from gazeveil.errors import MissingExtra, OptionError
 from gazeveil.types import FloatArray
 
 _RAREST = 1e-3
-"""A forest that has never seen somebody there is not certain that it is not them."""
+"""A forest that has never seen someone there is not certain that it is not them."""
 
 
 @RECOGNISERS.register("forest")

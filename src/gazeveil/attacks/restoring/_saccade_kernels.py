@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze that drifts and jumps, seen through a veil: exact smoothing on a grid of places, one axis, compiled.
+"""Gaze that drifts and jumps, seen through a mechanism: exact smoothing on a grid of places, one axis, compiled.
 
 Between two samples gaze drifts a little (three neighbouring places) or makes a saccade, whose size has an exponential
 distribution. Both steps cost a fixed effort for each place, so a stream takes samples times places.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all attacks share that guess the gaze before the veil: gaps, angles that come round, and the way back.
+"""What all attacks share that guess the raw gaze: gaps, angles that come round, and the way back.
 
 A guess has as many samples as what was veiled, at the same times, and is missing where that is missing.
 """

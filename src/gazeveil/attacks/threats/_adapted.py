@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""A trained network made fit for a veil: a last linear layer, learnt on strangers behind it, if that helps.
+"""A trained network adapted to a mechanism: a last linear layer, learnt on strangers behind it, if that helps.
 
 Behind a mechanism some directions of an embedding tell more of the noise than of the participant. How embeddings of one
 participant vary is learnt from strangers, and that variation is evened out (within-class covariance normalisation,

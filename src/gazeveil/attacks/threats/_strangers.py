@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Participants whom anybody can make: simulated strangers, before and behind a mechanism.
+"""Participants whom anyone can make: simulated strangers, before and behind a mechanism.
 
 They need no grant but the mechanism.
 """

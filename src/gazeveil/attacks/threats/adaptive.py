@@ -163,7 +163,7 @@ class _Trials:
         return Knowledge(self.mechanism, tuple(exemplars) or None)
 
     def _some(self, exemplars: Iterable[Exemplar]) -> list[Exemplar]:
-        """Return some of them: each participant's first before anybody's second."""
+        """Return some of them: each participant's first before anyone's second."""
         seen: dict[str, int] = {}
         ranked: list[tuple[int, int, Exemplar]] = []
         for one in exemplars:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """White box: take the mechanism off the query, and put the reference through the same: veiled, then unveiled.
 
-What is guessed is never quite raw gaze; it lacks tremor, or is too smooth. So a recogniser does better if everybody it
+What is guessed is never quite raw gaze; it lacks tremor, or is too smooth. So a recogniser does better if everyone it
 knows has been through the same mechanism and the same guessing.
 """
 

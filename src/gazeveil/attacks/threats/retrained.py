@@ -4,7 +4,7 @@
 
 The reference goes through the mechanism many times, so the recogniser enrols what the mechanism leaves of a participant
 and not what one draw of noise made of them. One with a model of its own is also trained further, on strangers behind
-the veil.
+the mechanism.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Found:
         auc_interval: Where that lies, over releases resampled.
         advantage: The largest difference of true and false accusations.
         allowed: The largest that the guarantee allows; 1 if nothing is guaranteed.
-        at_no_false: Share of targets found before anybody is accused falsely.
+        at_no_false: Share of targets found before anyone is accused falsely.
         proven: An ε that the releases prove at the claimed δ; the fewer releases, the less they can prove.
         roc_false: Shares of false accusations.
         roc_found: Shares of targets found.

@@ -236,7 +236,7 @@ def _judged(
 
 
 def subtracted(people: int) -> Guess:
-    """Return the guess that subtracts everybody else from a mean."""
+    """Return the guess that subtracts all others from a mean."""
     return lambda mean, others: left_over(mean, people, others)
 
 

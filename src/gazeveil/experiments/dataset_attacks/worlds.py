@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two worlds that differ in one participant, and what is released of either.
 
-Simulated participants look at a scene, or read. In one world the target is among them; in the other, somebody else has
+Simulated participants look at a scene, or read. In one world the target is among them; in the other, someone else has
 the target's place and name. The target is a ``typical`` participant of the simulator, or an ``extreme`` one, who stares
 at a corner where nobody else looks: such a participant has most to lose.
 
@@ -63,7 +63,7 @@ _PUBLIC_SEED = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """The same study with the target, and with somebody else in that place.
+    """The same study with the target, and with someone else in that place.
 
     Attributes:
         study: What is declared; the same for both.
@@ -249,7 +249,7 @@ def maps(world: World, people: int, epsilon: float) -> list[Product]:
 
 
 def free_map(selected: int | None = None) -> UnprotectedLiuMap:
-    """Return the map without noise, of everybody or of a random selection."""
+    """Return the map without noise, of everyone or of a random selection."""
     return UnprotectedLiuMap(columns=COLUMNS, rows=ROWS, cap=CAP, selected=selected)
 
 

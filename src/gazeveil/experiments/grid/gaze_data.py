@@ -66,7 +66,7 @@ class GazeData:
 
     @cached_property
     def scenes(self) -> SceneSet:
-        """The recordings of everybody before the same stimuli.
+        """The recordings of everyone before the same stimuli.
 
         Raises:
             DoesNotApply: If no three participants looked at one stimulus.

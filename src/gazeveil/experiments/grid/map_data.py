@@ -47,13 +47,13 @@ SOURCES: Registry[Source] = Registry("set of scenes")
 
 @dataclass(frozen=True, eq=False)
 class MapData:
-    """Scenes, each with everybody who looked.
+    """Scenes, each with everyone who looked.
 
     Attributes:
         name: Short name.
         words: What they are.
         scenes: For every scene, the recordings of those who take part.
-        others: For every scene, the recordings of somebody who does not.
+        others: For every scene, the recordings of someone who does not.
         samples: The most samples that a participant has on a scene.
         public: Whether nobody was recorded.
     """

@@ -9,7 +9,7 @@ of its own. Recognisers and votes are those of `gazeveil.experiments.bozkir.clas
 - **both**: trained and asked behind the baseline.
 
 Which document was read is asked about raw series, after training on the protected ones of other people: behind k-same a
-participant's own protected series is also that of somebody who was trained on.
+participant's own protected series is also that of someone who was trained on.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PEOPLE, SECONDS = 20, 300.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesSet:
-    """Everybody's series on every document.
+    """All participants' series on every document.
 
     Attributes:
         name: Short name.

@@ -4,10 +4,10 @@
 
 - **linked**: participants are known from raw gaze, and whose protected recording it is is asked (as Wilson 2024).
 - **published**: participants are known from the protected recordings, under their names, and raw gaze is asked about
-  (as David-John 2022 and 2023: a published data set, and an attacker who records somebody).
+  (as David-John 2022 and 2023: a published data set, and an attacker who records someone).
 - **both**: participants are known from protected recordings of some sessions, and asked about in those of another.
 
-Everybody is known from all other sessions. A baseline protects all recordings of a set in one go. Intervals are over
+Everyone is known from all other sessions. A baseline protects all recordings of a set in one go. Intervals are over
 participants.
 """
 

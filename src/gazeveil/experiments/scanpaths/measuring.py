@@ -6,7 +6,7 @@
   stand two baselines that are computed on the same data: different participants before one scene, and random scanpaths
   with as many fixations as theirs and durations drawn from theirs.
 - **Linkage**: the attacker knows each participant's raw scanpath on a scene and gets one from behind the mechanism.
-  Whose is it? The highest mean of the five scores names somebody, or the shortest warped distance; right by either is
+  Whose is it? The highest mean of the five scores names someone, or the shortest warped distance; right by either is
   counted.
 - **Outliers** (figure 11): see `gazeveil.attacks.outliers`.
 
@@ -63,7 +63,7 @@ class Row:
         outlier_f1: F1 of outliers among veiled scanpaths against those among raw ones.
         outlier_interval: Where that lies, over scenes.
         random_f1: What calling as many at random gives.
-        everybody_f1: What calling everybody an outlier gives.
+        everybody_f1: What calling everyone an outlier gives.
         outlier_auc: How often a true outlier lies further from the others than who is none; needs no threshold.
     """
 
@@ -252,7 +252,7 @@ def _names(scores: FloatArray, person: int) -> float:
 
 
 def _standing_out(distances: FloatArray) -> FloatArray:
-    """Return how far everybody is from the nearest few, as a multiple of the scene's median; comparable over scenes."""
+    """Return how far everyone is from the nearest few, as a multiple of the scene's median; comparable over scenes."""
     reach = reach_of_the_rest(distances)
     finite = reach[np.isfinite(reach)]
     middle = float(np.median(finite)) if len(finite) else 1.0

@@ -84,7 +84,7 @@ class Viewer:
         return {"x": self.x, "y": self.y, "valid": np.ones(len(self.x), dtype=np.bool_)}
 
     def with_looks(self, chosen: NDArray[np.int64]) -> Viewer:
-        """Return somebody whose looks are these of this participant's, in this order, some perhaps more than once."""
+        """Return someone whose looks are these of this participant's, in this order, some perhaps more than once."""
         if not len(chosen):
             return self
         samples = np.concatenate([np.arange(self.looks[k], self.looks[k + 1]) for k in chosen])
@@ -94,7 +94,7 @@ class Viewer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """One stimulus and everybody who looked at it."""
+    """One stimulus and everyone who looked at it."""
 
     name: str
     viewers: tuple[Viewer, ...]
@@ -170,7 +170,7 @@ def osie(path: Path, split: Split, images: int) -> Gallery:
 
 
 def of_corpus(folder: Path, images: int, sizes: Mapping[str, float] = MappingProxyType({})) -> Gallery:
-    """Return the stimuli of a corpus, with everybody who looked at them.
+    """Return the stimuli of a corpus, with everyone who looked at them.
 
     Args:
         folder: The corpus.

@@ -105,7 +105,7 @@ def eyetribe_runs(path: Path) -> Runs:
 
 
 def first_runs_of_everybody(path: Path) -> list[Recording]:
-    """Return the first runs of everybody who has enough that last a window, in order."""
+    """Return the first runs of everyone who has enough that last a window, in order."""
     found: dict[str, list[Recording]] = {}
     for recording in eyetribe(path):
         mine = found.setdefault(recording.observer, [])

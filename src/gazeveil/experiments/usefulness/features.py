@@ -75,7 +75,7 @@ def run(
 ) -> list[Cell]:
     """Return the table for one data set.
 
-    Groups are of the given sizes, or of everybody if there are fewer participants.
+    Groups are of the given sizes, or of everyone if there are fewer participants.
     """
     noise = NoiseSource.seeded(seed)
     jobs = list(_jobs(people, epsilons, sizes, repeats))

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How useful private heatmaps are: their agreement with the map of everybody, over the number of participants.
+"""How useful private heatmaps are: their agreement with the map of everyone, over the number of participants.
 
 For each scene some of its viewers are drawn, the same for every method, and each method makes its map of them. The map
 is compared with the one of all viewers, without noise, which contains the drawn ones. Three numbers say how good it is:
-the correlation; the correlation after what needs no data, our prior and that of the first recipe, has been regressed
+the correlation; the correlation after what needs no data, our prior and that of an earlier version, has been regressed
 out of both; and the share of the three highest peaks that are found. Each is averaged over repeats and then over
 scenes; the standard error is over scenes.
 
@@ -108,7 +108,7 @@ class Row:
         epsilon: The ε that was spent; the prior and the map without noise spend none.
         observers: How many participants.
         variant: Which variant an oracle chose; empty if there is one only.
-        cc: Correlation with the map of everybody.
+        cc: Correlation with the map of everyone.
         residual: The same after the priors have been regressed out of both.
         hits: Share of the three highest peaks within two cells of one of the map's.
         by_scene: Each scene's three measures, for comparisons scene by scene.

@@ -46,7 +46,7 @@ BINS_FIRST, OVERLAPPING = "bins, windows derived", "overlapping windows"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinPeople:
-    """People's bins, split.
+    """Participants' bins, split.
 
     Attributes:
         name: What the data set is called.

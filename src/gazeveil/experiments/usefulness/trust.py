@@ -4,8 +4,8 @@
 
 Each scene is released with the picture that was shown, with a wrong one (that of the scene half the gallery away) and
 with none, by the same participants. What follows from a release is compared with its own prior alone. The correlation
-is with the map of everybody who looked, without noise; error bars and hot spots are about the drawn participants, the
-wider error bars about everybody.
+is with the map of everyone who looked, without noise; error bars and hot spots are about the drawn participants, the
+wider error bars about everyone.
 """
 
 from __future__ import annotations

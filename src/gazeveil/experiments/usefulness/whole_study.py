@@ -47,7 +47,7 @@ _JUDGED_ALONE = 12
 """How many stimuli are decoded one by one for comparison: that is slow, and stimuli are alike."""
 
 _STRIDE = 7919
-"""A prime, so that steps of it visit everybody in a scrambled order."""
+"""A prime, so that steps of it visit everyone in a scrambled order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ class Viewed:
     counts: IntArray
 
     def truth(self, blur_cells: float) -> FloatArray:
-        """Return the blurred map of everybody, of each stimulus or bin."""
+        """Return the blurred map of everyone, of each stimulus or bin."""
         mass = self.counts.sum(axis=-1, keepdims=True)
         maps = np.divide(self.counts, mass, out=np.zeros(self.counts.shape), where=mass > 0)
         return render(maps.mean(axis=0).reshape(-1, *self.grid.shape), blur_cells)
 
     def rows(self, person: int, which: Sequence[int]) -> Columns:
-        """Return gaze that gives these counts: in the middle of each cell, as often as somebody looked there."""
+        """Return gaze that gives these counts: in the middle of each cell, as often as someone looked there."""
         left, top, right, bottom = self.grid.geometry.extent()
         where = [np.repeat(np.arange(self.grid.size), self.counts[person, at]) for at in which]
         row, column = np.divmod(np.concatenate(where), self.grid.columns)

@@ -4,7 +4,7 @@
 
 - ``vr``: sessions 1–3 of 16 participants in a headset are the reference, session 4 is asked about, trial by trial
   (about 13 s) and all its trials together. Half of the participants saw a kitchen, the others an office; so it is also
-  measured how often somebody is told from the participants of the same scene alone.
+  measured how often someone is told from the participants of the same scene alone.
 - ``eyetribe``: runs 0–4 of 30 participants before a desktop tracker are the reference, runs 5–7 are asked about, minute
   by minute and all minutes of a run together.
 - ``days``: six films that ten participants saw again and again at 250 Hz. Day 1 is the reference, day 2 is asked about,
@@ -95,7 +95,7 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How often somebody is recognised, and where that lies for other people like these.
+    """How often someone is recognised, and where that lies for other people like these.
 
     Attributes:
         value: The share.

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""How close attacks get to the gaze behind a veil: the table of docs/reference/attacks.md.
+"""How close attacks get to the raw gaze: the table of docs/reference/attacks.md.
 
 Error is the root of the mean squared distance to raw gaze, in degrees, over all samples of a record that were tracked;
 then the mean over participants. Attacks that learn from exemplars get those of the other people. `NOBODY` is what
-somebody is off who guesses the same place all the time: the participant's own mean, which no attacker knows.
+someone is off who guesses the same place all the time: the participant's own mean, which no attacker knows.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def own_mean(people: IdentitySet) -> float:
 
 
 def table(rows: Sequence[Recovered]) -> list[str]:
-    """Return the rows as a Markdown table, a veil a line."""
+    """Return the rows as a Markdown table, one line per mechanism."""
     attacks = list(dict.fromkeys(row.attack for row in rows))
     lines = [
         "| mechanism | " + " | ".join(name or "veiled" for name in attacks) + " |",

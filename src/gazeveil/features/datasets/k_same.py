@@ -21,7 +21,7 @@ from gazeveil.types import FloatArray
 @DATASET_SERIES.register("k-same")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KSame(DatasetSeries):
-    """Puts participants into random groups of k, and releases their mean series for everybody in the group.
+    """Puts participants into random groups of k, and releases their mean series for everyone in the group.
 
     Groups are resampled for every task, as published: call `perturb` once a task. Where participants are left over,
     groups are larger than k, never smaller.

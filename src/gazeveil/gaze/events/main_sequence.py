@@ -28,7 +28,7 @@ _HUBER = 1.345
 
 @dataclass(frozen=True, slots=True)
 class MainSequence:
-    """What somebody's saccades and fixations are like. NaN where there is too little to say.
+    """What someone's saccades and fixations are like. NaN where there is too little to say.
 
     Attributes:
         n: Saccades with an amplitude and a peak velocity.

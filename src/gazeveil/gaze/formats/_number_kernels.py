@@ -4,7 +4,7 @@
 
 Short numbers take one exact division. Longer ones are multiplied by a power of five of 128 bits, which decides the
 rounding (Lemire, Number parsing at a gigabyte per second, 2021). Where the product is too close to call, or the number
-too long, nothing is stated, and somebody slower has to look.
+too long, nothing is stated, and someone slower has to look.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 """Lists of fixations as text: a row a fixation, with its place and, where it is stated, its start and duration.
 
 SR Research's fixation reports, exports of Tobii, SMI and Gazepoint and Pupil Labs' downloads are known by their
-columns; other tables by common names, or by ``--column``. Units of time are stated by somebody, never guessed.
+columns; other tables by common names, or by ``--column``. Units of time are stated by someone, never guessed.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class AccountClosed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored(Event):
-    """Somebody went on with an old copy of the ledger on purpose: events of the account, or whole accounts, are lost.
+    """Someone went on with an old copy of the ledger on purpose: events of the account, or whole accounts, are lost.
 
     Attributes:
         lost: The newest event that the account is known to have had: its ``number`` and ``digest``. From here on, what

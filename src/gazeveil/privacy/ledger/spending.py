@@ -20,7 +20,7 @@ A guarantee about another unit, or between other neighbours, is first restated i
 What cannot be restated or converted, and what is unproven, has no finite cost and is refused.
 
 The Rényi order α is fixed before the charges that it prices. Choosing the best α afterwards would give a smaller
-number, but not a bound: somebody who picks the next release by looking at the last one can steer where the sum ends.
+number, but not a bound: someone who picks the next release by looking at the last one can steer where the sum ends.
 With α fixed, the sum is a privacy filter (docs/reference/ledger.md has the proof).
 
 Sums are exact fractions. Only where a denominator passes 2048 bits is a sum rounded, up, to a multiple of 2^-1024.
@@ -256,7 +256,7 @@ class Totals:
         )
 
     def allowed(self, wish: GazeStreamDP) -> GazeStreamDP:
-        """Return the allowance after somebody wished for one: more, or for larger movements, at once.
+        """Return the allowance after someone wished for one: more, or for larger movements, at once.
 
         Anything else waits until nothing counts any more, and ε never gets less: who may spend less spends less.
         """

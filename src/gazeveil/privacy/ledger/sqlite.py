@@ -276,7 +276,7 @@ class SqliteStore:
         return connection
 
     def _make_private(self) -> None:
-        """Make the file before SQLite does, which would let everybody read it."""
+        """Make the file before SQLite does, which would let everyone read it."""
         try:
             os.close(os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
         except OSError as error:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everybody's own feature series, noised one by one and released under declared names."""
+"""Each participant's own feature series, noised one by one and released under declared names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ AUDITED = frozenset(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SeriesMeasurement(SeriesProduct):
-    """Everybody's own series.
+    """Each participant's own series.
 
     Attributes:
         study: The declared study.

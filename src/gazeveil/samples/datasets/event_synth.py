@@ -168,7 +168,7 @@ def _first(drawn: FloatArray, passes: BoolArray) -> _Made:
 
 
 class _Saccades(NamedTuple):
-    """The model of all saccades, and how often everybody has which velocity at which part of a saccade."""
+    """The model of all saccades, and how often everyone has which velocity at which part of a saccade."""
 
     model: HiddenNumbers
     shares: FloatArray  # people x parts x bins
@@ -183,7 +183,7 @@ class _Saccades(NamedTuple):
         return _Saccades(model, counts / np.maximum(np.bincount(owners, minlength=people), 1)[:, None, None])
 
     def log_chances(self, profiles: FloatArray) -> FloatArray:
-        """Return how likely everybody is to have each profile, by the mean over its parts: profiles by participants."""
+        """Return how likely everyone is to have each profile, by the mean over its parts: profiles by participants."""
         chances = self.shares[:, np.arange(PROFILE), _bins(profiles)].mean(axis=2).T
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(chances))

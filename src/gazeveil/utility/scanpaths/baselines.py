@@ -52,7 +52,7 @@ def random_scanpath(
 def between_people(
     paths: Sequence[Scanpath], size: tuple[float, float], simplify: Simplify | None = None
 ) -> FloatArray:
-    """Return for everybody the mean scores with all others, in the order of `DIMENSIONS`; NaN without any other."""
+    """Return for everyone the mean scores with all others, in the order of `DIMENSIONS`; NaN without any other."""
     scores = np.full((len(paths), len(paths), len(DIMENSIONS)), np.nan)
     for row, one in enumerate(paths):
         for column in range(row):

@@ -10,7 +10,7 @@ A file is a ``.npz`` of plain arrays; several files (other people in each) load 
 ``lengths``      int64 (r,)      samples of each recording
 ``person``       int32 (r,)      whose it is: an index into ``names``
 ``session``      int32 (r,)      on which day
-``names``        str (participants,)   everybody in the file
+``names``        str (participants,)   everyone in the file
 ``rate_hz``      float64         the constant rate
 ``about``        str             how the data came about, as JSON
 ===============  ==============  ==================================================================
@@ -46,7 +46,7 @@ class Velocities:
         recordings: One (2, samples) array each, int16 in steps of ``quantum`` deg/s; -32768 is missing.
         person: Index into ``names`` of each recording's participant.
         session: Session of each recording.
-        names: Everybody.
+        names: Everyone.
         rate_hz: The constant rate.
         about: How the data came about.
         quantum: deg/s per step.

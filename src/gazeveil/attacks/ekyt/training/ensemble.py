@@ -37,7 +37,7 @@ def train_ensemble(
     resume: bool = False,
     tell: Callable[[int, int], None] | None = None,
 ) -> Model:
-    """Train a model of this many embedders; a single one is trained on everybody.
+    """Train a model of this many embedders; a single one is trained on everyone.
 
     Args:
         windows: Each participant's windows.

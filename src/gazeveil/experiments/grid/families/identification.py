@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who is it? Any recogniser, alone or with any attack on the veil: ``committee``, ``lda+adaptive``.
+"""Who is it? Any recogniser, alone or with any attack on the mechanism: ``committee``, ``lda+adaptive``.
 
 The attacker knows each participant's raw gaze of one session and gets that of another from behind the mechanism. What
 counts is the better of two ways to decide, by the windows' votes or by the highest mean score; both are in the table.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Was it this participant's data? ``membership``, by the attacker of the definition, who knows everybody else.
+"""Was it this participant's data? ``membership``, by the attacker of the definition, who knows all others.
 
 On heatmaps of the first scene, and on all released feature series together.
 """

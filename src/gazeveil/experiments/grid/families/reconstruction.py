@@ -43,7 +43,7 @@ _REPEATS = 5
 
 
 class Reconstruction(Family):
-    """The attack on the first scene, everybody in turn."""
+    """The attack on the first scene, everyone in turn."""
 
     uses: ClassVar[frozenset[str]] = frozenset({"heatmap"})
     role: ClassVar[Role] = "attack"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scanpaths: whose they are (``scanpath``), who is unlike all others (``outliers``), and how alike they stay.
 
-Whose they are is asked by somebody who has the raw scanpaths of the very same viewing, from another source. That is
+Whose they are is asked by someone who has the raw scanpaths of the very same viewing, from another source. That is
 more than to know participants from another day, so it is a harm of its own: linkage.
 """
 

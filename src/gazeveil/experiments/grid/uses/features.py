@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everybody's own feature series.
+"""Each participant's own feature series.
 
 The mechanisms of `SERIES_MECHANISMS`, ``low-rank``, and what needs all participants.
 """

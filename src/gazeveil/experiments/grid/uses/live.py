@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze that an app gets while somebody looks: behind a mechanism, sample by sample."""
+"""Gaze that an app gets while someone looks: behind a mechanism, sample by sample."""
 
 from __future__ import annotations
 
