@@ -243,7 +243,7 @@ def test_promises_that_have_no_common_measure_say_what_to_do() -> None:
 def test_unproven_infects_what_it_meets() -> None:
     both = Unproven("L1") + PureDP(1) + Unproven(["B2", "L1"])
     assert both == Unproven(["L1", "B2"]) == PureDP(1) + both
-    assert both.in_words() == "Nothing is promised: B2; L1."
+    assert both.in_words() == "Nothing is guaranteed: B2; L1."
     assert Unproven("L1") * 3 == Unproven("L1") * 0 == Unproven("L1").for_group(2) == Unproven("L1")
     assert PureDP(1) + Unproven("L1", unit=StretchOfGaze(1)) == Unproven("L1")
     assert Unproven("L1").restated(unit=StretchOfGaze(1)) == Unproven("L1", unit=StretchOfGaze(1))

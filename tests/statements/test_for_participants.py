@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -192,6 +193,7 @@ SENTENCES: dict[str, tuple[str, Any]] = {
 """Every English sentence, its German one, and the program that tries to refute both."""
 
 
+@cache
 def every_statement() -> list[Statement]:
     """Return the statements of all products and guarantees, with a condition and with a head."""
     head = statement(GazeStreamDP(1, "1.5", 2, "deg", 5), facts=(StatedFact("stimuli", "a", declared=False),))

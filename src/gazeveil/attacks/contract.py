@@ -81,7 +81,7 @@ class Grant(StrEnum):
     MECHANISM = "mechanism"
     """The mechanism and its parameters, so also the right to run it."""
     EXEMPLARS = "exemplars"
-    """Gaze of other people before and behind the mechanism."""
+    """Gaze of other participants before and behind the mechanism."""
     STATE = "state"
     """When the mechanism released what, as an app with the policy in hand can work out."""
 
@@ -200,7 +200,7 @@ class Recogniser(ABC):
         """Learn the participants of the reference trials. Nothing is learnt from queries."""
 
     def trained_on(self, strangers: Sequence[Trial], seed: int = 1) -> Recogniser:
-        """Return the recogniser after its model was trained further on other people; without a model, itself."""
+        """Return the recogniser after its model was trained further on other participants; without a model, itself."""
         return self
 
 

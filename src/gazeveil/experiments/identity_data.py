@@ -82,7 +82,7 @@ def vr_people(folder: Path, seconds: float = SECONDS) -> IdentitySet:
         name="vr",
         title=f"{people} participants x 4 sessions in a headset, searching for objects (Schuetz et al. 2024)",
         differs=(
-            "other people, task and headset than the paper's 26; trials of one session are joined to records of "
+            "other participants, task and headset than the paper's 26; trials of one session are joined to records of "
             f"{seconds:g} s; sessions have their own calibration, the paper's trials share one; about 90 Hz, not 72"
         ),
         plane=headset(50, 50),

@@ -379,7 +379,7 @@ class Study:
                 if (found := getattr(each.declared_screen, name)) not in (None, size):
                     raise OptionError(
                         f"{name} is given as {size:g}, but the screen of {each.name!r} has {found:g}",
-                        hint="leave the option out, or mend what the recordings or study.toml say",
+                        hint="leave the option out, or correct what the recordings or study.toml say",
                     )
             stimuli.append(replace(each, screen=each.declared_screen.with_sizes(**given), assumed=()))
         return replace(self, stimuli=tuple(stimuli))

@@ -3,7 +3,7 @@
 """A trained EKYT network whose last layer is learnt anew, on the participants of the reference.
 
 What the network's convolutions find in a window stays: 258 averages of each of its folds. The layer that made 128
-numbers of them knew other people. In its place comes the space in which these participants differ, found by
+numbers of them knew other participants. In its place comes the space in which these participants differ, found by
 discriminant analysis as in `fisher`: one solution, no steps to count, and seconds on a CPU once windows are embedded.
 """
 

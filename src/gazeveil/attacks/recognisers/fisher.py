@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Features of movement, fixations and saccades, compared by angle in the space where participants differ.
 
-The strongest recogniser here that needs no training on other people, on both public data sets. It is `lda` up to its
-last step: everyone is a direction from the middle of all participants, and the nearest direction wins.
+The strongest recogniser here that needs no training on other participants, on both public data sets. It is `lda` up to
+its last step: everyone is a direction from the middle of all participants, and the nearest direction wins.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class SeriesData:
         series: Series by steps by features.
         people: Whose each is, as a number.
         tasks: Which document, or session, as a number.
-        design: Learnt from other people, who are public.
+        design: Learnt from other participants, who are public.
         groups: The group of each series' participant, as a number; None where there are none.
         what: What tasks are: documents, whose kind is worth knowing, or sessions.
         public: Whether nobody was recorded.

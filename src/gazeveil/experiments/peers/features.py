@@ -8,8 +8,8 @@ of its own. Recognisers and votes are those of `gazeveil.experiments.bozkir.clas
 - **published**: trained on protected series of other documents, asked about raw ones (David-John 2022).
 - **both**: trained and asked behind the baseline.
 
-Which document was read is asked about raw series, after training on the protected ones of other people: behind k-same a
-participant's own protected series is also that of someone who was trained on.
+Which document was read is asked about raw series, after training on the protected ones of other participants: behind
+k-same a participant's own protected series is also that of someone who was trained on.
 """
 
 from __future__ import annotations

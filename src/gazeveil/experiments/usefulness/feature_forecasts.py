@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good the forecasts of feature series are: tasks and participants that were held out, beside what was forecast.
 
-A design is learnt from public participants on public tasks. Other people do a task that was held out, or, where a data
-set has but one task, the same. What a release of theirs is off by is put beside what the design said beforehand.
+A design is learnt from public participants on public tasks. Other participants do a task that was held out, or, where a
+data set has but one task, the same. What a release of theirs is off by is put beside what the design said beforehand.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Runs:
         series: Series by steps by features.
         people: Whose each is, as a number.
         runs: Of which run each is.
-        design: Learnt from other people.
+        design: Learnt from other participants.
     """
 
     series: FloatArray

@@ -95,7 +95,7 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How often someone is recognised, and where that lies for other people like these.
+    """How often someone is recognised, and where that lies for other participants like these.
 
     Attributes:
         value: The share.

@@ -3,7 +3,7 @@
 """How close attacks get to the raw gaze: the table of docs/reference/attacks.md.
 
 Error is the root of the mean squared distance to raw gaze, in degrees, over all samples of a record that were tracked;
-then the mean over participants. Attacks that learn from exemplars get those of the other people. `NOBODY` is what
+then the mean over participants. Attacks that learn from exemplars get those of the other participants. `NOBODY` is what
 someone is off who guesses the same place all the time: the participant's own mean, which no attacker knows.
 """
 

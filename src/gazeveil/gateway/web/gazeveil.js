@@ -934,7 +934,7 @@ class SpatialVeil extends PlainVeil {
   }
 
   get guarantee() {
-    return unproven("a grid that is known and fixed tells which cell gaze is in, and when it leaves (W4)");
+    return unproven("a known, fixed grid reveals which cell gaze is in, and when it leaves (W4)");
   }
 
   [VEILED](x, y) {

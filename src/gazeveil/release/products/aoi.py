@@ -71,7 +71,7 @@ class AoiMeasurement(Aggregate):
     """
 
     product: ClassVar[str] = "aoi"
-    files: ClassVar[str] = "aoi.csv and aoi.parquet: a row a number, with its error bars"
+    files: ClassVar[str] = "aoi.csv and aoi.parquet: one row per number, with its error bars"
     proof: ClassVar[str] = "aoi-statistics"
 
     study: Study

@@ -3,8 +3,8 @@
 """The test of plausible deniability (Bindschaedler 2017), counted in participants (David-John 2023).
 
 Chances are sorted into buckets: bucket i has γ^-(i+1) < p <= γ^-i. What was made from one participant's event may be
-released if at least k - 1 other people have an event that would have made it with a chance in the same bucket. All in
-logarithms: the chance of a fixation of a hundred samples is no positive float.
+released if at least k - 1 other participants have an event that would have made it with a chance in the same bucket.
+All in logarithms: the chance of a fixation of a hundred samples is no positive float.
 """
 
 from __future__ import annotations

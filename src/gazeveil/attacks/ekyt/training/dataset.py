@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gaze of many participants as training takes it: velocities in a compact file, and windows with labels in memory.
 
-A file is a ``.npz`` of plain arrays; several files (other people in each) load as one:
+A file is a ``.npz`` of plain arrays; several files (other participants in each) load as one:
 
 ===============  ==============  ==================================================================
 ``velocity``     int16 (2, all)  all recordings one after another, in steps of ``quantum``; -32768 is missing

@@ -143,7 +143,7 @@ def train(
     Args:
         windows: The training participants.
         recipe: How.
-        validation: Other people; their multi-similarity is recorded now and then, and decides nothing.
+        validation: Other participants; their multi-similarity is recorded now and then, and decides nothing.
         validate_every: After how many epochs it is recorded, beside the last.
         block: Makes the dense block; see `layers`.
         make_step: Makes the step; see `Step`.
@@ -254,7 +254,7 @@ def _scaled(windows: Windows, mean: float, sd: float, device: Any) -> Any:
 
 
 def _held_out(windows: Windows, mean: float, sd: float, recipe: Recipe, device: Any) -> list[tuple[Any, Any]]:
-    """Return a few fixed batches of other people."""
+    """Return a few fixed batches of other participants."""
     rows = epoch_batches(windows.labels, recipe.seed, 0, recipe.classes, recipe.each)[:4]
     chosen = Windows(windows.velocity[rows.ravel()], windows.labels[rows.ravel()], windows.session[rows.ravel()], 1.0)
     data = _scaled(chosen, mean, sd, device).reshape(*rows.shape, 2, -1)

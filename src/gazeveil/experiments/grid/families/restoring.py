@@ -3,7 +3,8 @@
 """What was the gaze? ``restore`` takes veiled gaze as it is, ``restore+ATTACK`` undoes the mechanism first.
 
 Success is the share of the scatter of raw gaze around its own mean that the guess explains: 1 for the gaze itself, 0
-for who guesses a participant's mean place all the time. Attacks that learn from exemplars learn from other people.
+for who guesses a participant's mean place all the time. Attacks that learn from exemplars learn from other
+participants.
 """
 
 from __future__ import annotations

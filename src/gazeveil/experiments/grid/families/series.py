@@ -93,7 +93,7 @@ def _group(data: SeriesData, protected: Protected, seed: int, engine: Engine) ->
         raise DoesNotApply("groups of these participants are not known")
     told = told_of_strangers(released_series(data, protected, seed), data.groups, data.people)
     numbers = _numbers("group inferred", told, seed, 1 / len(np.unique(data.groups)))
-    return Answer(numbers, "released series and groups of other people")
+    return Answer(numbers, "released series and groups of other participants")
 
 
 def _task(data: SeriesData, protected: Protected, seed: int, engine: Engine) -> Answer:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kind of participant is it? ``trait:QUESTION``, by a recogniser that was taught kinds of other people.
+"""What kind of participant is it? ``trait:QUESTION``, by a recogniser that was taught kinds of other participants.
 
 The attacker is trained behind the same mechanism, on all participants but the one who is asked about.
 """
@@ -64,7 +64,7 @@ def _inferred(question: str, who: str, data: GazeData, protected: Protected, see
         number = Number("macro F1", guessing, guessing, guessing, found.people, guessing)
     else:
         number = Number("macro F1", found.f1, *found.f1_interval, found.people, found.guessing)
-    return Answer((number,), "trained behind the same mechanism, on other people")
+    return Answer((number,), "trained behind the same mechanism, on other participants")
 
 
 FAMILIES.register("traits")(Traits())
