@@ -3,6 +3,7 @@
 #
 # make demo    simulate a small study and write the report demo/report.html; says how to start the live demo
 # make test    lint, types and tests
+# make coverage  how much of noise, privacy and release their tests run; fails below the level in pyproject.toml
 # make bench   speed, as ratios to named peers; writes benchmarks/results
 # make usefulness  how good private heatmaps are, into the documentation
 # make load    the gateway at 100 x 120 Hz against a bare proxy, alone and with three busy processes beside it (25 minutes)
@@ -16,7 +17,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types unit bench usefulness load audits chaos fuzz taps docs clean
+.PHONY: setup demo test lint types unit coverage bench usefulness load audits chaos fuzz taps docs clean
 .DEFAULT_GOAL := setup
 
 setup: $(VENV)/.installed
@@ -68,6 +69,13 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, 3 * os.cpu_count() // 2
 # Tests start many processes: without byte code on disk each of them would compile the whole package.
 unit: setup $(VENV)/.spark $(VENV)/.attacks $(VENV)/.browser
 	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+
+$(VENV)/.cover: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cover]'
+	@touch $@
+
+coverage: setup $(VENV)/.cover
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --cov --cov-report term tests/noise tests/privacy tests/release
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'

@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Row, busy, race, seconds
 from gazeveil import Corpus, screen
-from gazeveil.aggregate.engine import Kernel, engine_at
+from gazeveil.aggregate.engine import Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
+from gazeveil.engines import engine_at
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel
 from gazeveil.gaze.corpus import MANIFEST

@@ -66,7 +66,7 @@ def whole() -> Row:
         parts: dict[str, float] = {}
         stages = []
         parts["veil and wavelet"] = seconds(lambda: stages.append(judge.stage(noise, WaveletDenoising())))
-        parts["embed, match and judge"] = seconds(lambda: judge.hear(stages[0]))
+        parts["embed, match and judge"] = seconds(lambda: judge.measure(stages[0]))
     took = sum(parts.values())
     note = ", ".join(f"{name} {part:.1f} s" for name, part in parts.items())
     return Row(

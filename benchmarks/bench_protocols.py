@@ -20,7 +20,7 @@ from benchmarks.harness import Row, busy, race
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.sample import VeiledSample, _sample
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 
 SAMPLES = 5_000
 PLANE = Plane(screen(1920, 1080, 527, 296, 600))

@@ -50,7 +50,7 @@ def _timed(job: Callable[[], object]) -> float:
 def noising() -> Row:
     """Return what one sample costs in a hub whose veil follows a lively scene, from the sample to the outlet."""
     from benchmarks.scene_lively import PLANE, Seen
-    from gazeveil.gateway import feeds
+    from gazeveil.gateway import simulated_trackers
     from gazeveil.gateway.hub import Hub, SceneReading
     from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting, TrackerSetting
     from gazeveil.gateway.veiling import mechanism_of
@@ -70,7 +70,7 @@ def noising() -> Row:
     gc.collect()
     gc.freeze()  # as `gazeveil serve` does, or one look through all objects falls upon some sample or reading
     taken, slow = [], []
-    for number, sample in enumerate(itertools.islice(feeds.simulated(PLANE, rate_hz=60.0), 20_000)):
+    for number, sample in enumerate(itertools.islice(simulated_trackers.simulated(PLANE, rate_hz=60.0), 20_000)):
         if number % 8 == 0:  # eight looks a second
             asked = (70.0, 120.0, 290.0)[number // 400 % 3]
             slow.append(_timed(partial(hub.see, "desk", SceneReading(sample.t, asked), sample.t)))

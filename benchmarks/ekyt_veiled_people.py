@@ -30,7 +30,7 @@ def write(folder: Path) -> None:
     """Simulate everybody, veil them, and write one file a veil."""
     from gazeveil.attacks.ekyt.network.preprocess import velocities
     from gazeveil.attacks.ekyt.training.population import SCENES, varied_tracker
-    from gazeveil.gaze.geometry import headset
+    from gazeveil.geometry import headset
     from gazeveil.noise import NoiseSource
     from gazeveil.samples.presets import preset
     from gazeveil.samples.space import Sphere

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.gateway import feeds
+from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway.hub import Hub, SceneReading
 from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting, TrackerSetting
 from gazeveil.gateway.sample import Veiled, VeiledSample
 from gazeveil.gateway.veiling import mechanism_of
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.samples._stream_kernels import TICKS
 from gazeveil.samples.stream import StreamVeil
@@ -95,7 +95,9 @@ def measure(veil: dict[str, Any], cut_s: float | None, seed: int = 1) -> Outcome
     had: list[tuple[float, float]] = []
     small, cut_at, look_at, lengths = 100.0, 0.0, 0.0, [CUT_S]
     end = 60.0 * MINUTES
-    for sample in itertools.takewhile(lambda one: one.t < end, feeds.simulated(PLANE, seed=seed, rate_hz=RATE_HZ)):
+    for sample in itertools.takewhile(
+        lambda one: one.t < end, simulated_trackers.simulated(PLANE, seed=seed, rate_hz=RATE_HZ)
+    ):
         now = sample.t
         if cut_s is not None and now >= cut_at:
             length = float(rng.exponential(cut_s))

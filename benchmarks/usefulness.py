@@ -4,10 +4,10 @@
 
 ``python -m benchmarks.usefulness`` measures and writes. Given names of methods, it measures these alone and keeps what
 is stored of the others; with ``--stored`` it measures nothing. Every part is what
-``gazeveil experiment heatmap`` gives with the same options.
+``gazeveil judge experiment heatmap`` gives with the same options.
 
 The comparison with peers is older than the design around pictures. What is stored of releases and their priors
-(``trust-*.json``) was written by ``gazeveil experiment heatmap --trust`` or ``--contents``; its maps are no part of
+(``trust-*.json``) was written by ``gazeveil judge experiment heatmap --trust`` or ``--contents``; its maps are not in
 this project, so nothing here measures it again.
 """
 

@@ -156,8 +156,8 @@ class Reader:
         if program == "gazeveil" and not SHELL_SYNTAX.search(QUOTED.sub("", command.partition("#")[0])):
             words = shlex.split(command, comments=True)[1:]
             code = run(words)
-            if words[:2] == ["policy", "example"]:
-                self.move_to_free_ports(Path(words[2]))
+            if words[-3:-1] == ["policy", "example"]:
+                self.move_to_free_ports(Path(words[-1]))
             return code, self.readable("".join(self.capture.readouterr()))
         assert program == "gazeveil" or program in PROGRAMS, f"{block}: nothing runs `{command}`; see CONTRIBUTING.md"
         if program != "gazeveil" and not shutil.which(program):

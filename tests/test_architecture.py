@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The house keeps its shape: who imports whom, what a plain import costs, which names are public."""
+"""The architecture holds: who imports whom, what a plain import costs, which names are public."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import gazeveil
 PACKAGE = Path(gazeveil.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# Each room, and the rooms it may import. Arrows point down; docs/decisions/0002-rooms.md draws the picture.
+# Each package, and the packages it may import. Arrows point down; docs/decisions/0002-rooms.md draws the picture.
 ARROWS = {
     "noise": set(),
     "gaze": set(),
@@ -54,31 +54,36 @@ ARROWS["cli"] = set(ARROWS)
 SHARED = {
     "errors",
     "registry",
+    "renamed",
     "files",
     "blas",
     "types",
+    "unit",
     "exact",
+    "geometry",
     "toml_lines",
     "pictures",
     "showing",
     "toml_table",
     "_compiled",
+    "_locks",
+    "_signals",
     "__init__",
     "__main__",
 }
-"""Modules beside the rooms that anybody may import."""
+"""Modules beside the packages that anybody may import."""
 
 OPTIONAL = {"matplotlib", "dp_accounting", "psycopg", "torch", "pyspark", "zmq", "pylsl", "starlette", "scipy"}
 OPTIONAL |= {"cv2", "mss", "onnxruntime"}
 HEAVY = {"numba", "polars", "numpy", "rich", "typer", "cryptography"}
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported_rooms(path: Path) -> set[str]:
-    rooms = set()
+def imported_packages(path: Path) -> set[str]:
+    packages = set()
     for node in ast.walk(ast.parse(path.read_text())):
         names = []
         if isinstance(node, ast.Import):
@@ -86,27 +91,27 @@ def imported_rooms(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}: imports are absolute in this project"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        rooms |= {name.split(".")[1] for name in names if name.startswith("gazeveil.")}
-    return rooms - {"__version__"}
+        packages |= {name.split(".")[1] for name in names if name.startswith("gazeveil.")}
+    return packages - {"__version__"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_follow_the_arrows(path: Path) -> None:
-    room = room_of(path)
-    allowed = {*ARROWS.get(room, set(ARROWS)), *SHARED, room}
-    assert imported_rooms(path) <= allowed, f"{room} may import only {sorted(allowed)}"
+    package = package_of(path)
+    allowed = {*ARROWS.get(package, set(ARROWS)), *SHARED, package}
+    assert imported_packages(path) <= allowed, f"{package} may import only {sorted(allowed)}"
 
 
 def test_an_arrow_that_is_not_drawn_would_be_caught(tmp_path: Path) -> None:
     intruder = tmp_path / "intruder.py"
     intruder.write_text("def f():\n    from gazeveil.samples.clock import Clock\n")
-    assert imported_rooms(intruder) == {"samples"}
+    assert imported_packages(intruder) == {"samples"}
     assert "samples" not in ARROWS["aggregate"]
     assert "aggregate" not in ARROWS["samples"]
 
 
-def test_every_folder_is_a_room_of_the_picture() -> None:
-    assert {room_of(path) for path in FILES} <= {*ARROWS, *SHARED}
+def test_every_folder_is_a_package_of_the_picture() -> None:
+    assert {package_of(path) for path in FILES} <= {*ARROWS, *SHARED}
 
 
 def test_every_file_is_short_enough_to_hold_one_idea() -> None:
@@ -156,7 +161,6 @@ def test_the_public_names_are_these() -> None:
         "AreasOfInterest",
         "Corpus",
         "Design",
-        "DynamicHeatmap",
         "Eye",
         "FeatureTable",
         "GazeStreamDP",
@@ -164,10 +168,11 @@ def test_the_public_names_are_these() -> None:
         "Geometry",
         "GroupComparison",
         "GroupSeries",
+        "HeatmapMovie",
         "Ledger",
         "NoiseSource",
-        "OwnRelease",
-        "OwnSeries",
+        "ParticipantRelease",
+        "ParticipantSeries",
         "Participants",
         "Plan",
         "PrivateHeatmap",

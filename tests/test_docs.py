@@ -7,13 +7,11 @@ from __future__ import annotations
 import gc
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from gazeveil.cli.main import program
 from gazeveil.registry import Registry
+from tests.commandline import commands
 from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
 
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
@@ -76,21 +74,8 @@ def test_blocks_that_are_not_run_are_few_and_say_why() -> None:
 
 def test_every_command_is_on_the_page_of_the_command_line() -> None:
     page = (ROOT / "docs/reference/cli.md").read_text()
-    missing = [command for command in all_commands() if not re.search(rf"`{command}[ `]", page)]
+    missing = [typed for typed in commands() if not re.search(rf"`gazeveil {typed}[ `]", page)]
     assert not missing
-
-
-def all_commands() -> list[str]:
-    """Return every command as it is typed: groups and what is in them."""
-
-    def below(command: Any, typed: str) -> list[str]:
-        if not hasattr(command, "list_commands"):
-            return [typed]
-        inner = {name: command.get_command(None, name) for name in command.list_commands(None)}
-        shown = {name: each for name, each in inner.items() if not each.hidden}
-        return [typed, *(words for name, each in shown.items() for words in below(each, f"{typed} {name}"))]
-
-    return below(typer.main.get_command(program), "gazeveil")[1:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -85,7 +85,7 @@ def test_a_folder_of_many_files_is_flushed_whole_and_an_error_on_the_way_keeps_t
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushed: list[Path] = []
-    real = files._sync
+    real = files.sync
 
     def watched(path: Path) -> None:
         flushed.append(path)
@@ -93,7 +93,7 @@ def test_a_folder_of_many_files_is_flushed_whole_and_an_error_on_the_way_keeps_t
             raise OSError("no space left")
         real(path)
 
-    monkeypatch.setattr(files, "_sync", watched)
+    monkeypatch.setattr(files, "sync", watched)
     broken = False
     for content in ("old", "new"):
         broken = content == "new"

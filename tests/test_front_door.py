@@ -23,7 +23,7 @@ from gazeveil import Participants, PrivateHeatmap, Recording, Recordings, Stimul
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.errors import OptionError
 from gazeveil.features.learning import learn
-from gazeveil.features.own import RawGaze
+from gazeveil.features.participant_series import RawGaze
 from gazeveil.features.settings import extract_one
 from gazeveil.gaze.aoi import Rectangle
 from gazeveil.release.binding import bind
@@ -77,11 +77,13 @@ def plans() -> dict[str, Plan]:
     return {
         "heatmap": many.plan(PrivateHeatmap(epsilon="1", **COARSE), stimulus="a"),
         "heatmaps": many.plan(gazeveil.PrivateHeatmaps(epsilon="1", **COARSE)),
-        "movie": many.plan(gazeveil.DynamicHeatmap(epsilon="1", bin_seconds=4, **COARSE), stimulus="a"),
+        "movie": many.plan(gazeveil.HeatmapMovie(epsilon="1", bin_seconds=4, **COARSE), stimulus="a"),
         "aoi": many.plan(gazeveil.AoiStatistics({"a": areas()}, epsilon="1")),
         "liu": many.plan(LiuMap(epsilon="1", delta="1e-6", columns=4, rows=3), stimulus="a"),
         "group": many.plan(gazeveil.GroupSeries(epsilon="1", design=design()), task="a", settings=SETTINGS),
-        "own": many.plan(gazeveil.OwnSeries(epsilon="1", design=design(), raw=hidden), task="a", settings=SETTINGS),
+        "own": many.plan(
+            gazeveil.ParticipantSeries(epsilon="1", design=design(), raw=hidden), task="a", settings=SETTINGS
+        ),
         "veil": many.plan(gazeveil.VeiledRecordings(preset="lphu")),
     }
 
@@ -168,8 +170,8 @@ def large() -> dict[str, Any]:
         "design": design(),
         "ranges": SETTINGS.ranges(),
         "group series": gazeveil.GroupSeries(epsilon="1", design=design()),
-        "own series": gazeveil.OwnSeries(epsilon="1", design=design()),
-        "own release": gazeveil.OwnRelease(mechanism=gazeveil.OwnSeries(epsilon="1", design=design())),
+        "own series": gazeveil.ParticipantSeries(epsilon="1", design=design()),
+        "own release": gazeveil.ParticipantRelease(mechanism=gazeveil.ParticipantSeries(epsilon="1", design=design())),
         "group plan": gazeveil.GroupSeries(epsilon="1", design=design()).plan(40),
         "wide plan": wide.plan(PrivateHeatmap(epsilon="1", **COARSE), stimulus=names[0]),
         "wide measurement": wide.plan(gazeveil.VeiledRecordings(preset="lphu")).measurement,

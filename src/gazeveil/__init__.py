@@ -16,9 +16,9 @@ Declare
 
 Plan, release, verify
     plan, Plan, Release, verify. What is released is a mechanism's name:
-    PrivateHeatmap, PrivateHeatmaps (a whole study), DynamicHeatmap (a movie),
+    PrivateHeatmap, PrivateHeatmaps (a whole study), HeatmapMovie (a movie),
     AoiStatistics, GroupComparison (areas of interest, groups side by side),
-    GroupSeries, OwnSeries, OwnRelease (features over time; Design, learn_design, feature_settings),
+    GroupSeries, ParticipantSeries, ParticipantRelease (features over time; Design, learn_design, feature_settings),
     VeiledRecordings (recordings behind a veil, which has a name: see VEILS and VEIL_PRESETS).
 
 Data
@@ -51,18 +51,18 @@ _HOME = {
     "AreasOfInterest": "gazeveil.gaze.aoi",
     "Corpus": "gazeveil.gaze.corpus",
     "Design": "gazeveil.features.design",
-    "DynamicHeatmap": "gazeveil.aggregate.dynamic",
     "Eye": "gazeveil.gaze.recording",
     "FeatureTable": "gazeveil.features.table",
     "GazeStreamDP": "gazeveil.privacy.guarantee",
     "GazeveilError": "gazeveil.errors",
-    "Geometry": "gazeveil.gaze.geometry",
+    "Geometry": "gazeveil.geometry",
     "GroupComparison": "gazeveil.aggregate.aoi.compare",
     "GroupSeries": "gazeveil.features.group",
+    "HeatmapMovie": "gazeveil.aggregate.movie",
     "Ledger": "gazeveil.privacy.ledger",
     "NoiseSource": "gazeveil.noise.source",
-    "OwnRelease": "gazeveil.features.publish",
-    "OwnSeries": "gazeveil.features.own",
+    "ParticipantRelease": "gazeveil.features.publish",
+    "ParticipantSeries": "gazeveil.features.participant_series",
     "Participants": "gazeveil.release.study",
     "Plan": "gazeveil.release.plan",
     "PrivateHeatmap": "gazeveil.aggregate.heatmap",
@@ -81,36 +81,39 @@ _HOME = {
     "ZeroConcentratedDP": "gazeveil.privacy.guarantee",
     "check": "gazeveil.release.checking",
     "feature_settings": "gazeveil.release.feature_facts:settings_of",
-    "headset": "gazeveil.gaze.geometry",
+    "headset": "gazeveil.geometry",
     "learn_design": "gazeveil.release.designing",
-    "normalised": "gazeveil.gaze.geometry",
+    "normalised": "gazeveil.geometry",
     "plan": "gazeveil.release.plan",
     "propose": "gazeveil.release.proposing",
     "read": "gazeveil.gaze.reading",
-    "screen": "gazeveil.gaze.geometry",
+    "screen": "gazeveil.geometry",
     "verify": "gazeveil.release.verify",
     "write_corpus": "gazeveil.gaze.corpus_writer",
 }
 
+# Names of version 0.1 before its release: each still works for one version, with a warning.
+_OLD = {"DynamicHeatmap": "HeatmapMovie", "OwnRelease": "ParticipantRelease", "OwnSeries": "ParticipantSeries"}
+
 if TYPE_CHECKING:
     from gazeveil.aggregate.aoi.compare import GroupComparison
     from gazeveil.aggregate.aoi.mechanism import AoiStatistics
-    from gazeveil.aggregate.dynamic import DynamicHeatmap
     from gazeveil.aggregate.heatmap import PrivateHeatmap
+    from gazeveil.aggregate.movie import HeatmapMovie
     from gazeveil.aggregate.saliency import Saliency
     from gazeveil.aggregate.whole_study import PrivateHeatmaps
     from gazeveil.errors import GazeveilError
     from gazeveil.features.design import Design
     from gazeveil.features.group import GroupSeries
-    from gazeveil.features.own import OwnSeries
-    from gazeveil.features.publish import OwnRelease
+    from gazeveil.features.participant_series import ParticipantSeries
+    from gazeveil.features.publish import ParticipantRelease
     from gazeveil.features.table import FeatureTable
     from gazeveil.gaze.aoi import AreasOfInterest
     from gazeveil.gaze.corpus import Corpus
     from gazeveil.gaze.corpus_writer import write_corpus
-    from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
     from gazeveil.gaze.reading import read
     from gazeveil.gaze.recording import Eye, Recording
+    from gazeveil.geometry import Geometry, headset, normalised, screen
     from gazeveil.noise.source import NoiseSource
     from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, Unproven, ZeroConcentratedDP
     from gazeveil.privacy.ledger import Ledger
@@ -134,7 +137,6 @@ __all__ = [
     "AreasOfInterest",
     "Corpus",
     "Design",
-    "DynamicHeatmap",
     "Eye",
     "FeatureTable",
     "GazeStreamDP",
@@ -142,10 +144,11 @@ __all__ = [
     "Geometry",
     "GroupComparison",
     "GroupSeries",
+    "HeatmapMovie",
     "Ledger",
     "NoiseSource",
-    "OwnRelease",
-    "OwnSeries",
+    "ParticipantRelease",
+    "ParticipantSeries",
     "Participants",
     "Plan",
     "PrivateHeatmap",
@@ -175,6 +178,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _OLD:
+        from gazeveil.renamed import renamed  # noqa: PLC0415  (only where an old name is used)
+
+        return renamed("gazeveil", name, "gazeveil", _OLD[name])
     try:
         home, _, there = _HOME[name].partition(":")
     except KeyError:

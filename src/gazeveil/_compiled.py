@@ -29,10 +29,7 @@ from typing import Any
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-LOCKS = sys.platform != "win32"
-"""Without locks every process compiles for itself, as with numba alone."""
-if sys.platform != "win32":
-    import fcntl
+from gazeveil._locks import try_lock
 
 PACKAGE = Path(__file__).parent
 CONSTANTS = ("noise/constants.py", "noise/intervals.py", "samples/degrees.py")
@@ -63,8 +60,6 @@ def _digest_at_start() -> str:
 
 def _locked(path: Path) -> int | None:
     """Return a descriptor of the file at `path`, locked for this process alone, or nothing if that cannot be had."""
-    if sys.platform == "win32":
-        return None
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
     except OSError:
@@ -72,8 +67,8 @@ def _locked(path: Path) -> int | None:
     end = time.monotonic() + PATIENCE
     while True:
         with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return file
+            if try_lock(file):
+                return file
         if time.monotonic() > end:
             os.close(file)
             return None
@@ -99,7 +94,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code that is kept. If there is none, this process is the one that compiles it from now on."""
         found = super().load_overload(sig, target_context)
-        if found is None and not self._compiling and LOCKS:
+        if found is None and not self._compiling:
             self._impl.locator.ensure_cache_path()
             self._lock = _locked(Path(self.cache_path) / f"{self._base}.nbl")
             found = super().load_overload(sig, target_context)  # another process may just have finished it
@@ -112,7 +107,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         """Keep compiled code, and drop what was compiled from other sources."""
         self._compiling -= 1
         try:
-            if not LOCKS or self._lock is not None:
+            if self._lock is not None:
                 self._keep(sig, data)
         finally:
             if not self._compiling:

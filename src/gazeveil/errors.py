@@ -28,8 +28,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+
+def closest(word: object, known: Iterable[str]) -> str:
+    """Return the hint for a word that is not known: which one may be meant, and which there are."""
+    known = list(known)
+    close = difflib.get_close_matches(str(word), known, n=1)
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    return f"{guess}known: {', '.join(known)}"
 
 
 def why(error: Exception) -> str:

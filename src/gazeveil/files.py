@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
+import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +18,10 @@ from pathlib import Path
 from gazeveil.errors import OutputError
 
 _SYNCS_AT_ONCE = 16
+_DEVICES = re.compile(r"(?i)con|prn|aux|nul|com\d|lpt\d")
+_IS_UNIX = hasattr(os, "getuid")
+_FREE_S, _PAUSE_S = 1.0, 0.02
+"""For how long Windows is asked again to move something that another program looks at, such as a virus scanner."""
 
 
 @contextmanager
@@ -38,8 +45,8 @@ def replacing(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
         if target.is_dir() and not target.is_symlink():
             _replace_folder(temporary, target)
         else:
-            temporary.replace(target)
-        _sync(target.parent)
+            _moved(temporary, target)
+        sync(target.parent)
     except OutputError:
         raise
     except OSError as error:
@@ -51,20 +58,59 @@ def replacing(target: Path, *, overwrite: bool = True) -> Iterator[Path]:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a text that its owner alone may read; it is there whole or not at all."""
+    """Write a text that its owner alone may read; it is there whole or not at all.
+
+    Windows has no such modes: there whoever may read the folder may read the file (docs/reference/platforms.md).
+    """
     with replacing(path) as temporary:
         temporary.touch(mode=0o600)
-        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")  # names of files are any bytes
+        temporary.write_text(
+            text, encoding="utf-8", newline="\n", errors="backslashreplace"
+        )  # names of files are any bytes
+
+
+def is_device(name: str) -> bool:
+    """Tell whether Windows takes a name for a device, whatever comes after its first dot."""
+    return _DEVICES.fullmatch(name.split(".", maxsplit=1)[0]) is not None
+
+
+def others_may_read(path: Path) -> bool:
+    """Tell whether the mode of a file lets others read or write it; never so on Windows, where modes say nothing."""
+    return _IS_UNIX and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def sync(path: Path) -> None:
+    """Wait until the disk has a file or a folder. Windows looks after folders itself, and lets nobody open them."""
+    if not _IS_UNIX and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY if _IS_UNIX else os.O_RDWR)  # Windows writes out what may be written
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _moved(source: Path, target: Path) -> None:
+    """Give a file or folder another name; what is there is replaced, unless it is a folder."""
+    end = time.monotonic() + _FREE_S
+    while True:
+        try:
+            source.replace(target)
+            return
+        except PermissionError:
+            if _IS_UNIX or time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 def _replace_folder(new: Path, target: Path) -> None:
     """Swap in a new folder; the old one is set aside first, so one of the two is always whole."""
     aside = target.parent / f".{target.name}.{uuid.uuid4().hex[:12]}.old"
-    target.rename(aside)
+    _moved(target, aside)
     try:
-        new.rename(target)
+        _moved(new, target)
     except OSError:
-        aside.rename(target)
+        _moved(aside, target)
         raise
     _remove(aside)
 
@@ -81,17 +127,9 @@ def _sync_tree(path: Path) -> None:
     everything = [*path.rglob("*"), path] if path.is_dir() else [path]
     if len(everything) < _SYNCS_AT_ONCE:
         for each in everything:
-            _sync(each)
+            sync(each)
         return
     # a disk that is asked for many files at once writes them together: one by one, 10,000 files take minutes
     with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
-        for _ in pool.map(_sync, everything):
+        for _ in pool.map(sync, everything):
             pass  # an error comes out here
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

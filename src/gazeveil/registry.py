@@ -8,14 +8,13 @@ a package imports that package's modules on first use, so a new file is found wi
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 import threading
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from gazeveil.errors import InternalError, UnknownName
+from gazeveil.errors import InternalError, UnknownName, closest
 
 T = TypeVar("T")
 
@@ -49,11 +48,7 @@ class Registry(Generic[T]):
         try:
             return self._entries[name]
         except KeyError:
-            close = difflib.get_close_matches(name, self._entries, n=1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
-            raise UnknownName(
-                f"no {self.kind} is called {name!r}", hint=f"{guess}known: {', '.join(self.names())}"
-            ) from None
+            raise UnknownName(f"no {self.kind} is called {name!r}", hint=closest(name, self.names())) from None
 
     def __contains__(self, name: object) -> bool:
         self._discover()

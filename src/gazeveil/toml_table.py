@@ -9,7 +9,6 @@ Every key that nobody asked for is refused by `Table.done`: a file with a misspe
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import unicodedata
@@ -19,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import FileFormatError, GazeveilError
+from gazeveil.errors import FileFormatError, GazeveilError, closest
 from gazeveil.exact import exact
 from gazeveil.toml_lines import Where, line_of
 
@@ -188,13 +187,6 @@ def tables(file: File, values: Mapping[str, Any], key: str) -> list[Table]:
     if not isinstance(given, list):
         raise file.wrong((key,), f"a list of tables, each begun with [[{key}]]", told(given))
     return [Table(file, (key, index), entry) for index, entry in enumerate(given)]
-
-
-def closest(word: str, known: Sequence[str]) -> str:
-    """Return a hint: which known word may be meant, and which there are."""
-    close = difflib.get_close_matches(word, known, n=1)
-    guess = f"did you mean {close[0]!r}? " if close else ""
-    return f"{guess}known: {', '.join(known)}"
 
 
 def told(value: object) -> str:

@@ -15,7 +15,7 @@ from gazeveil.aggregate.decoder import FALSE_DISCOVERIES, Channel, Decoder, gamm
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.models import Plane, directions, mean_of, models_of
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 
 PLANE = Plane(Grid(20, 15, screen(800, 600, 211, 158, 600)), (1.1, 1.1))  # cells of a degree
 SIZE = PLANE.grid.size

@@ -18,7 +18,7 @@ from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies import bumps, modes
 from gazeveil.aggregate.strategies._common import plane_of
 from gazeveil.aggregate.strategy import Task
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.privacy.unit import Neighbours
 
 GRID = Grid(32, 24, screen(800, 600))

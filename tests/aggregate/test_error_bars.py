@@ -13,7 +13,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.types import FloatArray
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gazeveil import headset, normalised, screen
 from gazeveil.aggregate.grid import MOST_CELLS, OFF_GRID, Grid
 from gazeveil.errors import GeometryError, OptionError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 DESK = screen(400, 300, 200, 150, 600)
 

@@ -21,7 +21,7 @@ from gazeveil.aggregate.strategies._common import BOUND, nonnegative_sensitivity
 from gazeveil.aggregate.strategies.hierarchical import Hierarchical, _weights, fitted, kept_cells
 from gazeveil.aggregate.strategy import Task
 from gazeveil.errors import InternalError, OptionError
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP

@@ -24,7 +24,7 @@ from gazeveil.aggregate.models import (
 )
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
-from gazeveil.gaze.geometry import normalised, screen
+from gazeveil.geometry import normalised, screen
 
 GRID = Grid(8, 6, screen(800, 600))
 PLANE = Plane(GRID, (0.7, 0.9))

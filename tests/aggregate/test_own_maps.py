@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.release.heatmap_files import read_map
 
 DESK = screen(800, 600)

@@ -10,7 +10,7 @@ import pytest
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.models import Plane, directions, plain_models
 from gazeveil.aggregate.posterior import Seen, posterior
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 
 PLANE = Plane(Grid(20, 15, screen(800, 600, 211, 158, 600)), (1.1, 1.1))  # cells of a degree
 FEATURES = np.ascontiguousarray(directions(PLANE.grid)[:, 1:81])

@@ -7,7 +7,7 @@ import pytest
 
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.prior import MOST_WORKING_CELLS, prior_of, working_grid
-from gazeveil.gaze.geometry import normalised, screen
+from gazeveil.geometry import normalised, screen
 
 GRID = Grid(16, 12, screen(800, 600))
 MEASURED = screen(800, 600, 400, 300, 600)

@@ -17,7 +17,7 @@ from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import Saliency, shrunk
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 
 GRID = Grid(16, 12, screen(800, 600))

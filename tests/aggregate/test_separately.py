@@ -58,7 +58,7 @@ def decoded(people: int, which: str, seed: int = 1) -> tuple[StudyEstimate, Floa
     chosen = plan(people, given[which])
     rng = np.random.default_rng(seed)
     looks = np.stack([rng.multinomial(10, map_, people) / 10 for map_ in maps])
-    seen = looks @ chosen.sight.weights
+    seen = looks @ chosen.view.weights
     seen /= np.linalg.norm(seen, axis=2, keepdims=True)
     total = np.floor(BOUND * seen).sum(axis=1).astype(np.int64).ravel()
     noisy = chosen._noised(total, NoiseSource.seeded(seed))

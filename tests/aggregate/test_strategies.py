@@ -24,7 +24,7 @@ from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.errors import InternalError, OptionError
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.calibrate import gaussian_delta, pure_epsilon
 from gazeveil.privacy.guarantee import ApproxDP, PureDP

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from gazeveil import Corpus
-from gazeveil.aggregate.engine import Columns, Kernel, engine_at
+from gazeveil.aggregate.engine import Columns, Kernel
 from gazeveil.aggregate.maps import GAZE, CountMap
 from gazeveil.aggregate.strategies._audits import (
     GRID,
@@ -29,6 +29,7 @@ from gazeveil.aggregate.strategies._audits import (
 )
 from gazeveil.aggregate.strategies._common import BOUND, ball_sensitivity, nonnegative_sensitivity
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
+from gazeveil.engines import engine_at
 from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus_writer import writing_corpus
 from gazeveil.gaze.formats.base import Chunk

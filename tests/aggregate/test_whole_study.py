@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil import ApproxDP, Corpus, Ledger, NoiseSource, Recording, Unproven, screen
-from gazeveil.aggregate.sight import joint_sensitivity, sight_of
+from gazeveil.aggregate.map_view import joint_sensitivity, view_of
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.aggregate.study_plan import BOUND, StudyPlan
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
@@ -320,6 +320,6 @@ def test_a_corpus_without_recordings_is_refused():
 
 
 def test_what_is_too_large_for_memory_is_said_before_anything_is_read():
-    size = sight_of("bumps", plan().grid).size
+    size = view_of("bumps", plan().grid).size
     with pytest.raises(OptionError, match="at once"):
         planned_for(tuple(str(k) for k in range((1 << 24) // size + 1)))

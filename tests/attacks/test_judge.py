@@ -14,7 +14,7 @@ import pytest
 
 from gazeveil.attacks import Attack, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
 from gazeveil.attacks.judging.judge import Judge, judge
-from gazeveil.attacks.judging.judgement import Answer, Facts, summed
+from gazeveil.attacks.judging.judgement import Answer, Facts, judgement_of
 from gazeveil.attacks.judging.matching import EmbeddedGallery, vote
 from gazeveil.errors import InputError, OptionError
 from gazeveil.noise import NoiseSource
@@ -273,9 +273,9 @@ def test_what_one_judge_staged_another_may_hear_if_it_knows_the_trials() -> None
     trials = people(3)
     staged = Judge(Spectrum(), trials, draws=10).stage(veil("gaussian", sigma=1.0), NamesAskedAbout())
     here = Judge(Spectrum(), trials, draws=10).judge(veil("gaussian", sigma=1.0), NamesAskedAbout())
-    assert Judge(Spectrum(), trials, draws=10).hear(staged) == here
+    assert Judge(Spectrum(), trials, draws=10).measure(staged) == here
     with pytest.raises(InputError, match="staged with other trials"):
-        Judge(Spectrum(), people(4), draws=10).hear(staged)
+        Judge(Spectrum(), people(4), draws=10).measure(staged)
 
 
 def test_people_may_be_known_from_all_other_sessions_together() -> None:
@@ -295,7 +295,7 @@ def test_the_highest_mean_score_is_judged_beside_the_vote() -> None:
     two_to_one = np.array([[0.5, 0.4], [0.5, 0.4], [0.0, 0.9]])  # two windows vote for a, but b has the higher mean
     answers = [Answer("b", vote(two_to_one, known)), Answer("a", vote(np.array([[0.9, 0.1]]), known))]
     nothing = Answer("a", vote(np.empty((0, 2)), known))
-    told = summed([*answers, nothing], Facts(Spectrum(), None, None, "", None, 2, 2, 1), draws=200)
+    told = judgement_of([*answers, nothing], Facts(Spectrum(), None, None, "", None, 2, 2, 1), draws=200)
     assert told.accuracy == pytest.approx((0.5 + 0.0) / 2)
     assert told.pooled_accuracy == pytest.approx((0.5 + 1.0) / 2)
     assert told.pooled_interval == pytest.approx((0.5, 1.0))

@@ -14,8 +14,8 @@ import pytest
 from gazeveil.attacks import live
 from gazeveil.attacks.threats.mirrored import BEST_FIRST
 from gazeveil.cli._undo import UNDO
-from gazeveil.gateway.feeds import simulated
-from gazeveil.gaze.geometry import Geometry, headset, screen
+from gazeveil.gateway.simulated_trackers import simulated
+from gazeveil.geometry import Geometry, headset, screen
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import preset

@@ -23,8 +23,8 @@ from gazeveil.datasets.eyetribe import EYETRIBE_FILE
 from gazeveil.datasets.vr_objects import VR_FILE, VR_FOLDER
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.simulate import SimulatedStudy
 
 

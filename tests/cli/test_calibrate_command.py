@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil calibrate``, as a user and as a script would run it."""
+"""``gazeveil tools calibrate``, as a user and as a script would run it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_wrong_number_is_named(arguments: str, message: str, capsys: pytest.Ca
 @pytest.mark.parametrize("command", ["gaussian", "laplace", "radial", "liu"])
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["calibrate", command, "--help"]) == 0
-    assert f"gazeveil calibrate {command}" in capsys.readouterr().out
+    assert f"gazeveil tools calibrate {command}" in capsys.readouterr().out
 
 
 def test_a_sensitivity_that_no_float_can_hold_is_still_answered(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil heatmaps` and `gazeveil movie` as a lab would run them."""
+"""`gazeveil heatmaps` and `gazeveil release movie` as a lab would run them."""
 
 from __future__ import annotations
 

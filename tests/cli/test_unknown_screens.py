@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 
 from gazeveil import Corpus, Recording, headset, normalised, read, screen, write_corpus
-from gazeveil.cli.main import program, run
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.cli.main import run
 from gazeveil.gaze.usual import DISTANCE_MM, usual
+from gazeveil.geometry import Geometry
 from gazeveil.release.study import ASSUMED, SIZE
+from tests.commandline import leaves
 
 PLANES = {"pixels": screen(1600, 900), "fractions": normalised(), "degrees": headset()}
 COARSE = ["--cell-deg", "5", "--blur-deg", "5"]
@@ -232,25 +232,11 @@ def takes_gaze(command: Any) -> bool:
     return bool(given) or {"study_file", "product"} <= names
 
 
-def commands() -> dict[str, Any]:
-    def below(command: Any, name: str) -> dict[str, Any]:
-        if not hasattr(command, "list_commands"):
-            return {name: command}
-        found: dict[str, Any] = {}
-        for inner in command.list_commands(None):
-            child = command.get_command(None, inner)
-            if child is not None and not child.hidden:
-                found |= below(child, f"{name} {inner}".strip())
-        return found
-
-    return below(typer.main.get_command(program), "")
-
-
 def test_every_command_that_takes_gaze_takes_the_size_of_the_screen() -> None:
-    found = {name: command for name, command in commands().items() if takes_gaze(command) and name not in COMPARES}
-    assert {"heatmap", "heatmaps", "movie", "aoi", "veil", "events", "convert", "plan", "study init"} <= set(found)
-    assert {"experiment heatmap", "experiment forecast"} <= set(found)
-    assert {"features extract", "features release", "attack run", "track", "info"} <= set(found)
+    found = {name: command for name, command in leaves().items() if takes_gaze(command) and name not in COMPARES}
+    assert {"heatmap", "heatmaps", "release movie", "aoi", "veil", "data events", "convert", "plan"} <= set(found)
+    assert {"judge experiment heatmap", "judge experiment forecast", "study init"} <= set(found)
+    assert {"features extract", "features release", "attack run", "live track", "info"} <= set(found)
     for name, command in found.items():
         options = {option for parameter in command.params for option in parameter.opts}
         assert {"--screen", "--size-mm", "--distance-mm"} <= options, name

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from gazeveil import Corpus, Recording, screen, write_corpus
-from gazeveil.aggregate.engine import ENGINES, Engine, Kernel, Summed, engine_at
+from gazeveil.aggregate.engine import ENGINES, Engine, Kernel, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.counts import FirstSamples
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
+from gazeveil.engines import engine_at
 from gazeveil.errors import GeometryError, InputError, OptionError
 
 DESK = screen(40, 30, 200, 150, 600)

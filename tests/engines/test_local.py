@@ -19,14 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil import Corpus, Recording, headset, screen, write_corpus
-from gazeveil.aggregate.engine import ENGINES, Columns, Kernel, engine_at
+from gazeveil.aggregate.engine import ENGINES, Columns, Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
-from gazeveil.engines import local
+from gazeveil.engines import engine_at, local
 from gazeveil.engines.local import LocalEngine
 from gazeveil.errors import FileFormatError, GeometryError, InputError, InternalError, OptionError
 from gazeveil.gaze import corpus_writer
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import IntArray
 
 DESK = screen(40, 30, 200, 150, 600)

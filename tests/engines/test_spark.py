@@ -21,11 +21,11 @@ import pytest
 
 import gazeveil
 from gazeveil import Corpus, Recording
-from gazeveil.aggregate.engine import Columns, Kernel, Summed, engine_at
+from gazeveil.aggregate.engine import Columns, Kernel, Summed
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import CountMap, NormalisedMap
 from gazeveil.cli.main import run
-from gazeveil.engines import _spark_session, spark
+from gazeveil.engines import _spark_session, engine_at, spark
 from gazeveil.engines._spark_tasks import BLOCK, COUNT, Block, _narrowed, add_bucket, merge, split
 from gazeveil.engines._spark_watch import _reason, _wait
 from gazeveil.engines.spark import SparkEngine

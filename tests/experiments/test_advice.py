@@ -22,7 +22,7 @@ from gazeveil.experiments.advising.advice import Harm, Use, bound_in_words, leve
 from gazeveil.experiments.advising.asking import advise
 from gazeveil.experiments.advising.measured import by_epsilon, by_level, of_identification, strongest
 from gazeveil.experiments.advising.recommending import LEVELS, enough_participants, useful
-from gazeveil.gaze.geometry import headset, screen
+from gazeveil.geometry import headset, screen
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.forecast import Forecast
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study

@@ -28,7 +28,7 @@ from gazeveil.experiments.usefulness._heatmap_scenes import (
 from gazeveil.experiments.usefulness._scene_pictures import from_maps, from_pictures
 from gazeveil.experiments.usefulness.trust import Trial, by_category, lines, plain, trials, trials_from
 from gazeveil.gaze.corpus_writer import write_corpus
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.pictures import canvas, png
 from gazeveil.simulate.study import SimulatedStudy
 

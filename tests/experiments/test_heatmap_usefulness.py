@@ -34,7 +34,7 @@ from gazeveil.experiments.usefulness._heatmap_scenes import (
 )
 from gazeveil.experiments.usefulness.heatmaps import Found, Plan, Score, _noise_of_all, beyond, compare, refreshed
 from gazeveil.gaze.corpus_writer import write_corpus
-from gazeveil.gaze.geometry import Geometry, screen
+from gazeveil.geometry import Geometry, screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.study import DELTA

@@ -9,8 +9,8 @@ import pytest
 
 from gazeveil.experiments.kaleido.missing_gaze import SETTINGS, _seen_through, main, measure
 from gazeveil.experiments.stream_data import StreamSet
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 
 
 def streams(lost: float) -> StreamSet:

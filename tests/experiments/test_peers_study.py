@@ -20,7 +20,7 @@ from gazeveil.experiments.identity_data import IdentitySet
 from gazeveil.experiments.peers import _plots, features, naming, samples
 from gazeveil.features.datasets.k_same import KSame
 from gazeveil.features.mechanisms.steil_as_published import ExponentialAsPublished
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanisms.kalman import KalmanSmoothing
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil experiment picture-model` on a few small pictures: that it trains, judges, keeps maps, and refuses."""
+"""`gazeveil judge experiment picture-model` on a few small pictures: it trains, judges, keeps maps, and refuses."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from gazeveil.experiments.reproduction.finding import Check, Finding, Verdict, c
 from gazeveil.experiments.reproduction.kaleido_streams import around
 from gazeveil.experiments.reproduction.running import measured
 from gazeveil.experiments.reproduction.running import run as run_parts
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Unproven
 from tests.experiments.small_jobs import AGREES, BAD, DIFFERS, DYING, GOOD, OPEN, good

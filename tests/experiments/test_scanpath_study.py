@@ -71,7 +71,7 @@ def test_the_command_writes_numbers_and_a_picture(tmp_path: Path, capsys: pytest
 
 def test_what_is_unknown_is_refused() -> None:
     one = simulated(people=2, scenes=1)
-    with pytest.raises(UnknownName, match="no veil"):
+    with pytest.raises(UnknownName, match="no mechanism"):
         veil("curtain", one.plane)
     with pytest.raises(OptionError, match="repeat"):
         measure(one, repeats=0)

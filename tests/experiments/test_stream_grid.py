@@ -10,8 +10,8 @@ import pytest
 from gazeveil.errors import OptionError
 from gazeveil.experiments.stream_data import StreamSet
 from gazeveil.experiments.stream_grid import Run, Setting, measure, references, settings
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space
 from gazeveil.types import FloatArray

@@ -27,7 +27,7 @@ from gazeveil.experiments.wilson.cost import table_5
 from gazeveil.experiments.wilson.figures import Sweep, reproduce
 from gazeveil.experiments.wilson.identified import identification
 from gazeveil.experiments.wilson.tables import Plan, people_of, table_2, table_3, usefulness
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from gazeveil.privacy.guarantee import Unproven
 from gazeveil.samples.mechanism import SampleMechanism
 from tests.attacks.windows import windows

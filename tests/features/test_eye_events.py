@@ -16,7 +16,7 @@ from gazeveil import Recording, headset, normalised, screen
 from gazeveil.errors import InputError, OptionError
 from gazeveil.features.eye_events import EventRules, find_events
 from gazeveil.gaze.events import find_gaps
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 from gazeveil.simulate import SimulatedStudy
 
 DEGREES = EventRules.in_degrees()

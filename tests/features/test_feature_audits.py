@@ -12,7 +12,7 @@ import pytest
 
 from gazeveil.features.audited import Sphere, _opposites, toy_design
 from gazeveil.features.group import GroupSeries
-from gazeveil.features.own import OwnSeries
+from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.privacy.audit.auditor import audit
 from gazeveil.privacy.audit.result import AuditResult
 from gazeveil.privacy.audit.subject import build
@@ -60,7 +60,7 @@ def test_published_mechanisms_are_caught(name: str) -> None:
 
 @pytest.mark.parametrize(("epsilon", "stretch"), [(1, None), (1, 4), (1, 8), (8, 8), (20, 4)])
 def test_own_series_to_try_are_as_far_apart_as_the_noise_is_made_for(epsilon: int, stretch: int | None) -> None:
-    mechanism = OwnSeries(epsilon=epsilon, delta=1e-3, design=toy_design(), stretch=stretch)
+    mechanism = ParticipantSeries(epsilon=epsilon, delta=1e-3, design=toy_design(), stretch=stretch)
     assert 0.99 < _farthest(mechanism) <= 1 + 1e-9
 
 
@@ -69,7 +69,7 @@ def test_group_members_to_try_are_as_far_apart_as_the_noise_is_made_for() -> Non
     assert 0.99 < _farthest(mechanism) <= 1 + 1e-9
 
 
-def _farthest(mechanism: OwnSeries | GroupSeries) -> float:
+def _farthest(mechanism: ParticipantSeries | GroupSeries) -> float:
     stretch, shapes = (None, 0) if isinstance(mechanism, GroupSeries) else (mechanism.stretch, mechanism.plan().shapes)
     pairs, runner = _opposites(mechanism.design, stretch, shapes), Sphere(mechanism)
     away = [np.linalg.norm(runner._vector(pair.first) - runner._vector(pair.second)) for pair in pairs]

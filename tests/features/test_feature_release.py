@@ -19,9 +19,9 @@ from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.c_fpa import ChunkFourierPerturbation
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
-from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.panel import noisy_lengths, panel_of, scaled_series
-from gazeveil.features.publish import OwnRelease, about_raw_gaze
+from gazeveil.features.participant_series import ParticipantSeries, RawGaze
+from gazeveil.features.publish import ParticipantRelease, about_raw_gaze
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import BINS, FeatureTable, Info
@@ -141,22 +141,22 @@ class TestOwnReleases:
         assert np.allclose(both.value.values[60:], middle, rtol=1e-2, atol=1e-2)  # b's second series: public values
 
     def test_a_person_splits_epsilon_among_series_and_a_stretch_does_not(self) -> None:
-        whole = OwnRelease(mechanism=FourierPerturbation(epsilon=1, delta="1e-5", steps=20))
+        whole = ParticipantRelease(mechanism=FourierPerturbation(epsilon=1, delta="1e-5", steps=20))
         assert whole.each(4).guarantee == ApproxDP("0.25", "0.0000025")
         assert whole.guarantee(4) == ApproxDP(1, "1e-5")
-        stretch = OwnRelease(mechanism=ChunkFourierPerturbation(epsilon=1, steps=64, stretch=8))
+        stretch = ParticipantRelease(mechanism=ChunkFourierPerturbation(epsilon=1, steps=64, stretch=8))
         assert stretch.each(4).guarantee == stretch.guarantee(4) == PureDP(1, unit=FeatureSeries(8))
 
     def test_what_is_stated_is_what_every_series_really_gets(self) -> None:
         """S7: unsplit, radial noise is the smaller one and ε is pure; split among series, Gaussian noise is."""
         made_up = learn([np.random.default_rng(1).uniform(size=(20, 20, 2))], RANGES, "made up")
-        whole = OwnSeries(epsilon=1, delta="0.01", design=made_up)
-        job = OwnRelease(mechanism=whole)
+        whole = ParticipantSeries(epsilon=1, delta="0.01", design=made_up)
+        job = ParticipantRelease(mechanism=whole)
         assert whole.guarantee == job.guarantee(1) == PureDP(1)
         assert job.each(4).guarantee == ApproxDP("0.25", "0.0025")
         assert job.guarantee(4) == ApproxDP(1, "0.01")
         assert job.to_dict(4)["noise"] == "gaussian"
-        assert OwnRelease(mechanism=whole, length_epsilon="0.25").guarantee(4) == ApproxDP(2, "0.01")
+        assert ParticipantRelease(mechanism=whole, length_epsilon="0.25").guarantee(4) == ApproxDP(2, "0.01")
 
     def test_a_delta_that_lets_one_participant_out_is_refused(self) -> None:
         """S7: δ is checked against the number of participants."""
@@ -167,13 +167,13 @@ class TestOwnReleases:
             released(GroupSeries(epsilon=1, delta="0.1", design=design()), many)
 
     def test_lengths_cost_more(self) -> None:
-        paid = OwnRelease(mechanism=FourierPerturbation(epsilon=1, steps=40, features=2), length_epsilon="0.5")
+        paid = ParticipantRelease(mechanism=FourierPerturbation(epsilon=1, steps=40, features=2), length_epsilon="0.5")
         assert paid.guarantee(1) == PureDP("1.5")
         assert paid.guarantee(3) == PureDP("2.5")
         release = released(paid, table({"a": 40, "b": 7}), noise=NoiseSource.seeded(3))
         assert len(release.value) <= 80
         with pytest.raises(OptionError, match="observer-level"):
-            OwnRelease(mechanism=FourierPerturbation(epsilon=1, steps=40, stretch=4), length_epsilon=1)
+            ParticipantRelease(mechanism=FourierPerturbation(epsilon=1, steps=40, stretch=4), length_epsilon=1)
 
     def test_noisy_lengths_are_noisy_and_stay_possible(self) -> None:
         lengths = noisy_lengths([0, 50, 100, 500], 100, Fraction(1, 10), NoiseSource.seeded(1))
@@ -203,7 +203,7 @@ class TestOwnReleases:
 
     def test_raw_gaze_is_hidden_through_the_bins_that_are_released_or_not_at_all(self) -> None:
         given = table({"a": 20, "b": 20})
-        hidden = OwnSeries(epsilon=1, design=design(), raw=RawGaze(1.0, BinRules()))
+        hidden = ParticipantSeries(epsilon=1, design=design(), raw=RawGaze(1.0, BinRules()))
         with pytest.raises(OptionError, match="other bins"):
             observed_facts(given).plan(hidden, settings=SETTINGS)
 

@@ -17,7 +17,7 @@ from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
 from gazeveil.features.group import BOUND, GroupSeries
 from gazeveil.features.learning import learn
-from gazeveil.features.own import OwnSeries, RawGaze
+from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import gaussian_scale
 from gazeveil.features.spherical import Spherical
@@ -231,14 +231,14 @@ class TestGroups:
 class TestOwnSeries:
     def test_steps_are_one_promise_raw_gaze_another_a_person_a_third(self) -> None:
         raw = RawGaze(2.0, BinRules())
-        assert OwnSeries(epsilon=1, design=design(), stretch=20).guarantee.unit == FeatureSeries(20)
-        assert OwnSeries(epsilon=1, design=design()).guarantee.unit == Observer()
-        mechanism = OwnSeries(epsilon=1, design=design(), raw=raw)
+        assert ParticipantSeries(epsilon=1, design=design(), stretch=20).guarantee.unit == FeatureSeries(20)
+        assert ParticipantSeries(epsilon=1, design=design()).guarantee.unit == Observer()
+        mechanism = ParticipantSeries(epsilon=1, design=design(), raw=raw)
         assert mechanism.guarantee == PureDP(1, unit=StretchOfGaze(2.0))
         assert mechanism.stretch == BinRules().touched(2.0)
 
     def test_the_receipt_goes_up_to_the_whole_recording(self) -> None:
-        mechanism = OwnSeries(epsilon=1, design=design(), raw=RawGaze(2.0, BinRules()))
+        mechanism = ParticipantSeries(epsilon=1, design=design(), raw=RawGaze(2.0, BinRules()))
         rows = dict(mechanism.receipt())
         assert rows[2.0] == 1
         assert max(rows) == STEPS * 0.5
@@ -248,7 +248,7 @@ class TestOwnSeries:
 
     @pytest.mark.parametrize("stretch", [1, 5, 20, 60])
     def test_no_two_neighbours_are_farther_apart_than_the_noise_is_made_for(self, stretch: int) -> None:
-        mechanism = OwnSeries(epsilon=30, design=design(), delta=1e-5, stretch=stretch)
+        mechanism = ParticipantSeries(epsilon=30, design=design(), delta=1e-5, stretch=stretch)
         plan = mechanism.plan()
         rng = np.random.default_rng(stretch)
         size = plan.ball.size
@@ -270,14 +270,16 @@ class TestOwnSeries:
     @pytest.mark.parametrize(("stretch", "epsilon"), [(None, 3), (None, 48), (20, 1), (20, 10)])
     def test_it_is_never_much_worse_than_the_public_mean(self, stretch: int | None, epsilon: int) -> None:
         private = people(60, 50, 9)
-        mechanism = OwnSeries(epsilon=epsilon, design=design(), delta=1e-5, stretch=stretch)
+        mechanism = ParticipantSeries(epsilon=epsilon, design=design(), delta=1e-5, stretch=stretch)
         noisy = mechanism.perturb(private, NoiseSource.seeded(2))
         error = np.sqrt(np.mean(np.square(noisy - private)))
         assert error < 1.05 * np.sqrt(np.mean(np.square(design().mean - private)))
 
     def test_with_much_budget_it_is_far_better(self) -> None:
         private = people(60, 50, 9)
-        noisy = OwnSeries(epsilon=48, design=design(), delta=1e-5, stretch=20).perturb(private, NoiseSource.seeded(2))
+        noisy = ParticipantSeries(epsilon=48, design=design(), delta=1e-5, stretch=20).perturb(
+            private, NoiseSource.seeded(2)
+        )
         floor = np.sqrt(np.mean(np.square(design().mean - private)))
         assert np.sqrt(np.mean(np.square(noisy - private))) < 0.5 * floor
 
@@ -286,7 +288,8 @@ class TestOwnSeries:
         restless = learn([np.clip(0.5 + 0.03 * np.cumsum(steps, axis=1), 0, 1)], RANGES, "walks")
         rules = BinRules()
         long, short = (
-            OwnSeries(epsilon=30, design=restless, raw=RawGaze(0.1, rules, window)).plan() for window in (20.0, 0.5)
+            ParticipantSeries(epsilon=30, design=restless, raw=RawGaze(0.1, rules, window)).plan()
+            for window in (20.0, 0.5)
         )
         assert long.shapes < short.shapes
         with pytest.raises(OptionError, match="a window lasts longer than nothing"):
@@ -294,6 +297,6 @@ class TestOwnSeries:
 
     def test_both_seconds_and_steps_are_one_too_many(self) -> None:
         with pytest.raises(OptionError, match="not both"):
-            OwnSeries(epsilon=1, design=design(), stretch=3, raw=RawGaze(1.0, BinRules()))
+            ParticipantSeries(epsilon=1, design=design(), stretch=3, raw=RawGaze(1.0, BinRules()))
         with pytest.raises(OptionError, match="longer than nothing"):
             RawGaze(0.0, BinRules())

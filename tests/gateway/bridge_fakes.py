@@ -20,7 +20,7 @@ from typing import Any
 from gazeveil.gateway.bridge import BRIDGES, Bridge, BridgeKind
 from gazeveil.gateway.bridges import tobii_stream
 from gazeveil.gateway.plane import Plane
-from gazeveil.gaze.geometry import headset, screen
+from gazeveil.geometry import headset, screen
 
 CANARY = 31.415926535
 WIDTH, HEIGHT = 1920, 1080

@@ -43,7 +43,7 @@ from gazeveil.gateway.protocols.lsl import Channel
 from gazeveil.gateway.protocols.websocket import WebSocketSource
 from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gaze.formats._columns import Columns
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from tests.gateway.bridge_fakes import LogRig, VarjoRig, ViveRig
 from tests.gateway.loopback import SCREEN
 from tests.gateway.neon_phone import SDP, Phone, packet, payload, report

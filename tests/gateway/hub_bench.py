@@ -15,7 +15,7 @@ from gazeveil.gateway.hub import Charge, Hub
 from gazeveil.gateway.policy import AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample, Veiled
 from gazeveil.gateway.veiling import mechanism_of
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.ledger import Clock, Ledger, Receipt
 

@@ -20,7 +20,7 @@ from gazeveil.errors import WireError
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import PROTOCOLS, Shown, Sink
 from gazeveil.gateway.sample import Veiled, _sample
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 
 SCREEN = Plane(screen(1920, 1080, 527, 296, 600))
 

@@ -114,7 +114,7 @@ def test_another_user_may_not_write_the_gateways_files(policy: Path, tracker: so
 def test_what_could_not_be_tried_is_not_taken_for_closed(
     policy: Path, is_open: bool | None, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gazeveil.cli.doctor.ways_round", lambda policy, user: [Way("tracker", is_open, "")])
+    monkeypatch.setattr("gazeveil.gateway.bypass.ways_round", lambda policy, user: [Way("tracker", is_open, "")])
     assert run(["doctor", str(policy), "--as-user", "anna"]) == code
 
 

@@ -24,7 +24,7 @@ from gazeveil.errors import FileFormatError
 from gazeveil.gateway._hub_knob import longest_window
 from gazeveil.gateway.demo import demo_folder, targets
 from gazeveil.gateway.policy import read_policy
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 
 for _package in ("starlette", "uvicorn", "websockets"):
     pytest.importorskip(_package)

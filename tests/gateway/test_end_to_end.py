@@ -121,6 +121,9 @@ def test_fields_off_the_list_and_values_that_are_not_made_up_are_found() -> None
     assert names("gazepointer", b"<CGazeData><GazeX>1.00</GazeX><HeadX>3</HeadX>").not_made_up == {"HeadX"}
     assert names("eyetribe", b'{"pcenter":{"x":0.3,"y":0.0},"psize":2.5}').not_made_up == {"pcenter", "psize"}
     assert names("jsonlines", b'{"t":1.0,"x":0.5,"pupil":3}').off_list == {"pupil"}
+    packets = b"".join(bytes((ord("$"), channel, 0, 8)) + b'<D>"d":1' for channel in (0, 1))
+    assert names("neon", b"RTSP/1.0 200 OK\r\n\r\n" + packets).clean
+    assert names("neon", packets + b'{"pupil":3}' + packets).off_list == {"pupil"}
 
 
 def test_the_number_of_chance_hits_is_measured_rightly() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gateway import feeds, sockets, sources
+from gazeveil.gateway import simulated_trackers, sockets, sources
 from gazeveil.gateway.meters import Meters
 from gazeveil.gateway.payments import PATIENCE_S
 from gazeveil.gateway.sample import _sample
@@ -109,14 +109,14 @@ def test_a_link_that_fails_in_a_way_nobody_thought_of_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port, faults = free_port(), [RuntimeError("gaze 300.125"), ValueError("gaze 300.125")]
-    play = feeds.play
+    play = simulated_trackers.play
 
     async def fails_at_first(*given: Any) -> None:
         if faults:
             raise faults.pop()
         await play(*given)
 
-    monkeypatch.setattr(feeds, "play", fails_at_first)
+    monkeypatch.setattr(simulated_trackers, "play", fails_at_first)
     monkeypatch.setattr(sources, "_FIRST_PAUSE_S", 0.05)
 
     async def run() -> None:

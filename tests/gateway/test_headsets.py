@@ -22,7 +22,7 @@ from gazeveil.gateway.protocols.jsonlines import JsonLinesSource
 from gazeveil.gateway.sample import EyeGeometry, RawSample, VeiledSample, _sample
 from gazeveil.gateway.veiling import mechanism_of
 from gazeveil.gaze.directions import AXES, angles, direction, ours, to_head, to_world
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from tests.gateway.hub_bench import Bench, policy
 from tests.gateway.test_push_fields import Sender
 

@@ -20,8 +20,8 @@ from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger
-from gazeveil.samples.ledger import Rule, spends
 from gazeveil.samples.stream import StreamVeil
+from gazeveil.samples.window_budget import Rule, spends
 from tests.gateway.hub_bench import SCREEN, Bench, app, budget, policy, tracker
 
 

@@ -23,8 +23,8 @@ from gazeveil.gateway.sample import VeiledSample
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.privacy.ledger import Ledger, Receipt
-from gazeveil.samples.ledger import LOSS_UNIT, spends
 from gazeveil.samples.stream import StreamVeil
+from gazeveil.samples.window_budget import LOSS_UNIT, spends
 from tests.gateway.hub_bench import Bench, app, budget, policy, tracker
 
 VIDEO = SceneSetting("video", Path("film.mp4"), gaze_dependent=False)

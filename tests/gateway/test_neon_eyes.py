@@ -21,7 +21,7 @@ from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.protocols._neon_source import NeonSource
 from gazeveil.gateway.sample import EyeGeometry
 from gazeveil.gateway.serve import Gateway
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from tests.gateway.neon_phone import FLOATS, Phone, packet, payload, report
 from tests.gateway.test_gateway_serve import free_port
 from tests.gateway.test_protocol_neon import playing

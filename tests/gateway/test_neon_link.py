@@ -27,7 +27,7 @@ from gazeveil.gateway.protocols._neon_source import NeonSource
 from gazeveil.gateway.protocols._rtp import RECEIVER
 from gazeveil.gateway.sample import RawSample, _sample
 from gazeveil.gateway.sockets import AppOutlet
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from tests.gateway.neon_phone import FLOATS, Phone, packet, payload, report
 
 pytest.importorskip("websockets")

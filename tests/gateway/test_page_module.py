@@ -229,7 +229,7 @@ def test_what_a_page_veil_cannot_do_is_refused_with_a_reason() -> None:
         return {"recipe": {**CLOCK, **changed}, "noise": {}, "t": [t], "x": [1.0], "y": [1.0]}
 
     wrong = {
-        "no veil is called": job(mechanism="kaleido"),
+        "no mechanism is called": job(mechanism="kaleido"),
         "no parameter": job(sigma=1),
         "lives on a screen": job(space={"kind": "sphere"}),
         "positive width": job(space={"width": 0, "height": 1}),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gazeveil import Geometry, headset, normalised, screen
 from gazeveil.errors import GeometryError
 from gazeveil.gateway.plane import Plane
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 PLANES = [
     screen(1920, 1080),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gazeveil.errors import FileFormatError, UnknownName
 from gazeveil.gateway.policy import Address, Policy, read_policy
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Unit, headset, screen
+from gazeveil.geometry import Unit, headset, screen
 from gazeveil.privacy.guarantee import GazeStreamDP
 from gazeveil.toml_lines import line_of, lines_of
 

@@ -20,7 +20,7 @@ from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Shown
 from gazeveil.gateway.protocols._json_objects import MOST_DEPTH, JsonObjects, plainly, quickest
 from gazeveil.gateway.protocols.eyetribe import SILENT_FOR, EyeTribeSink, EyeTribeSource
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
-from gazeveil.gaze.geometry import normalised
+from gazeveil.geometry import normalised
 from tests.gateway.loopback import SCREEN
 from tests.gateway.transcript import replay
 

@@ -20,7 +20,7 @@ from gazeveil.gateway.protocol import PROTOCOLS, Shown
 from gazeveil.gateway.protocols._dotnet import Strings, packed
 from gazeveil.gateway.protocols.gazepointer import LONGEST_KEY, PATIENCE, GazePointerSink, GazePointerSource
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
-from gazeveil.gaze.geometry import normalised
+from gazeveil.geometry import normalised
 from tests.gateway.loopback import SCREEN
 from tests.gateway.transcript import replay
 

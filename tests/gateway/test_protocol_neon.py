@@ -21,7 +21,7 @@ from gazeveil.gateway.protocols._rtp import RECEIVER, Report, Sender, packet_of,
 from gazeveil.gateway.protocols._rtsp_messages import MOST_BODY, MOST_HEAD, Frame, Message, Messages
 from gazeveil.gateway.protocols.neon import LEAVES
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
-from gazeveil.gaze.geometry import headset, screen
+from gazeveil.geometry import headset, screen
 from tests.gateway.neon_phone import FLOATS, SDP, Phone, asking_for, packet, payload, report
 from tests.gateway.test_protocol_contract import fields_in, keys
 from tests.gateway.transcript import FOLDER, replay

@@ -18,7 +18,7 @@ from gazeveil.gateway.protocol import MOST_WAITING, PROTOCOLS, Shown
 from gazeveil.gateway.protocols._opengaze_calibration import MOST_POINTS
 from gazeveil.gateway.protocols.opengaze import _FIELDS, OpenGazeSink, OpenGazeSource
 from gazeveil.gateway.sample import RawSample, _fixation, _sample
-from gazeveil.gaze.geometry import normalised, screen
+from gazeveil.geometry import normalised, screen
 from tests.gateway.loopback import SCREEN
 from tests.gateway.transcript import replay
 

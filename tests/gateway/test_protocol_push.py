@@ -15,7 +15,7 @@ from gazeveil.errors import WireError
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.protocol import Gate
 from gazeveil.gateway.sample import RawSample
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from tests.gateway.loopback import SCREEN
 
 pytest.importorskip("websockets")

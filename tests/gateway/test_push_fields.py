@@ -26,7 +26,7 @@ from gazeveil.gateway.protocols.lsl import Channel, LslSink, LslSource
 from gazeveil.gateway.protocols.pupil import PupilSink
 from gazeveil.gateway.protocols.pushlines import SILENT_S, PushLinesSource
 from gazeveil.gateway.sample import RawSample, _sample
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from tests.gateway.loopback import SCREEN
 
 pytest.importorskip("msgspec")

@@ -30,8 +30,8 @@ from typing import Any
 
 import pytest
 
-from gazeveil.gateway import feeds
-from gazeveil.gaze.geometry import screen
+from gazeveil.gateway import simulated_trackers
+from gazeveil.geometry import screen
 from tests.gateway.loopback_messages import LSL_ON_THIS_MACHINE
 from tests.gateway.test_real_clients_tcp import EYE_TRIBE, OPEN_GAZE, _Page, checkout, columns, python2, run
 
@@ -84,7 +84,7 @@ class Served:
         assert not {(round(x, places), round(y, places)) for x, y in found} & raw
 
     def _raw(self) -> list[Point]:
-        eye = feeds.simulated(screen(WIDTH, HEIGHT, 527, 296, 600), seed=SEED, rate_hz=RATE_HZ)
+        eye = simulated_trackers.simulated(screen(WIDTH, HEIGHT, 527, 296, 600), seed=SEED, rate_hz=RATE_HZ)
         return [(s.x / WIDTH, s.y / HEIGHT) for s in itertools.islice(eye, 200 * RATE_HZ) if s.x == s.x]
 
     def _listen(self) -> None:

@@ -18,7 +18,7 @@ from gazeveil.errors import OptionError, UnknownName, VeilShut
 from gazeveil.gateway.sample import Veiled, VeiledFixation, VeiledHit, VeiledSample
 from gazeveil.gateway.veiling import EDGES, LiveVeil, NoVeil, feed_of, mechanism_of, window_of
 from gazeveil.gaze.aoi import AreasOfInterest, Ellipse, Rectangle
-from gazeveil.gaze.geometry import headset, screen
+from gazeveil.geometry import headset, screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, PureDP
 from gazeveil.samples.mechanisms.edge import EdgeRule

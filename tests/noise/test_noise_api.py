@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The door to the noise room: its names, and that it opens without weight."""
+"""The package of noise: its names, and that importing it loads nothing heavy."""
 
 from __future__ import annotations
 

@@ -133,3 +133,21 @@ def test_the_client_gets_what_the_gateway_shows_an_app(page: Any, gateway: Runni
     assert told["states"] == ["connecting", "open", "closed"]
     assert "factor of at most" in told["promise"] or "ε" in told["promise"]
     assert [set(sample) for sample in told["samples"]] == [{"t", "x", "y", "unit", "valid"}] * 5
+
+
+def test_a_status_from_before_the_choice_does_not_undo_it(browser: Any, gateway: Running) -> None:
+    with opened_page(browser) as (page, _):
+        page.goto(gateway.address)
+        on = page.evaluate(
+            """async () => {
+              const { SourceChoice } = await import("/page/source.js");
+              window.WebSocket = class { send() {} close() {} };
+              const taken = { kind: "mouse", url: "ws://127.0.0.1:1", token: "" };
+              window.fetch = async () => new Response(JSON.stringify(taken));
+              const choice = new SourceChoice(() => "desk", () => {});
+              await choice.choose("mouse");
+              const old = { kind: "simulate", choices: ["simulate", "mouse"] };
+              return [old, { ...old, kind: "mouse" }, old].map((one) => { choice.show(one); return choice.eye.on; });
+            }"""
+        )
+        assert on == [True, True, False]

@@ -16,10 +16,10 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.statement import StatedFact, statement
 from gazeveil.privacy.unit import OneRecording, WindowOfGaze
-from gazeveil.samples.ledger import LOSS_UNIT
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
+from gazeveil.samples.window_budget import LOSS_UNIT
 
 EVERY_KIND = [
     PureDP(1),

@@ -18,8 +18,8 @@ from gazeveil.features.bins import BinRules, bin_ranges
 from gazeveil.features.learning import learn
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.corpus_writer import write_corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.types import FloatArray

@@ -17,14 +17,14 @@ import pytest
 
 from gazeveil import ApproxDP, Corpus, Ledger, NoiseSource, Recording, screen, write_corpus
 from gazeveil.aggregate.aoi import AoiStatistics, FixationCount, GroupComparison
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.cli.main import run
 from gazeveil.errors import BudgetExceeded, OptionError, ReleaseFailed
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.statement import statement
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Stimulus, Study
@@ -43,7 +43,7 @@ MECHANISMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "heatmap": (PrivateHeatmap(epsilon=1, cell_deg=2, blur_deg=2), {"stimulus": "a.png"}),
     "heatmaps": (PrivateHeatmaps(epsilon=1, cell_deg=2, blur_deg=2), {}),
     "mean": (PrivateHeatmaps(epsilon=1, cell_deg=2, blur_deg=2, mean_only=True), {}),
-    "movie": (DynamicHeatmap(epsilon=1, bin_seconds=1, cell_deg=2, blur_deg=2), {"stimulus": "a.png"}),
+    "movie": (HeatmapMovie(epsilon=1, bin_seconds=1, cell_deg=2, blur_deg=2), {"stimulus": "a.png"}),
     "aoi": (AoiStatistics(AREAS, FixationCount(), epsilon=1), {}),
     "groups": (COMPARED, {}),
     "liu": (LiuMap(epsilon=1, columns=4, rows=3), {"stimulus": "a.png"}),

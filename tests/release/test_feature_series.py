@@ -19,8 +19,8 @@ from gazeveil.features.bins import BinRules, bin_ranges
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
-from gazeveil.features.own import OwnSeries, RawGaze
-from gazeveil.features.publish import OwnRelease
+from gazeveil.features.participant_series import ParticipantSeries, RawGaze
+from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.corpus_writer import write_corpus
@@ -114,8 +114,8 @@ def plans(study: Study) -> dict[str, Plan]:
     fpa = FourierPerturbation(epsilon=1, steps=STEPS, features=len(ranges))
     return {
         "group": study.plan(GroupSeries(epsilon=1, design=design)),
-        "low-rank": study.plan(OwnSeries(epsilon=1, delta="1e-5", design=design)),
-        "fpa": study.plan(OwnRelease(mechanism=fpa, length_epsilon=1), ranges=ranges),
+        "low-rank": study.plan(ParticipantSeries(epsilon=1, delta="1e-5", design=design)),
+        "fpa": study.plan(ParticipantRelease(mechanism=fpa, length_epsilon=1), ranges=ranges),
     }
 
 
@@ -181,8 +181,8 @@ def test_noisy_numbers_have_one_shape_whoever_takes_a_place(replacement: str, tm
     twice = replace(study, recordings=replace(study.recordings, per_stimulus=2, sessions=("1", "day-2")))
     found = [
         numbered.plan(GroupSeries(epsilon=1, design=design), settings=bins),
-        study.plan(OwnSeries(epsilon=1, design=design, raw=RawGaze(1.0, BinRules())), settings=bins),
-        twice.plan(OwnSeries(epsilon=1, design=design), settings=bins, task="forest"),
+        study.plan(ParticipantSeries(epsilon=1, design=design, raw=RawGaze(1.0, BinRules())), settings=bins),
+        twice.plan(ParticipantSeries(epsilon=1, design=design), settings=bins, task="forest"),
     ]
     shapes = [None, (5 * 2, 16, 11), (5 * 2, 16, 11)]
     for seed in range(3):
@@ -232,7 +232,7 @@ class TestTables:
         assert run([*made, "--bins", "0.5", "--out", str(tmp_path / "bins.parquet")]) == 0
         bins = settings_for(study, tmp_path / "bins.parquet")
         assert bins.info == settings_of(study, bins=0.5).info
-        mechanism = OwnSeries(epsilon=3, delta="1e-5", design=design_of(120, bins.ranges()), stretch=20)
+        mechanism = ParticipantSeries(epsilon=3, delta="1e-5", design=design_of(120, bins.ranges()), stretch=20)
         plan = study.plan(mechanism, settings=bins)
         both = [
             plan.release(tmp_path / source, noise=NoiseSource.seeded(4), anyway=True).value.rows
@@ -256,6 +256,6 @@ def test_a_group_is_those_whom_the_study_puts_there() -> None:
     assert grouped.plan(mechanism, group="a").measurement.recipe()["participants"] == 3
     with pytest.raises(OptionError, match="at least two participants"):
         grouped.plan(mechanism, group="b")
-    own = OwnSeries(epsilon=1, design=mechanism.design)
+    own = ParticipantSeries(epsilon=1, design=mechanism.design)
     released = grouped.plan(own, group="a").release(Corpus.of(readers()), anyway=True)
     assert released.value.observers == ["p001", "p002", "p006"]

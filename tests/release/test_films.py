@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gazeveil import screen
-from gazeveil.aggregate.dynamic import DynamicHeatmap
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.release.manifest import read_study, write_study
@@ -36,20 +36,20 @@ def test_a_declared_film_is_written_read_and_a_prior_of_each_moment(tmp_path: Pa
     assert 'film = "film.avi"' in (tmp_path / "study.toml").read_text()
     again = read_study(tmp_path / "study.toml")
     assert again.stimuli == study.stimuli
-    plan = again.plan(DynamicHeatmap(epsilon=3, bin_seconds=1))
+    plan = again.plan(HeatmapMovie(epsilon=3, bin_seconds=1))
     assert len({picture["sha256"] for picture in plan.measurement.recipe()["pictures"]}) == 3
     (fact,) = [fact for fact in plan.measurement.facts() if fact.name == "stimuli"]
     assert fact.value[0]["film"] == study.stimuli[0].film[1]  # type: ignore[index]
-    still = again.plan(DynamicHeatmap(epsilon=3, bin_seconds=1, follow_declared=False))
+    still = again.plan(HeatmapMovie(epsilon=3, bin_seconds=1, follow_declared=False))
     assert still.measurement.recipe()["pictures"] == []
 
 
 def test_the_middle_of_a_shorter_last_bin_is_its_own() -> None:
-    assert DynamicHeatmap(epsilon=1, bin_seconds=1, duration=2.5).middles(None) == (0.5, 1.5, 2.25)
+    assert HeatmapMovie(epsilon=1, bin_seconds=1, duration=2.5).middles(None) == (0.5, 1.5, 2.25)
 
 
 def test_a_film_that_was_changed_or_is_too_short_or_of_another_shape_is_refused(tmp_path: Path) -> None:
-    mechanism = DynamicHeatmap(epsilon=3, bin_seconds=1)
+    mechanism = HeatmapMovie(epsilon=3, bin_seconds=1)
     study = declared(film(tmp_path / "film.avi"))
     with pytest.raises(InputError, match="lasts"):
         study.plan(replace(mechanism, duration=9.0))
@@ -67,7 +67,7 @@ def test_the_forecast_knows_what_was_to_be_seen_at_each_moment() -> None:
     study = Study(
         name="films", participants=Participants(number=30), stimuli=(Stimulus(name="f", screen=SCREEN, seconds=3.0),)
     )
-    mechanism = DynamicHeatmap(epsilon=3, bin_seconds=1)
+    mechanism = HeatmapMovie(epsilon=3, bin_seconds=1)
     none, still, each = (
         study.plan(replace(mechanism, pictures=pictures)).forecast for pictures in ((), moments[:1], moments)
     )

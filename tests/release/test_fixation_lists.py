@@ -15,11 +15,11 @@ import pytest
 
 from gazeveil import Corpus, Recording, Study
 from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.lasting import LONGEST_S, MOST_ROWS, LastingKernel, rows_each
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import NormalisedMap, sum_of_squares
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, GazeveilError, OptionError
@@ -64,7 +64,7 @@ def released(corpus: Corpus, mechanism: Any, **which: Any) -> pl.DataFrame:
         (PrivateHeatmap(epsilon=2, cell_deg=4, blur_deg=4), {"stimulus": "a"}),
         (PrivateHeatmap(epsilon=2, cell_deg=4, blur_deg=4, strategy="histogram"), {"stimulus": "a"}),
         (PrivateHeatmaps(epsilon=3, cell_deg=4, blur_deg=4), {}),
-        (DynamicHeatmap(epsilon=3, bin_seconds=2, duration=6, cell_deg=4), {"stimulus": "a"}),
+        (HeatmapMovie(epsilon=3, bin_seconds=2, duration=6, cell_deg=4), {"stimulus": "a"}),
     ],
     ids=["heatmap", "histogram", "heatmaps", "movie"],
 )
@@ -126,7 +126,7 @@ def test_every_product_takes_lists_or_says_why_not() -> None:
     [
         ((), AoiStatistics({"forest": AREAS}, STATISTICS["dwell"](), epsilon=1), "the statistic 'dwell' needs the dur"),
         (("duration",), AoiStatistics({"forest": AREAS}, STATISTICS["reached"](), epsilon=1), "needs the start"),
-        (("duration",), DynamicHeatmap(epsilon=1, bin_seconds=1, duration=4), "the product 'movie' needs the start"),
+        (("duration",), HeatmapMovie(epsilon=1, bin_seconds=1, duration=4), "the product 'movie' needs the start"),
     ],
 )
 def test_what_lists_do_not_state_is_asked_for_before_anything_is_spent(

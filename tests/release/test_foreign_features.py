@@ -18,7 +18,7 @@ from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, OptionError
 from gazeveil.features.foreign import ForeignFeatures, frame_at, is_foreign, read_foreign
 from gazeveil.features.learnt_ranges import learn_ranges
-from gazeveil.features.publish import OwnRelease, own_mechanism
+from gazeveil.features.publish import ParticipantRelease, participant_mechanism
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.noise import NoiseSource
 from gazeveil.release.feature_facts import settings_for
@@ -294,8 +294,8 @@ def test_a_data_frame_is_released_in_python(tmp_path: Path) -> None:
     assert is_foreign(frame)
     settings = settings_for(study, frame)
     ranges = settings.ranges()
-    own = own_mechanism("lpa", settings=settings, ranges=ranges, steps=1, epsilon="1000", delta="0")
-    plan = study.plan(OwnRelease(mechanism=own), settings=settings, ranges=ranges)
+    own = participant_mechanism("lpa", settings=settings, ranges=ranges, steps=1, epsilon="1000", delta="0")
+    plan = study.plan(ParticipantRelease(mechanism=own), settings=settings, ranges=ranges)
     done = plan.release(frame, noise=NoiseSource.seeded(1))
     values = done.value.rows.sort("observer")["Fix Dur Mean (ms)"].to_numpy()
     np.testing.assert_allclose(values, [250 + number for number in range(1, 9)], atol=15)

@@ -21,8 +21,8 @@ from gazeveil.aggregate.liu import GaussianMap, LiuMap, UnprotectedLiuMap
 from gazeveil.aggregate.liu.mechanism import NOISES
 from gazeveil.errors import BudgetExceeded, InputError, OptionError, PrivacyError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 from gazeveil.privacy.ledger import Ledger

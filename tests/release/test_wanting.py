@@ -16,9 +16,9 @@ import pytest
 from gazeveil import screen
 from gazeveil.aggregate.aoi.compare import GroupComparison
 from gazeveil.aggregate.aoi.mechanism import AoiStatistics
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.saliency import PREDICTED, SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Task
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
@@ -26,7 +26,7 @@ from gazeveil.errors import OptionError
 from gazeveil.features.design import Design
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
-from gazeveil.features.own import OwnSeries
+from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.privacy.scale import MOST_ADVISED
 from gazeveil.release.calibrated import (
@@ -72,14 +72,14 @@ def plan_of(product: str, number: int = 30, epsilon: str = "1") -> Plan:
     if product == "heatmaps":
         return declared.plan(PrivateHeatmaps(epsilon=epsilon))
     if product == "movie":
-        return declared.plan(DynamicHeatmap(epsilon=epsilon), **one)
+        return declared.plan(HeatmapMovie(epsilon=epsilon), **one)
     if product == "aoi":
         return declared.plan(AoiStatistics(AREAS, epsilon=epsilon))
     if product == "feature-group":
         return declared.plan(GroupSeries(epsilon=epsilon, design=design()), task="s0")
     named = replace(declared, participants=Participants(roster=tuple(f"p{k}" for k in range(number))))
     if product == "feature-series":
-        return named.plan(OwnSeries(epsilon=epsilon, design=design()), task="s0")
+        return named.plan(ParticipantSeries(epsilon=epsilon, design=design()), task="s0")
     return named.plan(VeiledRecordings(mechanism="clock", parameters={**CLOCK, "epsilon": epsilon}))
 
 

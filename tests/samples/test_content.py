@@ -18,9 +18,9 @@ from gazeveil.errors import OptionError, StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Screen, Sphere, mechanism_from_dict
 from gazeveil.samples.content import TRUST, Region, moments, prior_of
-from gazeveil.samples.kalman import EYES
-from gazeveil.samples.ledger import spends
+from gazeveil.samples.gaze_model import EYES
 from gazeveil.samples.scenes import followed_by
+from gazeveil.samples.window_budget import spends
 
 SCREEN = Screen(1280, 720)
 PROMISE = {"epsilon": 1, "window": 1, "radius": 60}

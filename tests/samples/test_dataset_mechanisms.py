@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from gazeveil import NoiseSource, Unproven
 from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze.geometry import headset, screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import headset, screen
 from gazeveil.samples import MECHANISMS
 from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.datasets.k_same_synth import KSameSynth

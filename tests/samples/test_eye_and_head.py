@@ -16,10 +16,10 @@ from gazeveil.privacy.guarantee import GazeStreamDP, guarantee_from_dict
 from gazeveil.privacy.statement import neighbours_in_words
 from gazeveil.privacy.unit import WindowOfGaze
 from gazeveil.release.words import formal
-from gazeveil.samples.ledger import spends
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import Sphere
+from gazeveil.samples.window_budget import spends
 
 EYES = Sphere(110, 100)
 

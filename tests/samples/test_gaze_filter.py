@@ -9,7 +9,7 @@ import pytest
 
 from gazeveil.errors import OptionError
 from gazeveil.samples import _filter_kernels as gaze
-from gazeveil.samples.kalman import EYES, aoi_chances, choose_c, likeliest_aoi, predicted_error
+from gazeveil.samples.gaze_model import EYES, aoi_chances, choose_c, likeliest_aoi, predicted_error
 
 SIZE = (1280.0, 720.0)
 

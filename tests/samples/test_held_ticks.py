@@ -15,10 +15,10 @@ import gazeveil.samples.audited  # noqa: F401  (enters the subjects)
 from gazeveil import GazeStreamDP, NoiseSource
 from gazeveil.errors import OptionError, StateError, VeilShut
 from gazeveil.privacy.audit import SUBJECTS, Verdict, audit
-from gazeveil.samples import Room, Screen, Sphere
+from gazeveil.samples import Room3D, Screen, Sphere
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 
-ROOM = Room((-1000, -1000, 0), (1000, 1000, 4000))
+ROOM = Room3D((-1000, -1000, 0), (1000, 1000, 4000))
 
 
 def ticks_of(shown: np.ndarray, now: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ def test_when_points_are_released_does_not_depend_on_gaze() -> None:
 
 
 @pytest.mark.parametrize("space", [ROOM, Screen(100_000, 100_000)], ids=["room", "screen"])
-def test_the_noise_is_laplace_in_the_ball(space: Room | Screen) -> None:
+def test_the_noise_is_laplace_in_the_ball(space: Room3D | Screen) -> None:
     """The mean radius is d times ticks · r / ε; 4,000 draws: 1 in 10^9 are off by more than 6 %."""
     mechanism = HeldTicks(space, epsilon=3, window="0.001", radius=60, ticks=2)  # type: ignore[arg-type]
     veil = mechanism.start(NoiseSource.seeded(4))

@@ -24,7 +24,7 @@ from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.output import processed
 from gazeveil.samples.presets import PRESETS, preset
-from gazeveil.samples.space import Room, Screen, Space, Sphere
+from gazeveil.samples.space import Room3D, Screen, Space, Sphere
 from tests.gateway.hub_bench import Bench, app, policy
 from tests.release import test_veiled_recordings_product as veiled
 
@@ -163,7 +163,7 @@ def test_veils_that_are_new_with_every_sample_are_compared_at_no_higher_rate() -
 
 
 def test_a_length_in_a_room_is_no_angle() -> None:
-    room = Room((0.0, 0.0, 0.0), (9.0, 9.0, 9.0))
+    room = Room3D((0.0, 0.0, 0.0), (9.0, 9.0, 9.0))
     measured = Table(1, (row(None, 0.9), row(preset("spatial-high", FIELD), 0.4)))
     assert measured.look_up(preset("spatial-high", room)).relation == "no veil"
 

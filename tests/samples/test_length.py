@@ -15,7 +15,7 @@ import pytest
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import OptionError
 from gazeveil.privacy.guarantee import GazeStreamDP
-from gazeveil.samples import MECHANISMS, Room, Screen, Space, Sphere, space_of
+from gazeveil.samples import MECHANISMS, Room3D, Screen, Space, Sphere, space_of
 from gazeveil.samples.length import Length, as_written
 from gazeveil.samples.mechanism import mechanism_from_dict
 from gazeveil.samples.recipe import from_recipe, parameters, read_recipe
@@ -24,7 +24,7 @@ from gazeveil.samples.recordings import VeiledRecordings
 DESK = space_of(screen(1920, 1080, 527, 296, 600))
 UNMEASURED = Screen(1280, 720)
 FRACTIONS = Screen(1, 1, unit="norm")
-ROOM = Room((0, 0, 0), (4000, 3000, 3000))
+ROOM = Room3D((0, 0, 0), (4000, 3000, 3000))
 PROMISE = {"epsilon": "3", "window": "0.5"}
 
 

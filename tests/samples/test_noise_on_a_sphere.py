@@ -17,9 +17,8 @@ from gazeveil.noise.radial import add_radial
 from gazeveil.privacy.guarantee import GazeStreamDP, Unproven
 from gazeveil.samples import _sphere_kernels as sphere
 from gazeveil.samples import _stream_kernels as places
-from gazeveil.samples import kalman
+from gazeveil.samples import gaze_model
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
-from gazeveil.samples.ledger import LOSS_UNIT
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.mechanisms._tested_kernels import distance
 from gazeveil.samples.mechanisms.clock import Clock
@@ -27,6 +26,7 @@ from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.presets import preset
 from gazeveil.samples.space import EYE_FIELD, Sphere, space_of
 from gazeveil.samples.stream import StreamMechanism, StreamVeil
+from gazeveil.samples.window_budget import LOSS_UNIT
 from gazeveil.simulate import SimulatedStudy
 from gazeveil.types import FloatArray
 
@@ -214,7 +214,8 @@ def test_ticks_are_chosen_for_noise_in_space() -> None:
         mechanism = veil_of("clock", EYES_SPACE, epsilon=epsilon, window=1, radius=5)
         assert isinstance(mechanism, Clock)
         in_space, in_plane = (
-            kalman.choose_c(kalman.EYES, EYES_SPACE.usual, 5 / epsilon, 1.0, variance) for variance in (4.0, 3.0)
+            gaze_model.choose_c(gaze_model.EYES, EYES_SPACE.usual, 5 / epsilon, 1.0, variance)
+            for variance in (4.0, 3.0)
         )
         assert mechanism.chosen_ticks == in_space
         differ += in_space != in_plane

@@ -14,12 +14,12 @@ import pytest
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import Subject, Verdict, audit
 from gazeveil.samples import MECHANISMS, Screen, Sphere
-from gazeveil.samples._ledger_kernels import NEXT
 from gazeveil.samples._stream_audits import Gaze, Ticks, made, pairs_with_a_gap
-from gazeveil.samples.ledger import spends
+from gazeveil.samples._window_budget_kernels import NEXT
 from gazeveil.samples.mechanisms.chain import Chain
 from gazeveil.samples.mechanisms.edge import EdgeRule
 from gazeveil.samples.mechanisms.rotate import Rotation
+from gazeveil.samples.window_budget import spends
 from gazeveil.types import FloatArray
 
 SCREEN = Screen(1280, 720)

@@ -10,7 +10,7 @@ import pytest
 
 from gazeveil import headset, normalised, screen
 from gazeveil.errors import GeometryError
-from gazeveil.samples import Room, Screen, Space, Sphere, space_of
+from gazeveil.samples import Room3D, Screen, Space, Sphere, space_of
 from gazeveil.samples.space import EYE_FIELD, USUAL_FIELD, space_from_dict
 
 SPACES: list[Space] = [
@@ -19,7 +19,7 @@ SPACES: list[Space] = [
     Screen(1, 1, unit="norm"),
     Sphere(),
     Sphere(100, 90),
-    Room((-1, -2, 0), (1, 2, 5), "m"),
+    Room3D((-1, -2, 0), (1, 2, 5), "m"),
 ]
 
 
@@ -42,7 +42,7 @@ def test_a_screen_ends_at_its_edges_and_a_sphere_comes_round() -> None:
     assert Sphere(100, 90).clamp(190, 95) == (50, 45)
     assert Sphere().difference((-179, 0), (179, 0)) == (2, 0)
     assert Sphere(100, 90).difference((-40, 0), (40, 0)) == (-80, 0)
-    assert Room((0, 0, 0), (1, 1, 1)).clamp(2, 0.5, -1) == (1, 0.5, 0)
+    assert Room3D((0, 0, 0), (1, 1, 1)).clamp(2, 0.5, -1) == (1, 0.5, 0)
 
 
 def test_a_degree_is_as_large_as_the_screen_makes_it() -> None:
@@ -87,9 +87,9 @@ def test_spaces_come_from_geometries() -> None:
         lambda: Screen(10, 10, unit="deg"),
         lambda: Sphere(400),
         lambda: Sphere(100, 200),
-        lambda: Room((0, 0, 0), (1, 1, 0)),
-        lambda: Room((0, 0), (1, 1)),
-        lambda: Room((0, 0, 0), (1, 1, 1), "px"),
+        lambda: Room3D((0, 0, 0), (1, 1, 0)),
+        lambda: Room3D((0, 0), (1, 1)),
+        lambda: Room3D((0, 0, 0), (1, 1, 1), "px"),
         lambda: space_from_dict({"kind": "cave"}),
         lambda: space_from_dict({"kind": "screen", "width": 3}),
         lambda: space_from_dict({"kind": "screen", "width": 3, "height": 4, "depth": 5}),

@@ -15,9 +15,9 @@ from scipy import stats
 from gazeveil.errors import InputError, OptionError, StateError, VeilShut
 from gazeveil.noise import NoiseSource, planar_laplace
 from gazeveil.privacy.guarantee import GazeStreamDP, Unproven
-from gazeveil.samples import MECHANISMS, Room, Screen, Sphere, mechanism_from_dict
+from gazeveil.samples import MECHANISMS, Room3D, Screen, Sphere, mechanism_from_dict
 from gazeveil.samples import _stream_kernels as places
-from gazeveil.samples.ledger import LOSS_UNIT, spends
+from gazeveil.samples.window_budget import LOSS_UNIT, spends
 
 SCREEN = Screen(1280, 720)
 ALL = ["clock", "kaleido", "kaleido-as-published", "sparse-vector", "distribution", "absorption"]
@@ -180,7 +180,7 @@ def test_a_direction_has_one_output_whichever_way_it_is_written() -> None:
 
 def test_three_coordinates_are_refused_with_a_way_out() -> None:
     with pytest.raises(OptionError, match="two coordinates") as refused:
-        made("clock", space=Room((0, 0, 0), (1, 1, 1)))
+        made("clock", space=Room3D((0, 0, 0), (1, 1, 1)))
     assert "Sphere" in refused.value.hint
     assert "held-ticks" in refused.value.hint
 

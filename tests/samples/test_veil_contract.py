@@ -23,7 +23,7 @@ from gazeveil.errors import GazeveilError, InputError, OptionError, StateError, 
 from gazeveil.gaze.recording import Eye
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples import MECHANISMS, Screen, mechanism_from_dict
-from gazeveil.samples.space import Room, Space
+from gazeveil.samples.space import Room3D, Space
 from tests.samples.contract_bench import (
     NAMES,
     PROMISING,
@@ -290,7 +290,7 @@ def test_a_recording_comes_out_as_stepping_would_give_it_and_carries_nothing_els
 
 @each
 def test_points_in_a_room_are_veiled_or_refused(name: str) -> None:
-    room = Room((-500, -500, 0), (500, 500, 2000))
+    room = Room3D((-500, -500, 0), (500, 500, 2000))
     if name in PROMISING and name != "held-ticks":
         with pytest.raises(OptionError, match="three"):
             example(name, room)

@@ -310,7 +310,7 @@ def test_without_noise_no_point_comes_out(mechanism: SampleMechanism) -> None:
     """As when two threads share a veil, which they must not: it shuts instead of reading beyond its noise."""
     veil = mechanism.start(NoiseSource.seeded(1))
     veil.step(0.0, 1.0, 1.0)
-    veil._clock[6] = len(veil._memory)  # type: ignore[attr-defined]
+    veil._clock[veil._noise_slot] = len(veil._memory)  # type: ignore[attr-defined]
     with pytest.raises(InputError):
         veil.step(0.1, 1.0, 1.0)
     with pytest.raises(VeilShut):

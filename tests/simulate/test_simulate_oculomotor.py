@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gazeveil.gaze.geometry import Unit, screen
+from gazeveil.geometry import Unit, screen
 from gazeveil.simulate import TRACKERS, Population, _kernels, scene
 from gazeveil.simulate.oculomotor import STEP_S, look
 from gazeveil.simulate.seeds import Purpose, generator

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 from gazeveil.simulate import TRACKERS, Population, Region, RegionKind, Stimulus, record, scene
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gazeveil import simulate
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
+from gazeveil.geometry import Geometry, headset, normalised, screen
 from gazeveil.simulate import TRACKERS, GazeStream, Population, SimulatedStudy, scene
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import OptionError, UnknownName
-from gazeveil.gaze.geometry import Unit, normalised
+from gazeveil.geometry import Unit, normalised
 from gazeveil.simulate import TRACKERS, Population, SimulatedStudy, Tracker, scene
 from gazeveil.simulate.oculomotor import TrueGaze, look
 from gazeveil.simulate.seeds import Purpose, generator

@@ -12,10 +12,10 @@ import numpy as np
 
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.statement import Statement, statement
-from gazeveil.samples.ledger import LOSS_UNIT
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Screen
 from gazeveil.samples.stream import StreamMechanism
+from gazeveil.samples.window_budget import LOSS_UNIT
 from gazeveil.types import FloatArray
 
 PLANE = Screen(32768.0, 32768.0)

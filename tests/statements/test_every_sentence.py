@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from gazeveil.aggregate.aoi import GroupComparison
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, Unproven, ZeroConcentratedDP
 from gazeveil.privacy.kept import kept_promise
 from gazeveil.privacy.statement import StatedFact, Statement, neighbours_in_words, statement

@@ -69,7 +69,6 @@ ENDS = {
     "gazepointer over WebSocket": b"}",
     "websocket": b"}",
     "jsonlines": b"\n",
-    "neon": b"$\0\0",  # the next packet begins
 }
 RECORDS = {
     "opengaze": b"<REC ",
@@ -122,15 +121,23 @@ class TcpApp:
     def search(self, points: Points, canaries: Canaries, *, last: bool = False) -> None:
         """Search all whole records that came since the last time; at the last time everything."""
         heard = self.heard
-        mark = ENDS[heard.dialect]
-        end = len(self._fresh) if last else self._fresh.rfind(mark) + len(mark)
-        if end < len(mark):
+        end = len(self._fresh) if last else self._whole()
+        if end <= 0:
             return
         data = bytes(self._fresh[:end])
         del self._fresh[:end]
         heard.records += data.count(RECORDS[heard.dialect])
         heard.found.add(search(data, points, canaries, binary=False, floats=heard.dialect == "neon"))
         heard.found.add(names(heard.protocol, data))
+
+    def _whole(self) -> int:
+        """Return where the last whole record ends; a packet of Neon's ends where the next one begins."""
+        dialect = self.heard.dialect
+        if dialect == "neon":
+            return self._fresh.rfind(RECORDS[dialect])
+        mark = ENDS[dialect]
+        at = self._fresh.rfind(mark)
+        return at + len(mark) if at >= 0 else 0
 
     async def close(self) -> None:
         """Nothing is left to close."""

@@ -19,7 +19,7 @@ from gazeveil.gateway.bridging import Carrier, sender_in
 from gazeveil.gateway.logs import log_to
 from gazeveil.gateway.plane import Plane
 from gazeveil.gateway.policy import read_policy
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 from tests.gateway import bridge_fakes
 from tests.taps.raw import SCREEN, Canaries, monotonic
 from tests.taps.trackers import Tracker

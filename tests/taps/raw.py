@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.gaze.geometry import Unit, screen
+from gazeveil.geometry import Unit, screen
 
 WIDTH, HEIGHT = 1920, 1080
 SCREEN = screen(WIDTH, HEIGHT, 527, 296, 600)

@@ -37,6 +37,7 @@ _NUMBER = re.compile(rb"-?\d+\.(\d+)")
 _VALUES = re.compile(rb'(\w+)="([^"]*)"|"(\w+)":\s*([^",{}\[\]]*)|<(\w+)>([^<]*)')
 _ELEMENTS = re.compile(rb"<(\w+)[ >/]")
 _PUPIL_PLACES = re.compile(rb'"pcenter":\{"x":([^,]*),"y":([^}]*)\}')
+_PACKET = re.compile(rb"\$[\0\1](..)", re.DOTALL)
 _OPEN_GAZE_ELEMENTS = {"REC", "ACK", "NACK", "CAL"}
 
 
@@ -104,9 +105,9 @@ def names(protocol: str, data: bytes) -> Found:
 def _without_packets(data: bytes) -> bytes:
     """Return the text between packets: their bytes can look like ``<name>`` by chance, and are searched as numbers."""
     text, at = bytearray(), 0
-    while (begin := data.find(b"$\0", at)) >= 0:
-        text += data[at:begin] + b"\n"
-        at = begin + 4 + int.from_bytes(data[begin + 2 : begin + 4], "big")
+    while begins := _PACKET.search(data, at):
+        text += data[at : begins.start()] + b"\n"
+        at = begins.end() + int.from_bytes(begins[1], "big")
     return bytes(text + data[at:])
 
 

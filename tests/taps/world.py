@@ -20,7 +20,7 @@ import numpy as np
 
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from tests.taps import trackers as tcp
 from tests.taps.apps import Heard, TcpApp
 from tests.taps.raw import CAMERA, HEIGHT, WIDTH, Canaries, Points, monotonic

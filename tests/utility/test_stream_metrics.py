@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gazeveil.errors import InputError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, headset, normalised, screen
 from gazeveil.simulate import SimulatedStudy
 from gazeveil.utility.streams import METRICS, Pair, VeilError, veil_error
 

@@ -16,7 +16,7 @@ from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.study_plan import StudyPlan
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where sums over observers are computed: the contract, and how an engine is found by its address.
+"""Where sums over observers are computed: the contract. `gazeveil.engines` finds an engine by its address.
 
 A kernel turns all rows of one observer into integers. An engine brings whole observers to it and adds up. It also
 brings whole recordings to a function (`gazeveil.gaze.mapping`). Nothing else in the code knows whether that happens on
@@ -16,9 +16,10 @@ from typing import Any, Protocol, runtime_checkable
 from numpy.typing import NDArray
 
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.mapping import MapsRecordings
+from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
+from gazeveil.renamed import renamed
 from gazeveil.types import IntArray, Tell, silent
 
 Columns = Mapping[str, NDArray[Any]]
@@ -89,10 +90,10 @@ class Engine(MapsRecordings, Protocol):
 EngineMaker = Callable[[str], Engine]
 
 ENGINES: Registry[EngineMaker] = Registry("engine", package="gazeveil.engines")
-"""Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only defines the contract."""
+"""Engines by scheme: ``local``, ``spark``. The packages above fill it; this one only names the contract."""
 
 
-def engine_at(address: str = "local") -> Engine:
-    """Return the engine at an address: ``local``, ``local[4]``-style Spark masters, ``spark://host:port``."""
-    scheme = "local" if address == "local" else "spark"
-    return ENGINES[scheme](address)
+def __getattr__(name: str) -> Any:
+    if name == "engine_at":
+        return renamed("gazeveil.aggregate.engine", name, "gazeveil.engines", name)
+    raise AttributeError(f"module 'gazeveil.aggregate.engine' has no attribute {name!r}")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray
 
 OFF_GRID = -1

@@ -17,7 +17,7 @@ from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.exact import Number, above_zero, as_text, probability
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.calibrate import laplace_scale
 from gazeveil.privacy.unit import Neighbours

@@ -16,9 +16,9 @@ import numpy as np
 from gazeveil.aggregate.engine import Columns, Engine, Kernel, Summed
 from gazeveil.gaze import schema
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.mapping import Answer
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.types import BoolArray, FloatArray, IntArray, Tell, silent
 
 LONGEST_S = 60.0

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.errors import InternalError, OptionError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray, IntArray
 
 GAZE = ("x", "y", "valid")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured of several maps, and how the maps are related: what `gazeveil.aggregate.together` decodes."""
+"""What was measured of several maps, and how the maps are related: what `gazeveil.aggregate.joint_decoder` decodes."""
 
 from __future__ import annotations
 

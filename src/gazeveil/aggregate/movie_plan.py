@@ -19,6 +19,7 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.map_view import MOST_NUMBERS, MapView, directions_of, joint_sensitivity, view_of
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, dwell, to_bounded_integers
 from gazeveil.aggregate.measured import Kinship, Measured
 from gazeveil.aggregate.noisy_sum import NoisySum
@@ -26,11 +27,10 @@ from gazeveil.aggregate.picture import Drawn, drawn
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.render import blur_matrix
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.study_plan import BOUND, carried, within
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
@@ -58,13 +58,13 @@ class CourseKernel:
     """One observer's time course as integers without negative entries and of bounded length.
 
     Attributes:
-        sight: How a map is seen.
+        view: How a map is seen.
         edges: Where bins begin and end, in seconds since a recording began.
         smoothing: How much each bin (a row) takes of each bin's gaze (a column).
         bound: The Euclidean length of an observer's integers.
     """
 
-    sight: Sight
+    view: MapView
     edges: FloatArray
     smoothing: FloatArray
     bound: int
@@ -72,7 +72,7 @@ class CourseKernel:
     @property
     def size(self) -> int:
         """How many integers it gives."""
-        return self.sight.size * (len(self.edges) - 1)
+        return self.view.size * (len(self.edges) - 1)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -82,18 +82,18 @@ class CourseKernel:
     @property
     def geometry(self) -> Geometry:
         """The viewing plane of the stimulus."""
-        return self.sight.grid.geometry
+        return self.view.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers; bins without gaze add nothing."""
         bins = _bins(rows, self.edges)
-        seen = np.zeros((len(self.edges) - 1, self.sight.size))
+        seen = np.zeros((len(self.edges) - 1, self.view.size))
         for number in np.unique(bins[bins >= 0]).tolist():
             here = bins == number
-            map_ = dwell(self.sight.grid, {column: rows[column][here] for column in GAZE})
+            map_ = dwell(self.view.grid, {column: rows[column][here] for column in GAZE})
             if not map_.any():
                 continue
-            numbers = self.sight.numbers(map_)
+            numbers = self.view.numbers(map_)
             for place in np.flatnonzero(self.smoothing[:, number]).tolist():  # bin by bin: every machine adds alike
                 seen[place] += self.smoothing[place, number] * numbers
         return within(to_bounded_integers(seen.ravel(), self.bound), self.bound * self.bound)
@@ -178,7 +178,7 @@ class MoviePlan(NoisySum):
             )
         if self.size > MOST_NUMBERS:
             raise OptionError(
-                f"{self.bins:,} bins of {self.sight.size} numbers are more than {MOST_NUMBERS:,} at once",
+                f"{self.bins:,} bins of {self.view.size} numbers are more than {MOST_NUMBERS:,} at once",
                 hint="take longer bins, or the strategy histogram",
             )
 
@@ -193,14 +193,14 @@ class MoviePlan(NoisySum):
         return np.append(np.arange(self.bins) * self.bin_seconds, self.duration)
 
     @property
-    def sight(self) -> Sight:
+    def view(self) -> MapView:
         """How each map is seen."""
-        return sight_of(self.strategy, self.grid)
+        return view_of(self.strategy, self.grid)
 
     @property
     def size(self) -> int:
         """How many integers are released."""
-        return self.sight.size * self.bins
+        return self.view.size * self.bins
 
     @property
     def bound(self) -> int:
@@ -224,7 +224,7 @@ class MoviePlan(NoisySum):
 
     def kernel(self) -> CourseKernel:
         """Return what turns one observer's rows into integers."""
-        return CourseKernel(self.sight, self.edges, self.smoothing, self.bound)
+        return CourseKernel(self.view, self.edges, self.smoothing, self.bound)
 
     def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         if total.shape[-1:] != (self.size,) or total.dtype != np.int64:
@@ -233,7 +233,7 @@ class MoviePlan(NoisySum):
 
     def decode(self, noisy: IntArray) -> MovieEstimate:
         """Return the heatmap of each bin, from the noisy integers alone."""
-        turn, features, length = directions_of(self.sight)
+        turn, features, length = directions_of(self.view)
         scale = length / (BOUND * self.observers)
         measured = Measured(
             numbers=(noisy.reshape(self.bins, -1).astype(np.float64) @ turn.T) * scale,
@@ -245,7 +245,7 @@ class MoviePlan(NoisySum):
             kinships=tuple(self._kinship(memory) for memory in MEMORIES_S),
             looks=min(max(_LOOKS_A_SECOND * self.bin_seconds, 1.0), _MOST_LOOKS),
         )
-        prior = prior_of(self.sight.working)
+        prior = prior_of(self.view.working)
         return MovieEstimate(self.edges, drawn(prior, measured, self.grid, self.blur_cells, self.pictures))
 
     def carried(self) -> float:
@@ -254,7 +254,7 @@ class MoviePlan(NoisySum):
         It follows from public numbers alone. Bins that are alike are taken for one bin with so much less noise.
         """
         noise = self.sigma / BOUND / math.sqrt(1 + _ALIKE_S / self.bin_seconds)
-        return carried(self.sight, self.grid, self.blur_cells, float(self.observers), noise)
+        return carried(self.view, self.grid, self.blur_cells, float(self.observers), noise)
 
     def _kinship(self, memory: float) -> Kinship:
         """Return how bins are related when their likeness falls to 1/e after this many seconds."""

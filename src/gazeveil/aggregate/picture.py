@@ -11,6 +11,7 @@ import numpy as np
 
 from gazeveil.aggregate.decoder import HOT, chance_above, hot_spots
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.joint_decoder import decode_mean, decode_together
 from gazeveil.aggregate.measured import Center, Measured
 from gazeveil.aggregate.models import Blur, Plane, mean_of, models_of, picture_weight
 from gazeveil.aggregate.prior import Prior
@@ -18,7 +19,6 @@ from gazeveil.aggregate.render import render
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.separately import decode_separately
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.aggregate.together import decode_mean, decode_together
 from gazeveil.types import FloatArray
 
 MOST_SEPARATELY = 1000

@@ -3,9 +3,9 @@
 """What is known about the maps of many stimuli before anyone looks: an analytic prior of a handful of public numbers.
 
 A mean map is a broad bump near the middle of the viewing plane over a uniform floor: 90 of them, by centre and width.
-Hot spots lift maps above their mean, by covariances that `gazeveil.aggregate.together` weighs. What is known of one
-stimulus is in `gazeveil.aggregate.models`. Nothing here was learnt from anyone's gaze at release time, so it costs no
-privacy.
+Hot spots lift maps above their mean, by covariances that `gazeveil.aggregate.joint_decoder` weighs. What is known of
+one stimulus is in `gazeveil.aggregate.models`. Nothing here was learnt from anyone's gaze at release time, so it costs
+no privacy.
 
 Lengths are degrees. Where the viewing plane's size in degrees is not known, it is taken to be 32 degrees wide.
 """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The maps of a study, each around what the study and its picture say: the decoder of single maps, given the mean.
 
-`gazeveil.aggregate.together` finds the mean over all maps, which is the least noisy of all. Each map is then decoded as
+`gazeveil.aggregate.joint_decoder` finds the mean over all maps, the least noisy of all. Each map is then decoded as
 a single one is (`gazeveil.aggregate.decoder`), with models that vary around the study's mean and, where its picture is
 known, models that vary around what the picture says: the content comes from the picture, the centre from the study as
 far as its mean is known, and from the usual centres as far as it is not.
@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from gazeveil.aggregate.decoder import Channel, Decoded, Decoder
+from gazeveil.aggregate.joint_decoder import BROAD
 from gazeveil.aggregate.measured import Center, Measured
 from gazeveil.aggregate.models import (
     CENTRE_POWER,
@@ -33,7 +34,6 @@ from gazeveil.aggregate.models import (
 )
 from gazeveil.aggregate.prior import floored
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
-from gazeveil.aggregate.together import BROAD
 from gazeveil.blas import one_thread
 from gazeveil.types import FloatArray
 

@@ -14,19 +14,19 @@ import numpy as np
 
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.joint_decoder import forecast
+from gazeveil.aggregate.map_view import MOST_NUMBERS, MapView, bumps_along, directions_of, joint_sensitivity, view_of
 from gazeveil.aggregate.maps import GAZE, LARGEST_BOUND, add_products, dwell, to_bounded_integers
 from gazeveil.aggregate.measured import Kinship, Measured
 from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.aggregate.picture import MOST_SEPARATELY, drawn, drawn_separately
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.aggregate.sight import MOST_NUMBERS, Sight, bumps_along, directions_of, joint_sensitivity, sight_of
 from gazeveil.aggregate.strategy import Estimate
-from gazeveil.aggregate.together import forecast
 from gazeveil.blas import one_thread
 from gazeveil.errors import InternalError, OptionError
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, exact
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource, add_gaussian
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee
@@ -53,19 +53,19 @@ class StudyKernel:
     """One observer's maps of all stimuli, side by side, as integers without negative entries.
 
     Attributes:
-        sight: How a map is seen.
+        view: How a map is seen.
         bounds: The stimuli, and the Euclidean length that an observer's integers for each never exceed.
         square: What the squares of all integers of one observer together never exceed.
     """
 
-    sight: Sight
+    view: MapView
     bounds: tuple[tuple[str, int], ...]
     square: int
 
     @property
     def size(self) -> int:
         """How many integers it gives."""
-        return self.sight.size * len(self.bounds)
+        return self.view.size * len(self.bounds)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -75,18 +75,18 @@ class StudyKernel:
     @property
     def geometry(self) -> Geometry:
         """The viewing plane of the stimuli."""
-        return self.sight.grid.geometry
+        return self.view.grid.geometry
 
     def __call__(self, rows: Columns) -> IntArray:
         """Return one observer's integers; a stimulus without gaze gives zeros, gaze on others does not count."""
-        found = np.zeros((len(self.bounds), self.sight.size), dtype=np.int64)
+        found = np.zeros((len(self.bounds), self.view.size), dtype=np.int64)
         stretches = _stretches(rows)
-        grid, bumps = self.sight.grid, bumps_along(self.sight.grid) if self.sight.name == "bumps" else None
+        grid, bumps = self.view.grid, bumps_along(self.view.grid) if self.view.name == "bumps" else None
         for own, (name, bound) in zip(found, self.bounds, strict=True):
             if name not in stretches:
                 continue
             if bumps is None:
-                own[:] = to_bounded_integers(self.sight.numbers(dwell(grid, stretches[name])), bound)
+                own[:] = to_bounded_integers(self.view.numbers(dwell(grid, stretches[name])), bound)
             else:  # the same, compiled
                 add_products(grid, *bumps, bound, stretches[name], np.array([0, len(stretches[name]["x"])]), own)
         return within(found.ravel(), self.square)
@@ -175,19 +175,19 @@ class StudyPlan(NoisySum):
         object.__setattr__(self, "delta", chance_of_failure(self.delta, "delta"))
         if self.size > MOST_NUMBERS:
             raise OptionError(
-                f"{len(self.stimuli):,} stimuli of {self.sight.size} numbers are more than {MOST_NUMBERS:,} at once",
+                f"{len(self.stimuli):,} stimuli of {self.view.size} numbers are more than {MOST_NUMBERS:,} at once",
                 hint="take fewer stimuli, or the strategy histogram",
             )
 
     @property
-    def sight(self) -> Sight:
+    def view(self) -> MapView:
         """How each map is seen."""
-        return sight_of(self.strategy, self.grid)
+        return view_of(self.strategy, self.grid)
 
     @property
     def size(self) -> int:
         """How many integers are released."""
-        return self.sight.size * len(self.stimuli)
+        return self.view.size * len(self.stimuli)
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -212,7 +212,7 @@ class StudyPlan(NoisySum):
 
     def kernel(self) -> StudyKernel:
         """Return what turns one observer's rows into integers."""
-        return StudyKernel(self.sight, tuple(zip(self.stimuli, self.bounds, strict=True)), self.square)
+        return StudyKernel(self.view, tuple(zip(self.stimuli, self.bounds, strict=True)), self.square)
 
     def _noised(self, total: IntArray, noise: NoiseSource) -> IntArray:
         if total.shape[-1:] != (self.size,) or total.dtype != np.int64:
@@ -222,7 +222,7 @@ class StudyPlan(NoisySum):
     @one_thread()
     def decode(self, noisy: IntArray) -> StudyEstimate:
         """Return all heatmaps, from the noisy integers alone."""
-        turn, features, length = directions_of(self.sight)
+        turn, features, length = directions_of(self.view)
         scale = np.array([length / (bound * self.viewers) for bound in self.bounds])
         numbers = (noisy.reshape(len(self.stimuli), -1).astype(np.float64) @ turn.T) * scale[:, None]
         weights = np.array(self.bounds) / sum(self.bounds)
@@ -235,7 +235,7 @@ class StudyPlan(NoisySum):
             unrelated=1.0 / float(np.sum(weights**2)),
             kinships=(Kinship.none(len(self.stimuli)),),
         )
-        prior = prior_of(self.sight.working)
+        prior = prior_of(self.view.working)
         if len(self.stimuli) > MOST_SEPARATELY:
             found = drawn(prior, measured, self.grid, self.blur_cells, uncertain=False)
         else:
@@ -256,7 +256,7 @@ class StudyPlan(NoisySum):
         says this of is in `gazeveil.release.calibrated`.
         """
         noise = self.sigma / float(np.mean(self.bounds))
-        return carried(self.sight, self.grid, self.blur_cells, self.viewers, noise)
+        return carried(self.view, self.grid, self.blur_cells, self.viewers, noise)
 
     def equal(self, count: int) -> StudyPlan:
         """Return the plan of the first stimuli alone, with equal weights."""
@@ -290,13 +290,13 @@ class StudyPlan(NoisySum):
 
 @lru_cache(maxsize=256)
 @one_thread()
-def carried(sight: Sight, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
+def carried(view: MapView, grid: Grid, blur_cells: float, viewers: float, noise: float) -> float:
     """Return the correlation beyond their mean that maps of this many viewers have, if ``noise`` is on each integer.
 
     The noise is a part of an observer's length, for one map.
     """
-    _, features, length = directions_of(sight)
-    working = sight.working
+    _, features, length = directions_of(view)
+    working = view.working
     blur = blur_cells * working.rows / grid.rows, blur_cells * working.columns / grid.columns
     found = forecast(prior_of(working), features, viewers, noise / viewers * length, blur, TYPICAL)
     return math.pow(found, CAUTION)

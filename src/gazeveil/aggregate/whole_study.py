@@ -4,7 +4,7 @@
 
 Every observer gives one vector: what is seen of their map of each stimulus, side by side. All observers' vectors are
 added up and get Gaussian noise once. The guarantee covers all of it, whichever stimuli someone saw. Decoding uses that
-the stimuli belong together (`gazeveil.aggregate.together`).
+the stimuli belong together (`gazeveil.aggregate.joint_decoder`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.map_view import MAP_VIEWS
 from gazeveil.aggregate.render import check_blur
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.aggregate.sight import SIGHTS
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import LEAST_WEIGHT, StudyPlan
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, chance_of_failure, whole_number
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import brief
 
@@ -71,10 +71,10 @@ class PrivateHeatmaps:
         check_blur(self.blur_deg)
         if self.most_stimuli is not None:
             whole_number(self.most_stimuli, "most_stimuli", at_least=1)
-        if self.strategy not in SIGHTS:
+        if self.strategy not in MAP_VIEWS:
             raise OptionError(
                 f"many maps cannot be released together by the strategy {self.strategy!r}",
-                hint=f"known: {', '.join(SIGHTS)}",
+                hint=closest(self.strategy, MAP_VIEWS),
             )
         object.__setattr__(self, "weights", _checked_weights(self.weights))
         if self.mean_only and (self.weights or self.most_stimuli is not None):

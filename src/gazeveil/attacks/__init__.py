@@ -40,7 +40,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # On first use only: the training loop below this room runs on machines that have numpy and torch and nothing else.
+    # On first use only: the training loop below this package runs on machines that have numpy and torch alone.
     if name not in __all__:
         raise AttributeError(f"module 'gazeveil.attacks' has no attribute {name!r}")
     value = getattr(importlib.import_module("gazeveil.attacks.contract"), name)

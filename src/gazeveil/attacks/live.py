@@ -28,8 +28,8 @@ from gazeveil.attacks.threats.inverse_smoothing import InverseSmoothing
 from gazeveil.attacks.threats.saccade_model import SaccadeModel
 from gazeveil.attacks.threats.spatial_dither import SpatialDither
 from gazeveil.errors import GazeveilError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.usual import usual
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import SampleMechanism, mechanism_from_dict
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.space import Screen, space_of
@@ -125,7 +125,8 @@ def main() -> None:
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # those are for the gateway, which then hangs up
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
-    os.nice(max(0, _HUMBLE - os.nice(0)))
+    if hasattr(os, "nice"):
+        os.nice(max(0, _HUMBLE - os.nice(0)))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may speak where answers go
     answer(sys.stdin.buffer, answers)

@@ -22,9 +22,9 @@ from gazeveil.datasets.gazebase import gazebase_files
 from gazeveil.datasets.vr_objects import VR_FOLDER, vr_recordings
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus, is_corpus
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.reading import read
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.types import FloatArray
 

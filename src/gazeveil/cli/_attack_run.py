@@ -13,11 +13,11 @@ import typer
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
 
 if TYPE_CHECKING:
     from gazeveil.attacks.contract import Attack, Recogniser, Trial
     from gazeveil.attacks.judging.judgement import Judgement
+    from gazeveil.geometry import Geometry
     from gazeveil.samples.mechanism import SampleMechanism
 
 
@@ -45,7 +45,7 @@ def attack_run(
     recogniser: Annotated[str, typer.Option("--recogniser", help="Identification model.")] = "lda",
     model: Annotated[Path | None, typer.Option("--model", help="A trained model, for recognisers with one.")] = None,
     preset_name: Annotated[
-        str | None, typer.Option("--preset", help="Mechanism: lphu, mpmu, hplu, gaussian-high, …; none by default.")
+        str | None, typer.Option("--preset", help="The mechanism that protects the gaze; by default none.")
     ] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="Mechanism as a JSON or TOML file.")] = None,
     attack: Annotated[str | None, typer.Option("--attack", help="Attack on the mechanism; none by default.")] = None,
@@ -65,8 +65,8 @@ def attack_run(
     as_json: AsJson = False,
 ) -> None:
     """Measure how often participants are identified: enrolled raw, queried behind a mechanism that is attacked."""
-    from gazeveil.attacks.contract import ATTACKS  # noqa: PLC0415
-    from gazeveil.attacks.judging.judge import Judge  # noqa: PLC0415
+    from gazeveil.attacks.contract import ATTACKS
+    from gazeveil.attacks.judging.judge import Judge
 
     mechanism = _veil(preset_name, recipe)
     if attack is not None and mechanism is None:
@@ -96,9 +96,9 @@ def attack_run(
 
 def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | None:
     """Return the mechanism for directions in the head's frame: what an attacker compares is in degrees."""
-    from gazeveil.samples.presets import preset  # noqa: PLC0415
-    from gazeveil.samples.recipe import from_recipe, read_recipe  # noqa: PLC0415
-    from gazeveil.samples.space import EYE_FIELD, Sphere  # noqa: PLC0415
+    from gazeveil.samples.presets import preset
+    from gazeveil.samples.recipe import from_recipe, read_recipe
+    from gazeveil.samples.space import EYE_FIELD, Sphere
 
     if preset_name is not None and recipe is not None:
         raise OptionError("a mechanism is a preset or a recipe, not both")
@@ -108,9 +108,9 @@ def _veil(preset_name: str | None, recipe: Path | None) -> SampleMechanism | Non
 
 
 def _recogniser(name: str, model: Path | None, window: float | None, step: float | None) -> Recogniser:
-    from dataclasses import fields  # noqa: PLC0415
+    from dataclasses import fields
 
-    from gazeveil.attacks.contract import RECOGNISERS  # noqa: PLC0415
+    from gazeveil.attacks.contract import RECOGNISERS
 
     kind: Any = RECOGNISERS[name]
     known = {field.name for field in fields(kind)}
@@ -123,10 +123,10 @@ def _recogniser(name: str, model: Path | None, window: float | None, step: float
 
 def _trials(paths: list[Path], people: int, seconds: float | None, plane: Geometry | None) -> list[Trial]:
     if not paths:
-        from gazeveil.experiments.identity_data import SECONDS, simulated_people  # noqa: PLC0415
+        from gazeveil.experiments.identity_data import SECONDS, simulated_people
 
         return list(simulated_people(people, seconds=seconds or SECONDS).trials)
-    from gazeveil.attacks.trials import trials_at  # noqa: PLC0415
+    from gazeveil.attacks.trials import trials_at
 
     return [trial for path in paths for trial in trials_at(path, plane)]
 

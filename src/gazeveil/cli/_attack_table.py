@@ -23,7 +23,7 @@ TablePath = Annotated[
 
 def attack_table(table: TablePath = None, as_json: AsJson = False) -> None:
     """Show what was measured: the table that statements, the gateway and plans read."""
-    from gazeveil.samples import identification  # noqa: PLC0415
+    from gazeveil.samples import identification
 
     read = identification.read_table(table or identification.PACKAGED)
     if as_json:
@@ -60,7 +60,7 @@ def attack_keep(
     as_json: AsJson = False,
 ) -> None:
     """Add what an attack measured to the table; it replaces what was measured in the same way before."""
-    from gazeveil.samples import identification  # noqa: PLC0415
+    from gazeveil.samples import identification
 
     path = table or identification.PACKAGED
     before = identification.read_table(path) if path.exists() else identification.Table(0, ())

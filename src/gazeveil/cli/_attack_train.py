@@ -75,11 +75,11 @@ def ekyt(
     as_json: AsJson = False,
 ) -> None:
     """Train EKYT, the network that recognises participants by how their eyes move."""
-    from gazeveil.attacks.ekyt.network.preprocess import window_samples  # noqa: PLC0415
-    from gazeveil.attacks.ekyt.training.ensemble import fastest, fold_path, train_ensemble  # noqa: PLC0415  (loads torch)
-    from gazeveil.attacks.ekyt.training.gather import gathered  # noqa: PLC0415
-    from gazeveil.attacks.ekyt.training.loop import Recipe  # noqa: PLC0415
-    from gazeveil.attacks.ekyt.training.population import Crowd  # noqa: PLC0415
+    from gazeveil.attacks.ekyt.network.preprocess import window_samples
+    from gazeveil.attacks.ekyt.training.ensemble import fastest, fold_path, train_ensemble
+    from gazeveil.attacks.ekyt.training.gather import gathered
+    from gazeveil.attacks.ekyt.training.loop import Recipe
+    from gazeveil.attacks.ekyt.training.population import Crowd
 
     if out.suffix != ".npz":
         raise OptionError(f"a model is written as .npz, not as {out.name!r}")
@@ -104,7 +104,7 @@ def ekyt(
     model.save(out, half=half)
     log = {**model.about, "seconds_taken": seconds_taken}
     with replacing(out.with_suffix(".json")) as temporary:
-        temporary.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8", newline="\n")
     for number in range(folds):
         fold_path(kept, number).unlink(missing_ok=True)
     if as_json:

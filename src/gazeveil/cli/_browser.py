@@ -13,7 +13,6 @@ import webbrowser
 
 from gazeveil.errors import GazeveilError
 from gazeveil.files import write_private
-from gazeveil.privacy.ledger import state_folder
 
 _LEADS = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="referrer" content="no-referrer">
@@ -24,6 +23,8 @@ _LEADS = """<!doctype html>
 
 def open_page(link: str) -> bool:
     """Open a link that works once; return whether a browser was found."""
+    from gazeveil.privacy.ledger import state_folder
+
     try:
         path = state_folder() / "page.html"
         write_private(path, _LEADS.format(link=html.escape(link, quote=True)))

@@ -15,13 +15,14 @@ import json
 import re
 import ssl
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gazeveil.errors import GazeveilError, InputError, OptionError
-from gazeveil.gateway._hub_status import LATCH_HINT
-from gazeveil.gateway.policy import ControlSetting, read_control
+
+if TYPE_CHECKING:
+    from gazeveil.gateway.policy import ControlSetting
 
 PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="The gateway's policy, a TOML file.")]
 Authority = Annotated[
@@ -68,6 +69,8 @@ def ask(
         Refused: If it says no.
         InputError: If the token or a certificate cannot be read.
     """
+    from gazeveil.gateway.policy import read_control
+
     control = read_control(policy)
     try:
         token = control.token_file.read_text(encoding="ascii").strip()
@@ -100,6 +103,8 @@ def ask(
 
 def print_shut(told: dict[str, Any]) -> None:
     """Say before anything else that the gateway is shut, if it is."""
+    from gazeveil.gateway._hub_status import LATCH_HINT
+
     if told.get("latched"):
         print(f"SHUT: {told['latched']}\nNothing leaves this gateway: {LATCH_HINT}.")
 

@@ -18,23 +18,22 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import polars as pl
 import typer
 
 from gazeveil.cli._output import print_json, print_line, progress, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.noise import NoiseSource
 from gazeveil.privacy.scale import IN_SHORT
 from gazeveil.privacy.unit import Neighbours
-from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE
-from gazeveil.release.record import NAME, check_place, private_report_of
-from gazeveil.release.release import Line, Release
-from gazeveil.release.source import Source
-from gazeveil.release.study import Study
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gazeveil.release.release import Line, Release
+    from gazeveil.release.source import Source
+    from gazeveil.release.study import Study
 
 VARIABLE = "GAZEVEIL_LEDGER"
 
@@ -96,6 +95,9 @@ class Door:
 
     def study(self, observed: Callable[..., Study] | None = None) -> Study:
         """Return the declared study; without a declaration, the facts as ``observed`` reads them off the data."""
+        from gazeveil.gaze.corpus import Corpus
+        from gazeveil.release.study import Study
+
         if self.study_file is not None:
             if self.participants is not None or self.secret:
                 raise OptionError(
@@ -109,6 +111,9 @@ class Door:
 
     def release(self, study: Study, mechanism: Any, **which: Any) -> Release | None:
         """Plan, show, charge, release and write; the walk is the same for every product. None for a dry run."""
+        from gazeveil.noise import NoiseSource
+        from gazeveil.release.record import NAME, private_report_of
+
         if self.dry_run:
             plan = study.plan(mechanism, **which)
             self._show(plan.in_words(), plan.measurement.preview(), plan.warnings)
@@ -121,19 +126,17 @@ class Door:
         out = self._place(ledger)
         plan = study.plan(mechanism, **which)
         self._show(plan.in_words(), plan.measurement.preview(), plan.warnings)
-        if not self.anyway:
-            plan.check_worth()
-        with progress("reading gaze", quiet=self.as_json) as tell:
+        with progress("reading gaze", quiet=self.as_json, shares=False) as tell:
             release = plan.release(
                 self.source or self.corpus,
                 ledger=ledger,
                 account=account,
                 noise=None if self.seed is None else NoiseSource.seeded(self.seed),
                 engine=self.engine,
-                anyway=True,
+                anyway=self.anyway,
                 tell=tell,
             )
-        with progress("writing", quiet=self.as_json) as tell:
+        with progress("writing", quiet=self.as_json, shares=False) as tell:
             release.save(out, overwrite=self.overwrite, sign_with=self.sign_with, tell=tell)
         shares = release.measurement.shares(release.value)
         warnings = (*plan.warnings, *(() if shares is None else shares.warnings()))
@@ -158,6 +161,8 @@ class Door:
             print(f"warning: {warning}", file=sys.stderr)
 
     def _place(self, ledger: str | None) -> Path:
+        from gazeveil.release.record import check_place
+
         if self.out is None:
             raise OptionError("give --out for the folder to write, or --dry-run to see the forecast only")
         if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".png", ".tsv"}:
@@ -258,7 +263,9 @@ def _door(
     size_mm: SizeMm = None,
     distance_mm: DistanceMm = None,
     fov_deg: FovDeg = None,
-    out: Annotated[Path | None, typer.Option("--out", help="The folder to write the release to.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="The folder to write the release to.")
+    ] = None,
     ledger: LedgerAt = None,
     account: Account = "",
     no_ledger: NoLedger = False,
@@ -300,6 +307,9 @@ def _door(
 
 def _report(lines: Iterable[Line], out: Path) -> None:
     """Show what was released, and where it is."""
+    from gazeveil.release.documents import EVIDENCE, METHODS, STATEMENT_PAGE
+    from gazeveil.release.record import NAME, private_report_of
+
     print_line("wrote", f"{out}, with its record in {out / NAME}")
     for line in lines:
         print_line(*line)

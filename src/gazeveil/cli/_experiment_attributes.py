@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment attributes``, ``geometry`` and ``heads``: identity and attributes of participants."""
+"""``gazeveil judge experiment attributes``, ``geometry`` and ``heads``: identity and attributes of participants."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def experiment_attributes(
     as_json: AsJson = False,
 ) -> None:
     """Infer identity and traits behind mechanisms; the attacker is trained behind the same one (Kaleido, figure 12)."""
-    from gazeveil.attacks import RECOGNISERS  # noqa: PLC0415
-    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.attributes import _plots, veiled  # noqa: PLC0415
-    from gazeveil.experiments.veils import VEILS, named  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.attacks import RECOGNISERS
+    from gazeveil.cli._experiment_files import write_found
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.attributes import _plots, veiled
+    from gazeveil.experiments.veils import VEILS, named
+    from gazeveil.pictures import canvas
 
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed
@@ -74,11 +74,11 @@ def experiment_geometry(
     as_json: AsJson = False,
 ) -> None:
     """Identity and attributes from what trackers give beside gaze: error, noise, and the distance of the eyes."""
-    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.datasets.jemr2022 import JEMR_FOLDER  # noqa: PLC0415
-    from gazeveil.experiments.attributes import _plots, geometry  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.cli._experiment_files import write_found
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.datasets.jemr2022 import JEMR_FOLDER
+    from gazeveil.experiments.attributes import _plots, geometry
+    from gazeveil.pictures import canvas
 
     if out is not None:
         canvas()
@@ -121,8 +121,8 @@ def experiment_heads(
     as_json: AsJson = False,
 ) -> None:
     """Identity from where the head points: a mechanism for eyes and head against one for the eyes alone."""
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.attributes import heads  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.attributes import heads
 
     folder = find_data(data)
     if folder is None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment membership`` and ``reconstruction``: attacks on released data sets."""
+"""``gazeveil judge experiment membership`` and ``reconstruction``: attacks on released data sets."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def experiment_membership(
     as_json: AsJson = False,
 ) -> None:
     """Membership inference by an attacker who knows all other participants, compared with the bound of (ε, δ)."""
-    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
-    from gazeveil.experiments.dataset_attacks import _plots, worlds  # noqa: PLC0415
-    from gazeveil.experiments.dataset_attacks.membership import attack_all  # noqa: PLC0415
-    from gazeveil.experiments.veils import named  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.cli._experiment_files import write_found
+    from gazeveil.experiments.dataset_attacks import _plots, worlds
+    from gazeveil.experiments.dataset_attacks.membership import attack_all
+    from gazeveil.experiments.veils import named
+    from gazeveil.pictures import canvas
 
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed
@@ -88,10 +88,10 @@ def experiment_reconstruction(
     as_json: AsJson = False,
 ) -> None:
     """Reconstruct one participant's data, knowing all others (Liu et al. 2019, table 1)."""
-    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
-    from gazeveil.experiments.dataset_attacks import _plots  # noqa: PLC0415
-    from gazeveil.experiments.dataset_attacks.reconstruction import reconstruct  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.cli._experiment_files import write_found
+    from gazeveil.experiments.dataset_attacks import _plots
+    from gazeveil.experiments.dataset_attacks.reconstruction import reconstruct
+    from gazeveil.pictures import canvas
 
     if out is not None:
         canvas()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment features`` and ``gazeveil reproduce bozkir``: feature series judged."""
+"""``gazeveil judge experiment features`` and ``gazeveil judge reproduce bozkir``: feature series judged."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def experiment_features(
     as_json: AsJson = False,
 ) -> None:
     """Errors of private feature series, product by product, beside the paper's mechanisms and the public mean."""
-    from gazeveil.experiments.feature_people import eyetribe_people, readers  # noqa: PLC0415
-    from gazeveil.experiments.usefulness import raw_gaze_promise  # noqa: PLC0415  (loads the compiled parts)
-    from gazeveil.experiments.usefulness.features import run  # noqa: PLC0415
-    from gazeveil.experiments.usefulness.group_series import most_telling, picture  # noqa: PLC0415
+    from gazeveil.experiments.feature_people import eyetribe_people, readers
+    from gazeveil.experiments.usefulness import raw_gaze_promise
+    from gazeveil.experiments.usefulness.features import run
+    from gazeveil.experiments.usefulness.group_series import most_telling, picture
 
     chosen = _numbers(epsilons)
     with progress("simulating and extracting", quiet=as_json):
@@ -54,7 +54,7 @@ def experiment_features(
     told: dict[str, Any] = {"data": who.name, "cells": [asdict(cell) for cell in cells]}
     told["raw_gaze"] = [asdict(cell) for cell in raw]
     if data != "simulated":
-        from gazeveil.experiments.usefulness.feature_recognition import run as recognise  # noqa: PLC0415
+        from gazeveil.experiments.usefulness.feature_recognition import run as recognise
 
         with progress("recognising participants", quiet=as_json) as tell:
             told["recognised"] = recognise(Path(data), epsilons=chosen, seed=seed, tell=tell)
@@ -62,7 +62,7 @@ def experiment_features(
         told["visible_differences"] = seen.pairs
         told["signs_right"] = [{"people": n, "epsilon": e, "share": share} for (n, e), share in seen.signs.items()]
     if out is not None:
-        from gazeveil.experiments.usefulness import _feature_plots as plots  # noqa: PLC0415
+        from gazeveil.experiments.usefulness import _feature_plots as plots
 
         files = {"usefulness.png": plots.usefulness(cells), "raw-gaze.png": plots.usefulness(raw)}
         if seen is not None:
@@ -127,14 +127,14 @@ def bozkir(
     as_json: AsJson = False,
 ) -> None:
     """Private eye-movement features of readers (Bozkir et al. 2020): figures 1 to 4 on simulated readers."""
-    from gazeveil.experiments.bozkir.figures import AUTHORS, run  # noqa: PLC0415
+    from gazeveil.experiments.bozkir.figures import AUTHORS, run
 
     chosen = _numbers(epsilons)
     with progress("noising and classifying", quiet=as_json) as tell:
         figures = run(people=people, seconds=seconds, runs=runs, every=every, seed=seed, epsilons=chosen, tell=tell)
     told = figures.to_dict()
     if out is not None:
-        from gazeveil.experiments.bozkir import _plots as plots  # noqa: PLC0415
+        from gazeveil.experiments.bozkir import _plots as plots
 
         files = {
             "figure-1.png": plots.correlations(figures),
@@ -186,7 +186,7 @@ def bozkir(
 
 
 def _write(out: Path, pictures: dict[str, bytes], told: dict[str, Any]) -> list[str]:
-    import json  # noqa: PLC0415
+    import json
 
     if out.exists() and not out.is_dir():
         raise OptionError(f"{out} is not a folder")
@@ -195,5 +195,5 @@ def _write(out: Path, pictures: dict[str, bytes], told: dict[str, Any]) -> list[
         with replacing(out / name, overwrite=True) as file:
             file.write_bytes(picture)
     with replacing(out / "numbers.json", overwrite=True) as file:
-        file.write_text(json.dumps(told, indent=1, default=str) + "\n", encoding="utf-8")
+        file.write_text(json.dumps(told, indent=1, default=str) + "\n", encoding="utf-8", newline="\n")
     return [*pictures, "numbers.json"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment forecast``: forecasts compared with outcomes."""
+"""``gazeveil judge experiment forecast``: forecasts compared with outcomes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from gazeveil.cli._experiment_trust import EVERY, pictured_by
 from gazeveil.cli._output import AsJson, Progress, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 
 if TYPE_CHECKING:
     from gazeveil.aggregate.saliency import Saliency
@@ -31,7 +31,7 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
     """Return the command; ``gallery_of`` finds scenes as the command beside it does."""
 
     def forecast(
-        product: Annotated[str, typer.Option("--product", help="heatmap, heatmaps, movie or features.")] = "heatmap",
+        product: Annotated[str, typer.Option("--product", help="Which forecasts.")] = "heatmap",
         data: Annotated[
             str,
             typer.Option(
@@ -59,7 +59,7 @@ def forecast_command(gallery_of: GalleryOf) -> Callable[..., None]:
     ) -> None:
         """How far forecasts are from what comes out."""
         if product not in PRODUCTS:
-            raise OptionError(f"no forecast of {product!r} is measured", hint=f"known: {', '.join(PRODUCTS)}")
+            raise OptionError(f"no forecast of {product!r} is measured", hint=closest(product, PRODUCTS))
         sizes, assumed = sizes_of(screen, size_mm, distance_mm), ""
         if sizes and (product == "features" or data in {"simulated", "osie"}):
             raise OptionError(f"the screen of {data} is known", hint="sizes are for a corpus of your own")
@@ -102,9 +102,9 @@ def _maps(
     seed: int,
     quiet: bool,
 ) -> list[dict[str, Any]]:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness.forecasts import outcomes  # noqa: PLC0415
-    from gazeveil.experiments.usefulness.joint_forecasts import (  # noqa: PLC0415
+    from gazeveil.aggregate.movie import HeatmapMovie
+    from gazeveil.experiments.usefulness.forecasts import outcomes
+    from gazeveil.experiments.usefulness.joint_forecasts import (
         movie_outcome,
         osie_course,
         study_outcome,
@@ -124,7 +124,7 @@ def _maps(
             if product == "heatmaps":
                 made = [study_outcome(gallery, len(gallery.scenes), count, epsilon or "3", seed)]
             else:
-                mechanism = DynamicHeatmap(epsilon=epsilon or "3")
+                mechanism = HeatmapMovie(epsilon=epsilon or "3")
                 courses = [osie_course(gallery, image, count, seed) for image in range(len(gallery.scenes))]
                 made = [movie_outcome(course, mechanism, gallery.geometry, 3.0, seed) for course in courses]
             rows.append(_joint(made))
@@ -133,15 +133,15 @@ def _maps(
 
 
 def _films(people: tuple[int, ...], epsilon: str, films: int, seed: int, quiet: bool) -> list[dict[str, Any]]:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness import joint_forecasts as joint  # noqa: PLC0415
+    from gazeveil.aggregate.movie import HeatmapMovie
+    from gazeveil.experiments.usefulness import joint_forecasts as joint
 
     rows = []
     with progress("making movies", quiet=quiet) as tell:
         courses = [joint.film_course(max(people), joint.TEST_FILM + seed + film) for film in range(min(films, 4))]
         for done, count in enumerate(people):
             made = [
-                joint.movie_outcome(course[:count], DynamicHeatmap(epsilon=epsilon), joint.FILM, joint.FILM_S, seed)
+                joint.movie_outcome(course[:count], HeatmapMovie(epsilon=epsilon), joint.FILM, joint.FILM_S, seed)
                 for course in courses
             ]
             rows.append(_joint(made))
@@ -169,7 +169,7 @@ def _cell(value: Any) -> Any:
 
 
 def _features(data: str, seed: int, as_json: bool) -> None:
-    from gazeveil.experiments.usefulness.feature_forecasts import held_out, outcomes  # noqa: PLC0415
+    from gazeveil.experiments.usefulness.feature_forecasts import held_out, outcomes
 
     if data != "simulated" and not Path(data).exists():
         raise OptionError(f"there is no {data}", hint="simulated, the EyeTribe runs, or sessions in a headset")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment run``, ``compare`` and ``leaderboard``: the grid."""
+"""``gazeveil judge experiment run``, ``compare`` and ``leaderboard``: the grid."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def experiment_run(
     as_json: AsJson = False,
 ) -> None:
     """Measure every mechanism against every attack and for every use. A stopped run resumes."""
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.grid import table as tables  # noqa: PLC0415
-    from gazeveil.experiments.grid._plots import drawable  # noqa: PLC0415
-    from gazeveil.experiments.grid.asked import read_grid  # noqa: PLC0415
-    from gazeveil.experiments.grid.report import write_report  # noqa: PLC0415
-    from gazeveil.experiments.grid.running import BROKEN, Setting, run_cells  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.grid import table as tables
+    from gazeveil.experiments.grid._plots import drawable
+    from gazeveil.experiments.grid.asked import read_grid
+    from gazeveil.experiments.grid.report import write_report
+    from gazeveil.experiments.grid.running import BROKEN, Setting, run_cells
 
     drawable()
     asked = read_grid(grid, own or ())
@@ -59,7 +59,9 @@ def experiment_run(
         cells, kept = run_cells(setting, folder, workers=workers, retry=retry, follow=follow)
     table = tables.table_of(asked.name, cells, kept)
     tables.write_table(table, folder / tables.FILE)
-    command = shlex.join(["gazeveil", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())])
+    command = shlex.join(
+        ["gazeveil", "judge", "experiment", "run", grid.name, *(f"--with={one.name}" for one in own or ())]
+    )
     report = write_report(asked, table, folder, command)
     done = table.unique("digest")
     broken = done.filter(done["status"] == BROKEN)
@@ -89,8 +91,8 @@ def experiment_compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs: which numbers changed, by how much, and whether data, recipe or software changed."""
-    from gazeveil.experiments.grid.comparing import compare  # noqa: PLC0415
-    from gazeveil.experiments.grid.table import read_table  # noqa: PLC0415
+    from gazeveil.experiments.grid.comparing import compare
+    from gazeveil.experiments.grid.table import read_table
 
     changes = compare(read_table(first), read_table(second), tolerance)
     if as_json:
@@ -119,11 +121,11 @@ def experiment_leaderboard(
     as_json: AsJson = False,
 ) -> None:
     """Rank mechanisms by their strongest measured attack and their usefulness."""
-    from gazeveil.experiments.grid.leaderboard import boards, within  # noqa: PLC0415
-    from gazeveil.experiments.grid.standing import standings  # noqa: PLC0415
-    from gazeveil.experiments.grid.stored import measured  # noqa: PLC0415
-    from gazeveil.experiments.grid.table import read_table  # noqa: PLC0415
-    from gazeveil.files import replacing  # noqa: PLC0415
+    from gazeveil.experiments.grid.leaderboard import boards, within
+    from gazeveil.experiments.grid.standing import standings
+    from gazeveil.experiments.grid.stored import measured
+    from gazeveil.experiments.grid.table import read_table
+    from gazeveil.files import replacing
 
     table = measured() if run is None else read_table(run)
     if out is not None:
@@ -131,7 +133,7 @@ def experiment_leaderboard(
             raise OptionError(f"{out} is a folder", hint="name a file, such as leaderboard.md")
         before = out.read_text(encoding="utf-8") if out.is_file() else ""
         with replacing(out) as temporary:
-            temporary.write_text(within(before, table), encoding="utf-8")
+            temporary.write_text(within(before, table), encoding="utf-8", newline="\n")
     if as_json:
         print_json({"rows": standings(table).to_dicts()})
         return
@@ -143,7 +145,7 @@ def experiment_leaderboard(
 def _followed(quiet: bool) -> Iterator[Follow]:
     """Show how far a run is: a bar on a terminal, else a line a minute, so that a log says how long it takes."""
     last = [-_MINUTE]
-    with progress("measuring", quiet=quiet) as bar:
+    with progress("measuring", quiet=quiet or not sys.stderr.isatty()) as bar:
 
         def follow(now: Progress) -> None:
             bar(now.done, now.total)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment identify``: how often participants are recognised from raw gaze."""
+"""``gazeveil judge experiment identify``: how often participants are recognised from raw gaze."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 
 
 def experiment_identify(
@@ -40,16 +40,16 @@ def experiment_identify(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Recognise participants of three public data sets in later sessions from earlier ones, from raw gaze."""
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.wilson import identification as study  # noqa: PLC0415  (loads the recognisers)
+    """Participants in three public data sets, recognised in later sessions from earlier ones, without a mechanism."""
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.wilson import identification as study
 
     folder = find_data(data)
     if folder is None:
         raise InputError("no folder of data sets is here or above", hint="say where it is with --data FOLDER")
     names = _names(experiment)
     if unknown := [name for name in names if name not in study.EXPERIMENTS]:
-        raise OptionError(f"no experiment is called {unknown[0]!r}", hint=f"known: {', '.join(study.EXPERIMENTS)}")
+        raise OptionError(f"no experiment is called {unknown[0]!r}", hint=closest(unknown[0], study.EXPERIMENTS))
     seen = [frozenset(part.split("+")) - {"nothing"} for part in _names(allow)]
     plan = [
         (name, study.recogniser_of(who, what, rate)) for name in names for who in _names(recognisers) for what in seen

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment peers``: baselines for whole data sets, measured as our own mechanisms are."""
+"""``gazeveil judge experiment peers``: baselines for whole data sets, measured as our own mechanisms are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gazeveil.cli._output import AsJson, print_json, print_table, progress
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 
 SETS = ("vr", "simulated", "readers", "eyetribe")
 
@@ -40,18 +40,18 @@ def experiment_peers(
     as_json: AsJson = False,
 ) -> None:
     """Identification and usefulness behind k-same, k-same-synth, event-synth, Steil's mechanism and smoothing."""
-    from gazeveil.attacks import RECOGNISERS  # noqa: PLC0415
-    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
-    from gazeveil.experiments.peers import _plots, features, samples  # noqa: PLC0415
-    from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS  # noqa: PLC0415
-    from gazeveil.experiments.peers.sets import gaze_set, series_set  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.attacks import RECOGNISERS
+    from gazeveil.cli._experiment_files import write_found
+    from gazeveil.experiments.peers import _plots, features, samples
+    from gazeveil.experiments.peers.naming import FEATURE_PEERS, SAMPLE_PEERS
+    from gazeveil.experiments.peers.sets import gaze_set, series_set
+    from gazeveil.pictures import canvas
 
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed
     names = [name.strip() for name in sets.split(",") if name.strip()]
     if unknown := [name for name in names if name not in SETS]:
-        raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=f"known: {', '.join(SETS)}")
+        raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
     who = [RECOGNISERS[name.strip()]() for name in recognisers.split(",") if name.strip()]
     chosen = tuple(peers.split())
     gaze: list[samples.Row] = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment picture-model``: train and judge the model that predicts gaze from a picture."""
+"""``gazeveil judge experiment picture-model``: train and judge the model that predicts gaze from a picture."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def experiment_picture_model(
     It runs on a GPU where PyTorch finds one; on a processor it takes hours.
     """
     try:
-        import torch  # noqa: PLC0415
+        import torch
     except ImportError as missing:
         raise MissingExtra("torch", "attacks", "training the picture model") from missing
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from gazeveil.experiments.picture_model.judging import judge, judged_pictures, predicted  # noqa: PLC0415
-    from gazeveil.experiments.picture_model.network import Frozen, Trained, stored  # noqa: PLC0415
-    from gazeveil.experiments.picture_model.pictures import read_set  # noqa: PLC0415
-    from gazeveil.experiments.picture_model.training import train  # noqa: PLC0415
-    from gazeveil.gaze.predicted.backbone import backbone  # noqa: PLC0415
+    from gazeveil.experiments.picture_model.judging import judge, judged_pictures, predicted
+    from gazeveil.experiments.picture_model.network import Frozen, Trained, stored
+    from gazeveil.experiments.picture_model.pictures import read_set
+    from gazeveil.experiments.picture_model.training import train
+    from gazeveil.gaze.predicted.backbone import backbone
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     places = sorted(each for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment scanpaths``: what mechanisms leave of scanpaths."""
+"""``gazeveil judge experiment scanpaths``: what mechanisms leave of scanpaths."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def experiment_scanpaths(
     as_json: AsJson = False,
 ) -> None:
     """Similarity, linkage and outliers of scanpaths behind mechanisms (Kaleido, figures 10, 11)."""
-    from gazeveil.cli._experiment_files import write_found  # noqa: PLC0415
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.scanpaths import _plots  # noqa: PLC0415
-    from gazeveil.experiments.scanpaths.data import scene_sets  # noqa: PLC0415
-    from gazeveil.experiments.scanpaths.measuring import measure  # noqa: PLC0415
-    from gazeveil.experiments.veils import VEILS, named  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.cli._experiment_files import write_found
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.scanpaths import _plots
+    from gazeveil.experiments.scanpaths.data import scene_sets
+    from gazeveil.experiments.scanpaths.measuring import measure
+    from gazeveil.experiments.veils import VEILS, named
+    from gazeveil.pictures import canvas
 
     if out is not None:
         canvas()  # says at once, not after the work, that what draws is not installed

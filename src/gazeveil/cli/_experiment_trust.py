@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""`gazeveil experiment heatmap` with pictures, or with `--trust`: what releases add to their priors."""
+"""`gazeveil judge experiment heatmap` with pictures, or with `--trust`: what releases add to their priors."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class TrustOptions:
 
 def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: Path | None, as_json: bool) -> None:
     """Release with the right picture, a wrong one and none; print or write what came out."""
-    from gazeveil.experiments.usefulness import _trust_report as report  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness import trust as study  # noqa: PLC0415
-    from gazeveil.experiments.usefulness._heatmap_scenes import watched_by  # noqa: PLC0415
+    from gazeveil.experiments.usefulness import _trust_report as report
+    from gazeveil.experiments.usefulness import trust as study
+    from gazeveil.experiments.usefulness._heatmap_scenes import watched_by
 
     if len(plan.epsilons) > 1 or plan.repeats > 1:
         raise OptionError("with pictures or --trust there are one ε and one draw", hint="run it once for each")
@@ -82,8 +82,8 @@ def trust(gallery: Gallery, plan: Plan, split: str, options: TrustOptions, out: 
 
 def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
     """Return the scenes that have a picture which the picture model never saw, what it says, and their categories."""
-    from gazeveil.experiments.usefulness import _scene_pictures as stored  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, only, spread  # noqa: PLC0415
+    from gazeveil.experiments.usefulness import _scene_pictures as stored
+    from gazeveil.experiments.usefulness._heatmap_scenes import OSIE_NEVER_SEEN, only, spread
 
     if options.pictures is not None and options.contents is not None:
         raise OptionError("--pictures and --contents exclude each other", hint="give one of them")
@@ -100,8 +100,8 @@ def _pictured(gallery: Gallery, options: TrustOptions) -> tuple[Gallery, dict[st
 
 def pictured_by(gallery: Gallery, contents: Path, images: int) -> tuple[Gallery, dict[str, Saliency], dict[str, str]]:
     """Return at most this many of the scenes that a file has predicted maps of, these maps, and their categories."""
-    from gazeveil.experiments.usefulness import _scene_pictures as stored  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness._heatmap_scenes import only, spread  # noqa: PLC0415
+    from gazeveil.experiments.usefulness import _scene_pictures as stored
+    from gazeveil.experiments.usefulness._heatmap_scenes import only, spread
 
     maps, labels = stored.from_maps(contents, [scene.name for scene in gallery.scenes])
     gallery = only(gallery, spread(list(maps), images))

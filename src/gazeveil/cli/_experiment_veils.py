@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment veils``: presets of stream mechanisms by every measure."""
+"""``gazeveil judge experiment veils``: presets of stream mechanisms by every measure."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def experiment_veils(
     as_json: AsJson = False,
 ) -> None:
     """Usefulness of a stream behind each preset: distance, areas of interest, maps, lag, jitter, fixations."""
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.stream_data import stream_sets  # noqa: PLC0415
-    from gazeveil.experiments.usefulness.preset_errors import SHOWN, compare  # noqa: PLC0415
-    from gazeveil.samples.presets import PRESETS  # noqa: PLC0415  (loads the mechanisms)
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.stream_data import stream_sets
+    from gazeveil.experiments.usefulness.preset_errors import SHOWN, compare
+    from gazeveil.samples.presets import PRESETS
 
     chosen = [name.strip() for name in presets.split(",") if name.strip()] or list(PRESETS)
     sets = stream_sets(find_data(data))

@@ -5,24 +5,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gazeveil.cli._door import Door, Epsilon, releases
 from gazeveil.cli._output import AsJson, print_json
 from gazeveil.errors import OptionError
-from gazeveil.features.basis import COSINES
-from gazeveil.features.design import Design
-from gazeveil.features.extract import STEP_S, WINDOW_S
-from gazeveil.features.foreign import ForeignFeatures, open_public
-from gazeveil.features.group import GroupSeries
-from gazeveil.features.learning import learn_from
-from gazeveil.features.publish import OwnRelease, needed, own_mechanism
-from gazeveil.features.settings import Settings
-from gazeveil.features.table import FeatureTable
-from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
-from gazeveil.release.study import Study
+
+if TYPE_CHECKING:
+    from gazeveil.features.foreign import ForeignFeatures
+    from gazeveil.features.settings import Settings
+    from gazeveil.features.table import FeatureTable
 
 OnlyFeatures = Annotated[
     str | None, typer.Option("--features", help="Features, comma-separated; by default all that vary.")
@@ -31,10 +25,8 @@ PupilRange = Annotated[
     str | None, typer.Option("--pupil-range", metavar="LOW,HIGH", help="Plausible pupil sizes; needed if not in mm.")
 ]
 Steps = Annotated[int | None, typer.Option("--steps", help="The public length of a series, in steps.")]
-Window = Annotated[float | None, typer.Option("--window", help=f"Seconds a window lasts; {WINDOW_S:g} by default.")]
-Step = Annotated[
-    float | None, typer.Option("--step", help=f"Seconds from one window to the next; {STEP_S:g} by default.")
-]
+Window = Annotated[float | None, typer.Option("--window", help="Seconds a window lasts; 30 by default.")]
+Step = Annotated[float | None, typer.Option("--step", help="Seconds from one window to the next; 0.5 by default.")]
 Bins = Annotated[
     float | None, typer.Option("--bins", metavar="SECONDS", help="Non-overlapping bins instead of windows.")
 ]
@@ -58,11 +50,13 @@ def design(
     steps: Steps = None,
     features: OnlyFeatures = None,
     pupil_range: PupilRange = None,
-    shapes: Annotated[str, typer.Option("--shapes", help="Shapes over time: cosines or haar.")] = COSINES,
+    shapes: Annotated[str, typer.Option("--shapes", help="Shapes over time.")] = "cosines",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a public design from participants whose data are public or simulated, never from those to protect."""
+    from gazeveil.features.learning import learn_from
+
     if out.suffix != ".json":
         raise OptionError(f"a design goes to a .json file, not {out.name!r}")
     found, settings = table_and_settings(table, study_file)
@@ -83,7 +77,7 @@ def release(
     door: Door,
     mechanism: Annotated[
         str,
-        typer.Option("--mechanism", help="low-rank, group, or lpa, fpa, c-fpa, dc-fpa, efpa, spa, exponential, …"),
+        typer.Option("--mechanism", help="Which mechanism; group and low-rank need --design."),
     ],
     epsilon: Epsilon,
     delta: Annotated[
@@ -119,6 +113,11 @@ def release(
     radius: Radius = None,
 ) -> None:
     """Release feature series of a corpus or a table of features: each participant's own, or a group mean."""
+    from gazeveil.features.design import Design
+    from gazeveil.features.group import GroupSeries
+    from gazeveil.features.publish import ParticipantRelease, needed, participant_mechanism
+    from gazeveil.release.feature_facts import declared_steps, observed_facts, settings_for, stimuli_of, with_series
+
     study = door.study(observed_facts)
     study = study if series is None else with_series(study, series)
     settings = settings_for(study, door.corpus, window=window, step=step, bins=bins, radius=radius)
@@ -133,7 +132,7 @@ def release(
     else:
         ranges = settings.ranges(listed(features), low_and_high(pupil_range))
         length = steps or declared_steps(settings, stimuli_of(study, task))
-    own = own_mechanism(
+    own = participant_mechanism(
         mechanism,
         settings=settings,
         ranges=ranges,
@@ -146,7 +145,7 @@ def release(
         chunk=chunk,
         kept=kept,
     )
-    made = OwnRelease(mechanism=own, length_epsilon=length_epsilon)
+    made = ParticipantRelease(mechanism=own, length_epsilon=length_epsilon)
     door.release(study, made, task=task, group=group, settings=settings, ranges=ranges)
 
 
@@ -166,9 +165,9 @@ def declare(
     as_json: AsJson = False,
 ) -> None:
     """Learn the ranges of features made elsewhere, from public data, never from the participants to protect."""
-    from gazeveil.features.learnt_ranges import learn_ranges  # noqa: PLC0415
-    from gazeveil.files import replacing  # noqa: PLC0415
-    from gazeveil.release.manifest import features_as_toml  # noqa: PLC0415
+    from gazeveil.features.learnt_ranges import learn_ranges
+    from gazeveil.files import replacing
+    from gazeveil.release.manifest import features_as_toml
 
     if out.suffix != ".toml":
         raise OptionError(f"a declaration goes to a .toml file, not {out.name!r}")
@@ -183,7 +182,7 @@ def declare(
         features=listed(features),
     )
     with replacing(out, overwrite=overwrite) as temporary:
-        temporary.write_text(features_as_toml(made), encoding="utf-8")
+        temporary.write_text(features_as_toml(made), encoding="utf-8", newline="\n")
     if as_json:
         print_json({"out": out, "rows": made.rows, "features": made.declared.to_dict()})
         return
@@ -197,6 +196,11 @@ def table_and_settings(table: Path, study_file: Path | None) -> tuple[FeatureTab
     Raises:
         OptionError: If a study is given that declares no such table.
     """
+    from gazeveil.features.foreign import open_public
+    from gazeveil.features.settings import Settings
+    from gazeveil.features.table import FeatureTable
+    from gazeveil.release.study import Study
+
     if study_file is None:
         found = FeatureTable.read(table)
         return found, Settings.of(found.info)

@@ -7,10 +7,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gazeveil.errors import FileFormatError, LedgerError
-from gazeveil.privacy.ledger import Ledger, check_anchor
+
+if TYPE_CHECKING:
+    from gazeveil.privacy.ledger import Ledger
 
 _RECORD = "release.json"
 
@@ -32,6 +34,8 @@ def exported_digests(path: Path) -> Iterator[str]:
 
 def release_faults(ledger: Ledger, releases: Iterable[Path]) -> list[str]:
     """Return what the records of releases name and the ledger does not hold."""
+    from gazeveil.privacy.ledger import check_anchor
+
     held = {line.digest for line in ledger.lines()}
     faults = []
     for record in (record for release in releases for record in _records(release)):

@@ -4,22 +4,28 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
+from gazeveil.cli._table import print_table as print_table  # noqa: PLC0414  (commands print with this module alone)
 from gazeveil.errors import GazeveilError
 
 if TYPE_CHECKING:
     import polars as pl
+
+FIRST_LINE_S, LINE_EVERY_S = 3.0, 5.0
+"""When a job that nobody watches says how far it is: rarely, because lines stay in a file."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
@@ -27,6 +33,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JS
 def command_app(**options: Any) -> typer.Typer:
     """Return the app of one command file."""
     return typer.Typer(add_completion=False, rich_markup_mode="markdown", **options)
+
+
+def speak_every_letter() -> None:
+    """Let every letter be printed: files and pipes get UTF-8, and a terminal shows what it can.
+
+    Windows gives pipes a code page that has no ε, and what cannot be printed would end the program.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            if stream.isatty():
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8")
 
 
 def print_json(values: Mapping[str, Any]) -> None:
@@ -40,7 +59,7 @@ def json_text(values: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def print_error(error: GazeveilError, *, as_json: bool) -> None:
-    """Print an error: to standard error for participants, as JSON on standard output for programs."""
+    """Print an error: to standard error for people, as JSON on standard output for programs."""
     if as_json:
         print_json(error.details())
         return
@@ -56,24 +75,6 @@ def print_line(word: str, text: str) -> None:
         width = max(shutil.get_terminal_size().columns - 1, 40)
         line = textwrap.fill(line, width, subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False)
     print(line)
-
-
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table for reading; numbers are right-aligned."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(show_header=any(columns))
-    for index, column in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_words(value)) for value in row))
-    width = None if sys.stdout.isatty() else 200
-    console = Console(width=width)
-    console.print(Text(title, style="bold"))
-    console.print(table)
 
 
 class Progress(Protocol):
@@ -92,27 +93,46 @@ def show_preview(preview: pl.DataFrame | None) -> None:
 
 
 @contextmanager
-def progress(what: str, *, quiet: bool = False) -> Iterator[Progress]:
-    """Show a progress bar on standard error while a job runs; silent where nobody looks."""
-    if quiet or not sys.stderr.isatty():
+def progress(what: str, *, quiet: bool = False, shares: bool = True) -> Iterator[Progress]:
+    """Show on standard error how far a job is: a bar on a terminal, lines where it goes to a file or another program.
+
+    Args:
+        what: The job, in words.
+        quiet: Show nothing.
+        shares: Whether lines may say how far the job is, and when. Of a release they may not: a file of them could be
+            published with it, and what is printed must not depend on the data.
+    """
+    if quiet:
         yield lambda done, total=None: None
         return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import Progress as Bars  # noqa: PLC0415
+    if not sys.stderr.isatty():
+        if not shares:
+            print(f"{what} …", file=sys.stderr, flush=True)
+        yield _Lines(what) if shares else lambda done, total=None: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
         bar = bars.add_task(what, total=None)
         yield lambda done, total=None: bars.update(bar, completed=done, total=total)
 
 
-def _words(value: object) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "–"}[value]
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:,.4g}"
-    return str(value)
+class _Lines:
+    """A line now and then, the first one only if a job takes long."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began = time.monotonic()
+        self._next = self._began + FIRST_LINE_S
+
+    def __call__(self, done: float, total: float | None = None) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + LINE_EVERY_S
+        far = f"{done / total:.0%} done, " if total else ""
+        print(f"{self._what}: {far}{now - self._began:.0f} s", file=sys.stderr, flush=True)
 
 
 def _plain(value: Any) -> Any:

@@ -13,19 +13,20 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from gazeveil.cli._output import Progress
 from gazeveil.cli._reading_file import with_file
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, geometry_of, sizes_of
-from gazeveil.errors import InputError, OptionError
-from gazeveil.gaze import schema
-from gazeveil.gaze.formats.base import Chunk, ReadOptions
-from gazeveil.gaze.geometry import Unit
-from gazeveil.gaze.reading import ChunkStream
-from gazeveil.release.study import Stimulus
+from gazeveil.errors import InputError, OptionError, closest
+from gazeveil.unit import Unit
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.formats.base import Chunk, ReadOptions
+    from gazeveil.gaze.reading import ChunkStream
+    from gazeveil.release.study import Stimulus
 
 Inputs = Annotated[list[Path], typer.Argument(help="Gaze files, a corpus folder, or a BIDS data set.")]
 
@@ -42,6 +43,8 @@ class GazeSource:
 
     def stream(self, path: Path) -> ChunkStream:
         """Open one file."""
+        from gazeveil.gaze.reading import ChunkStream
+
         return ChunkStream(path, self.options, self.format)
 
     def streams(self, paths: list[Path]) -> list[ChunkStream]:
@@ -64,6 +67,8 @@ class GazeSource:
 
     def _of_many(self, path: Path) -> ChunkStream:
         # one name for several files would make one recording of them; each file is a trial of that observer
+        from gazeveil.gaze.reading import ChunkStream
+
         trial = self.options.trial or path.name.split(".", 1)[0]
         return ChunkStream(path, replace(self.options, trial=trial), self.format)
 
@@ -118,7 +123,7 @@ def _source(
     trial_from: Annotated[
         str | None, _option("--trial-from", text="Which message names the trial.", metavar="'TRIAL_VAR trial'")
     ] = None,
-    eye: Annotated[str, _option("--eye", text="Which eye makes the gaze: both, left or right.")] = "both",
+    eye: Annotated[str, _option("--eye", text="Which eye makes the gaze.")] = "both",
     column: Annotated[
         list[str] | None, _option("--column", text="Map a column, for example x=GazeX; repeatable.", metavar="x=GAZE_X")
     ] = None,
@@ -130,7 +135,7 @@ def _source(
         list[str] | None,
         _option("--sentinel", text="A position that stands for lost gaze; repeatable.", metavar="X,Y"),
     ] = None,
-    time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column: s, ms, us, ns.")] = None,
+    time_unit: Annotated[str | None, _option("--time-unit", text="Unit of the time column.")] = None,
     y_up: Annotated[bool, _option("--y-up", text="The file's y grows upwards.")] = False,
     delimiter: Annotated[str | None, _option("--delimiter", text="Field separator.", panel=_ABOUT_TEXT)] = None,
     decimal: Annotated[str | None, _option("--decimal", text="Decimal mark.", panel=_ABOUT_TEXT)] = None,
@@ -142,6 +147,8 @@ def _source(
         Path | None, _option("--reading", text="A TOML file with these options.", metavar="reading.toml")
     ] = None,
 ) -> GazeSource:
+    from gazeveil.gaze.formats.base import ReadOptions
+
     del reading  # `reads_gaze` has completed the other options with it
     options = ReadOptions(
         observer=observer,
@@ -172,6 +179,8 @@ def _one_of(value: str, option: str, choices: Any) -> Any:
 
 
 def _columns(pairs: list[str]) -> dict[str, str]:
+    from gazeveil.gaze import schema
+
     known = [*schema.KEYS, *schema.SAMPLES]
     mapping: dict[str, str] = {}
     for given in pairs:
@@ -179,6 +188,6 @@ def _columns(pairs: list[str]) -> dict[str, str]:
         if not equals or not theirs:
             raise InputError(f"--column must be OURS=THEIRS, not {given!r}", hint="for example --column x=GazeX")
         if ours not in known:
-            raise InputError(f"--column {given}: we have no column {ours!r}", hint=f"ours are {', '.join(known)}")
+            raise InputError(f"--column {given}: we have no column {ours!r}", hint=closest(ours, known))
         mapping[ours] = theirs
     return mapping

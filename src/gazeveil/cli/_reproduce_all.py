@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil reproduce all``: every figure and table of the four papers in one run, with one page about them."""
+"""``gazeveil judge reproduce all``: every figure and table of the four papers in one run, with one page about them."""
 
 from __future__ import annotations
 
 import os
-import resource
 import time
 from pathlib import Path
 from typing import Annotated
@@ -36,10 +35,10 @@ def reproduce_all(
 
     A figure that cannot be measured is a marked row; the rest goes on.
     """
-    from gazeveil.datasets.folder import find_data  # noqa: PLC0415
-    from gazeveil.experiments.reproduction import page, parts  # noqa: PLC0415  (loads all experiments)
-    from gazeveil.experiments.reproduction.running import run  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    from gazeveil.datasets.folder import find_data
+    from gazeveil.experiments.reproduction import page, parts
+    from gazeveil.experiments.reproduction.running import run
+    from gazeveil.pictures import canvas
 
     if out is not None and out.exists() and not out.is_dir():
         raise OptionError(f"{out} is not a folder")
@@ -64,7 +63,7 @@ def reproduce_all(
     if out is not None:
         for name, text in (("index.html", page.to_html(kept, about)), ("index.json", json_text(told, indent=1) + "\n")):
             with replacing(out / name, overwrite=True) as file:
-                file.write_text(text, encoding="utf-8")
+                file.write_text(text, encoding="utf-8", newline="\n")
     if as_json:
         print_json(told | {"files": [] if out is None else ["index.html", "index.json"]})
         return
@@ -82,6 +81,5 @@ def reproduce_all(
 
 
 def _cpu() -> float:
-    """Return the processor seconds of this process and of those that it started and that ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    """Return the processor seconds of this process and of those that it started and that ended (not on Windows)."""
+    return sum(os.times()[:4])

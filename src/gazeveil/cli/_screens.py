@@ -7,12 +7,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.unit import Unit
+
+if TYPE_CHECKING:
+    from gazeveil.geometry import Geometry
 
 _PANEL = "The screen, where nothing says it yet"
 
@@ -55,6 +58,8 @@ def sizes_of(
 
 def geometry_of(sizes: Mapping[str, float], unit: Unit | None = None) -> Geometry | None:
     """Return the viewing plane that the options describe; None if they say nothing."""
+    from gazeveil.geometry import Geometry
+
     if not sizes and unit is None:
         return None
     if unit is None:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import sys
 import threading
 from pathlib import Path
@@ -24,21 +22,24 @@ Everything is in a temporary folder, which is removed at the end."""
 
 def run_demo(log: Log, *, to_open: bool, quiet: bool) -> None:
     """Run the demo until Ctrl-C or SIGTERM."""
+    import asyncio
+
     if not quiet:
         print(f"{WORDS}\nStarting; the very first start may take a minute.", flush=True)
-    from gazeveil.gateway.demo import demo_folder  # noqa: PLC0415
+    from gazeveil.gateway.demo import demo_folder
 
     with demo_folder() as policy:
         asyncio.run(_play(policy, log, to_open=to_open, quiet=quiet))
 
 
 async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
-    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
-    from gazeveil.gateway.demo import play  # noqa: PLC0415
+    import asyncio
+
+    from gazeveil._signals import STOP, called_on
+    from gazeveil.cli._undo import UNDO
+    from gazeveil.gateway.demo import play
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, stop.set)
 
     def opened(gateway: Gateway) -> None:
         if not quiet:
@@ -46,17 +47,23 @@ async def _play(policy: Path, log: Log, *, to_open: bool, quiet: bool) -> None:
                 print(f"app {toy['app']}: {toy['title']}, {toy['url']}")
         _show(gateway.link(), to_open=to_open, quiet=quiet)
         if not quiet and sys.stdin is not None and sys.stdin.isatty():
-            print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
-            loop.add_reader(sys.stdin, lambda: _again(gateway))
+            try:
+                loop.add_reader(sys.stdin, lambda: _again(gateway))
+                print("Enter makes another link, Ctrl-C ends the demo.", flush=True)
+            except NotImplementedError:  # Windows waits for no keys beside sockets
+                print("Ctrl-C ends the demo.", flush=True)
 
     try:
-        await play(policy, log, stop, opened, UNDO)
+        with called_on(dict.fromkeys((*STOP, "SIGHUP"), stop.set)):
+            await play(policy, log, stop, opened, UNDO)
     finally:
         if not quiet:
             print("the demo is over; nothing of it was kept", flush=True)
 
 
 def _again(gateway: Gateway) -> None:
+    import asyncio
+
     if sys.stdin.readline():
         _show(gateway.link(), to_open=False, quiet=False)
     else:  # the terminal is gone, and would say so for ever

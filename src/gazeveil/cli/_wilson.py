@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil reproduce wilson``: identification behind each mechanism under each attack, and usefulness."""
+"""``gazeveil judge reproduce wilson``: identification behind each mechanism under each attack, and usefulness."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def wilson(
         raise OptionError(f"table {table} is not measured here", hint="choose 2, 3 or 5, or --figure 2")
     if figure is not None and figure != 2:
         raise OptionError(f"figure {figure} is not measured here", hint="choose 2: hits on objects over strength")
-    from gazeveil.attacks.judging.judge import DRAWS  # noqa: PLC0415
-    from gazeveil.experiments.wilson import tables  # noqa: PLC0415  (loads what tells people apart)
+    from gazeveil.attacks.judging.judge import DRAWS
+    from gazeveil.experiments.wilson import tables
 
     everything = table is None and figure is None
     folder = None if simulated else _data(data)
@@ -79,7 +79,7 @@ def wilson(
         with progress("table 3: mechanisms and attacks", quiet=as_json) as tell:
             told["table_3"] = tables.table_3(plan, veils=_names(veils, ";"), workers=workers, keep=keep, tell=tell)
     if everything or table == 5:
-        from gazeveil.experiments.wilson.cost import table_5  # noqa: PLC0415
+        from gazeveil.experiments.wilson.cost import table_5
 
         with progress("table 5: cost", quiet=as_json) as tell:
             told["table_5"] = table_5(steps=2000, streams=20, tell=tell) if quick else table_5(tell=tell)
@@ -91,7 +91,7 @@ def wilson(
         print_json(told)
         return
     if markdown:
-        from gazeveil.experiments.wilson._report import to_markdown  # noqa: PLC0415
+        from gazeveil.experiments.wilson._report import to_markdown
 
         print(to_markdown(told))
         return
@@ -104,12 +104,14 @@ def _write(told: Mapping[str, Any], out: Path) -> None:
         if name.startswith("table"):
             with replacing(out / f"{name.replace('_', '-')}.json") as temporary:
                 temporary.write_text(
-                    json.dumps(_plain(part), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+                    json.dumps(_plain(part), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+                    encoding="utf-8",
+                    newline="\n",
                 )
 
 
 def _figure(plan: Plan, out: Path | None, repeats: int, quick: bool, as_json: bool) -> dict[str, Any]:
-    from gazeveil.experiments.wilson import figures as wilson_figures  # noqa: PLC0415
+    from gazeveil.experiments.wilson import figures as wilson_figures
 
     with progress("figure 2: strengths", quiet=as_json) as tell:
         return wilson_figures.reproduce(2, out, data=plan.data, repeats=repeats, quick=quick, plan=plan, tell=tell)

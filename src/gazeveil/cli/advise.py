@@ -11,7 +11,6 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, progress
 from gazeveil.experiments.advising.advice import Harm, Use
-from gazeveil.release.study import Study
 
 app = command_app()
 
@@ -30,9 +29,10 @@ def advise(
 
     Exit code 1 if nothing fits.
     """
-    from gazeveil.experiments.advising.asking import advise as ask  # noqa: PLC0415  (loads what it needs alone)
-    from gazeveil.experiments.advising.stored import measurements  # noqa: PLC0415
-    from gazeveil.features.design import Design  # noqa: PLC0415
+    from gazeveil.experiments.advising.asking import advise as ask
+    from gazeveil.experiments.advising.stored import measurements
+    from gazeveil.features.design import Design
+    from gazeveil.release.study import Study
 
     study = Study.open(study_file)
     with progress("asking forecasts and measurements", quiet=as_json):

@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics, GroupComparison, read_groups
 from gazeveil.cli._door import Door, Epsilon, releases
 from gazeveil.cli._output import command_app
 from gazeveil.errors import OptionError
-from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.events import DETECTORS
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.aoi import AreasOfInterest
 
 app = command_app()
 
@@ -40,13 +40,11 @@ def aoi(
         str | None,
         typer.Option("--delta", metavar="NUMBER", help="The δ of everything; 0: pure ε. By default the study's."),
     ] = None,
-    statistic: Annotated[
-        list[str] | None, typer.Option("--statistic", help=f"{', '.join(STATISTICS.names())}; repeatable.")
-    ] = None,
+    statistic: Annotated[list[str] | None, typer.Option("--statistic", help="Which statistic; repeatable.")] = None,
     compare: Annotated[
         Path | None, typer.Option("--compare", help="A CSV file that declares groups: columns observer and group.")
     ] = None,
-    detector: Annotated[str, typer.Option("--detector", help="What finds fixations: idt or ivt.")] = "idt",
+    detector: Annotated[str, typer.Option("--detector", help="What finds fixations.")] = "idt",
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the intervals.")] = 0.95,
     no_picture_prior: Annotated[
         bool, typer.Option("--no-picture-prior", help="Declared pictures do not help with shares of time.")
@@ -68,6 +66,9 @@ def aoi(
 
     The statistics: dwell, fixations, first fixations, transitions, visit order.
     """
+    from gazeveil.aggregate.aoi import STATISTICS, AoiStatistics, GroupComparison, read_groups
+    from gazeveil.gaze.events import DETECTORS
+
     limits: dict[str, dict[str, Any]] = {
         "fixations": {"most": most_fixations},
         "first-fixation": {"within": within},
@@ -88,6 +89,8 @@ def aoi(
 
 
 def _drawn(stimuli: list[str], areas: list[Path]) -> dict[str, AreasOfInterest]:
+    from gazeveil.gaze.aoi import AreasOfInterest
+
     if len(set(stimuli)) < len(stimuli):
         raise OptionError("a stimulus is listed twice", hint="draw all of its areas in one file")
     if len(areas) != len(stimuli):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil apps``: what every app of a running gateway gets, and its privacy level."""
+"""``gazeveil live apps``: what every app of a running gateway gets, and its privacy level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import typer
 
 from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask, print_shut
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
-from gazeveil.gateway.protocol import PROTOCOLS
 
 app = command_app()
 
@@ -22,7 +21,7 @@ def apps() -> None:
     """Show or change what the apps of a running gateway get."""
 
 
-@app.command("list", epilog="Example: `gazeveil apps list policy.toml`")
+@app.command("list", epilog="Example: `gazeveil live apps list policy.toml`")
 def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Show every app: its guarantee, its state, its counts."""
     told = ask(policy, "GET", "/v1/apps", ca=ca, fingerprint=fingerprint)
@@ -39,11 +38,13 @@ def listing(policy: PolicyFile, ca: Authority = None, fingerprint: Fingerprint =
         print(f"{one['name']}: {one['promise']} {one['identification']}")
 
 
-@app.command(epilog="Example: `gazeveil apps turn policy.toml game --preset hplu`")
+@app.command(epilog="Example: `gazeveil live apps turn policy.toml game --preset hplu`")
 def turn(
     policy: PolicyFile,
     name: AppName,
-    preset: Annotated[str | None, typer.Option("--preset", help="lphu, mpmu, hplu, or off for no privacy.")] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="A privacy level of the papers; off for no privacy.")
+    ] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", help="ε of a window.")] = None,
     window: Annotated[str | None, typer.Option("--window", help="Seconds of a window.")] = None,
     radius: Annotated[
@@ -60,7 +61,7 @@ def turn(
     _tell(told, as_json=as_json)
 
 
-@app.command(epilog="Example: `gazeveil apps off policy.toml game`")
+@app.command(epilog="Example: `gazeveil live apps off policy.toml game`")
 def off(
     policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
 ) -> None:
@@ -69,7 +70,7 @@ def off(
     _tell(told, as_json=as_json)
 
 
-@app.command(epilog="Example: `gazeveil apps on policy.toml game`")
+@app.command(epilog="Example: `gazeveil live apps on policy.toml game`")
 def on(
     policy: PolicyFile, name: AppName, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False
 ) -> None:
@@ -80,6 +81,8 @@ def on(
 
 def _connections(one: dict[str, Any]) -> str:
     """Return how many connections there are; with ZeroMQ and LSL nobody but they knows."""
+    from gazeveil.gateway.protocol import PROTOCOLS
+
     return str(one["connections"]) if PROTOCOLS[one["protocol"]].transport == "tcp" else "–"
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil audit``: does a mechanism keep what it claims?"""
+"""``gazeveil judge audit``: does a mechanism keep what it claims?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import os
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,26 +16,28 @@ from gazeveil.cli._output import AsJson, command_app, print_json, print_table, p
 from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import OptionError
 from gazeveil.exact import as_text
-from gazeveil.privacy.audit.auditor import audit as run_audit
-from gazeveil.privacy.audit.result import AuditResult, Finding
-from gazeveil.privacy.audit.subject import SUBJECTS, Subject, about, build, options_of
-from gazeveil.samples.length import Length
+
+if TYPE_CHECKING:
+    from gazeveil.privacy.audit.result import AuditResult, Finding
+    from gazeveil.privacy.audit.subject import Subject
 
 app = command_app()
 
-ROOMS = ("aggregate", "features", "samples", "gateway")
+PACKAGES = ("aggregate", "features", "samples", "gateway")
 """Packages whose module ``audited`` enters subjects of their own."""
 
 
 @app.command(
-    epilog="Example: `gazeveil audit half-scale-laplace --trials 100000` or `gazeveil audit --list`. "
+    epilog="Example: `gazeveil judge audit half-scale-laplace --trials 100000` or `gazeveil judge audit --list`. "
     "Exit code 1 means that the claim is violated."
 )
 def audit(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="What to audit; see --list.")] = None,
     trials: Annotated[int, typer.Option("--trials", help="Runs on each of the two inputs.")] = 1_000_000,
     confidence: Annotated[float, typer.Option("--confidence", help="Confidence of the bounds.")] = 0.99,
-    method: Annotated[str, typer.Option("--method", help="sampling, exact, or auto: exact where known.")] = "auto",
+    method: Annotated[
+        str, typer.Option("--method", help="How ε is bounded; auto is exact where that is possible.")
+    ] = "auto",
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="An option of the subject; repeatable.")
     ] = None,
@@ -53,6 +55,8 @@ def audit(
 
     The mechanism runs on two neighbouring inputs; ε and δ are bounded from below.
     """
+    from gazeveil.privacy.audit.auditor import audit as run_audit
+
     find_subjects()
     if list_all:
         _list(as_json=as_json)
@@ -80,15 +84,18 @@ def audit(
 
 
 def find_subjects() -> None:
-    """Register the subjects of every package."""
-    for room in ROOMS:
-        module = f"gazeveil.{room}.audited"
-        if importlib.util.find_spec(f"gazeveil.{room}") and importlib.util.find_spec(module):
+    """Enter the subjects of every package."""
+    for package in PACKAGES:
+        module = f"gazeveil.{package}.audited"
+        if importlib.util.find_spec(f"gazeveil.{package}") and importlib.util.find_spec(module):
             importlib.import_module(module)
 
 
 def _subject(name: str, options: dict[str, str]) -> Subject:
     """Build a subject; a radius may have its unit, if it is that of what is audited."""
+    from gazeveil.privacy.audit.subject import build
+    from gazeveil.samples.length import Length
+
     length = Length.of(options["radius"]) if "radius" in options else Length(Fraction(0))
     subject = build(name, options | ({"radius": as_text(length.number)} if length.unit else {}))
     unit = getattr(subject.claim, "radius_unit", "")
@@ -105,6 +112,8 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _list(*, as_json: bool) -> None:
+    from gazeveil.privacy.audit.subject import SUBJECTS, about, options_of
+
     subjects: list[dict[str, Any]] = [
         {"name": name, "about": about(SUBJECTS[name]), "options": options_of(SUBJECTS[name])}
         for name in SUBJECTS.names()

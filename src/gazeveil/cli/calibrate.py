@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil calibrate``: how much noise does a guarantee need?"""
+"""``gazeveil tools calibrate``: how much noise does a guarantee need?"""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.exact import exact
-from gazeveil.privacy.calibrate import expected_radius, gaussian_sigma, laplace_scale, radial_scale
-from gazeveil.privacy.convert import gaussian_zcdp
-from gazeveil.privacy.liu import LiuNoise
 
 app = command_app()
 
@@ -33,9 +30,12 @@ def calibrate() -> None:
     """
 
 
-@app.command(epilog="Example: `gazeveil calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")
+@app.command(epilog="Example: `gazeveil tools calibrate gaussian --epsilon 1 --delta 1e-6 --sensitivity 1 --json`")
 def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJson = False) -> None:
     """Gaussian noise for (ε, δ): the smallest standard deviation that is enough."""
+    from gazeveil.privacy.calibrate import gaussian_sigma
+    from gazeveil.privacy.convert import gaussian_zcdp
+
     sigma = gaussian_sigma(epsilon, delta, sensitivity)
     _tell(
         "gaussian",
@@ -50,9 +50,11 @@ def gaussian(epsilon: Epsilon, delta: Delta, sensitivity: L2 = "1", as_json: AsJ
     )
 
 
-@app.command(epilog="Example: `gazeveil calibrate laplace --epsilon 0.5 --sensitivity 2`")
+@app.command(epilog="Example: `gazeveil tools calibrate laplace --epsilon 0.5 --sensitivity 2`")
 def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) -> None:
     """Laplace noise for pure ε: the smallest scale that is enough."""
+    from gazeveil.privacy.calibrate import laplace_scale
+
     scale = laplace_scale(epsilon, sensitivity)
     _tell(
         "laplace",
@@ -66,7 +68,7 @@ def laplace(epsilon: Epsilon, sensitivity: L1 = "1", as_json: AsJson = False) ->
     )
 
 
-@app.command(epilog="Example: `gazeveil calibrate radial --epsilon 1 --sensitivity 60 --dimensions 2`")
+@app.command(epilog="Example: `gazeveil tools calibrate radial --epsilon 1 --sensitivity 60 --dimensions 2`")
 def radial(
     epsilon: Epsilon,
     sensitivity: L2 = "1",
@@ -74,6 +76,8 @@ def radial(
     as_json: AsJson = False,
 ) -> None:
     """Radial noise for pure ε: a random direction, a radius from Gamma(d, scale); planar Laplace if d is 2."""
+    from gazeveil.privacy.calibrate import expected_radius, radial_scale
+
     scale = radial_scale(epsilon, sensitivity)
     mean = expected_radius(scale, dimensions)
     _tell(
@@ -90,7 +94,7 @@ def radial(
     )
 
 
-@app.command(epilog="Example: `gazeveil calibrate liu --observers 1000 --pixels 1 --cap 1 --epsilon 1`")
+@app.command(epilog="Example: `gazeveil tools calibrate liu --observers 1000 --pixels 1 --cap 1 --epsilon 1`")
 def liu(
     observers: Annotated[int, typer.Option("--observers", help="How many participants; public.")],
     pixels: Annotated[int, typer.Option("--pixels", help="How many pixels the gaze map has.")],
@@ -111,6 +115,8 @@ def liu(
     as_json: AsJson = False,
 ) -> None:
     """The noise that Liu et al. 2019 publish for gaze maps, and whether it keeps what is claimed."""
+    from gazeveil.privacy.liu import LiuNoise
+
     noise = LiuNoise(observers=observers, pixels=pixels, epsilon=epsilon, cap=cap, delta=delta)
     claimed, true = float(noise.delta), noise.true_delta()
     verdict = (

@@ -6,16 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.errors import InputError, OutputError
-from gazeveil.gaze.formats.base import Chunk, writer_of
-from gazeveil.gaze.reading import ChunkStream
-from gazeveil.gaze.recording import Key
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.formats.base import Chunk
+    from gazeveil.gaze.reading import ChunkStream
+    from gazeveil.gaze.recording import Key
 
 app = command_app()
 
@@ -35,6 +37,8 @@ def convert(
     Files larger than memory stream through; nothing half written stays behind. What a format has no place for is
     reported.
     """
+    from gazeveil.gaze.formats.base import writer_of
+
     name = to or _format_of(out)
     writer = writer_of(name)
     if out.exists() and not overwrite:

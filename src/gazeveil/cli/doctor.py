@@ -10,7 +10,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,11 +18,10 @@ from gazeveil.cli._control import ask
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.cli.main import EXIT_FINDING
 from gazeveil.errors import GazeveilError, OptionError
-from gazeveil.gateway.bypass import ways_round
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting, read_policy
-from gazeveil.gateway.protocol import PROTOCOLS
-from gazeveil.gateway.trackers_here import POLICY, Here, trackers_here
+
+if TYPE_CHECKING:
+    from gazeveil.gateway.policy import Address, Inlet, Policy, TrackerSetting
+    from gazeveil.gateway.trackers_here import Here
 
 app = command_app()
 
@@ -63,6 +62,9 @@ def doctor(
 
     Exit code 1 if something is wrong, or if --as-user finds a way round.
     """
+    from gazeveil.gateway.policy import read_policy
+    from gazeveil.gateway.trackers_here import POLICY, trackers_here
+
     if as_user is not None:
         if policy is None:
             raise OptionError("--as-user needs a policy", hint="gazeveil doctor policy.toml --as-user NAME")
@@ -85,12 +87,16 @@ def doctor(
 
 
 def _tracker(one: Here) -> Finding:
+    from gazeveil.gateway.trackers_here import POLICY
+
     steps = [one.needs, f"write the part for {one.source} below into {POLICY}", *one.commands]
     return Finding(one.what, "found", "; ".join(step for step in steps if step))
 
 
 def _ways(policy: Policy, as_user: str | None) -> Iterator[Finding]:
     """Try what an app could read without the gateway; whoever runs it may be allowed to, the apps' user is not."""
+    from gazeveil.gateway.bypass import ways_round
+
     states = {True: "open", False: "missing", None: "missing"}
     if as_user is not None:
         states = {True: "wrong", False: "ok", None: "wrong"}  # what was not tried is not closed
@@ -106,6 +112,8 @@ def _extras() -> Iterator[Finding]:
 
 
 def _ports() -> Iterator[Finding]:
+    from gazeveil.gateway.protocol import PROTOCOLS
+
     for protocol in PROTOCOLS:
         if protocol.transport != "lsl":
             taken = _taken("127.0.0.1", protocol.port)
@@ -114,6 +122,8 @@ def _ports() -> Iterator[Finding]:
 
 
 def _policy(path: Path) -> Iterator[Finding]:
+    from gazeveil.gateway.policy import read_policy
+
     try:
         policy = read_policy(path)
     except GazeveilError as error:
@@ -138,6 +148,8 @@ def _policy(path: Path) -> Iterator[Finding]:
 
 def _inlet(path: Path, tracker: TrackerSetting, inlet: Inlet) -> Finding:
     """Say what a sender must send; where the gateway runs, also why it gets nothing."""
+    from gazeveil.gateway.fields import Fields
+
     words = "; ".join((tracker.fields or Fields()).in_words())
     finding = _door(f"tracker {tracker.name}", inlet.listen)
     if finding.state == "ok":

@@ -1,29 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil events``: fixations, saccades and blinks in gaze files."""
+"""``gazeveil data events``: fixations, saccades and blinks in gaze files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import polars as pl
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
-from gazeveil.errors import InputError, OptionError, OutputError
+from gazeveil.errors import InputError, OptionError, OutputError, closest
 from gazeveil.files import replacing
-from gazeveil.gaze import schema
-from gazeveil.gaze._parquet import telling_os_errors
-from gazeveil.gaze.events import DETECTORS, Detector, detect_blinks
-from gazeveil.gaze.reading import assemble
-from gazeveil.gaze.recording import Recording
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gazeveil.gaze.events import Detector
+    from gazeveil.gaze.recording import Recording
 
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil events study/ --detector ivt --set threshold=30 --out events.csv`")
+@app.command(epilog="Example: `gazeveil data events study/ --detector ivt --set threshold=30 --out events.csv`")
 @reads_gaze
 def events(
     inputs: Inputs,
@@ -40,6 +40,11 @@ def events(
 
     They are also summarised per recording.
     """
+    import polars as pl
+
+    from gazeveil.gaze.events import detect_blinks
+    from gazeveil.gaze.reading import assemble
+
     finder = _detector(detector, setting or [])
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise InputError(f"events go to a .csv or .parquet file, not {out.name!r}")
@@ -74,6 +79,8 @@ def events(
 
 
 def _detector(name: str, settings: list[str]) -> Detector:
+    from gazeveil.gaze.events import DETECTORS
+
     values: dict[str, float] = {}
     for pair in settings:
         key, equals, text = pair.partition("=")
@@ -87,12 +94,14 @@ def _detector(name: str, settings: list[str]) -> Detector:
             raise OptionError(f"--set must be NAME=NUMBER, not {pair!r}")
     cls = DETECTORS[name]
     known = list(getattr(cls, "__dataclass_fields__", {}))
-    if unknown := set(values) - set(known):
-        raise OptionError(f"{name} has no parameter {', '.join(sorted(unknown))}", hint=f"it has {', '.join(known)}")
+    if unknown := sorted(set(values) - set(known)):
+        raise OptionError(f"{name} has no parameter {', '.join(unknown)}", hint=closest(unknown[0], known))
     return cls(**values)
 
 
 def _summary(recording: Recording, found: pl.DataFrame) -> dict[str, Any]:
+    import polars as pl
+
     fixations = found.filter(pl.col("kind") == "fixation")
     saccades = found.filter(pl.col("kind") == "saccade")
     durations = fixations["offset"] - fixations["onset"]
@@ -133,6 +142,11 @@ def _print(summaries: list[dict[str, Any]], detector: str, most: int = 40) -> No
 
 
 def _write(tables: list[pl.DataFrame], out: Path) -> None:
+    import polars as pl
+
+    from gazeveil.gaze import schema
+    from gazeveil.gaze._parquet import telling_os_errors
+
     empty = pl.DataFrame(schema=dict.fromkeys(schema.KEYS, pl.String) | dict(schema.EVENTS))
     table = pl.concat([empty, *tables])
     with replacing(out) as temporary, telling_os_errors():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil experiment``: how good our own releases are, measured so that anyone can repeat it."""
+"""``gazeveil judge experiment``: how good our own releases are, measured so that anyone can repeat it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gazeveil.cli import (
 from gazeveil.cli._experiment_trust import EVERY, TrustOptions, trust
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, print_assumed, sizes_of
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 
 if TYPE_CHECKING:
     from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
@@ -42,7 +42,7 @@ def experiment() -> None:
 
 
 @app.command(
-    epilog="Example: `gazeveil experiment heatmap --data simulated --observers 15,50 --images 4 --out usefulness`"
+    epilog="Example: `gazeveil judge experiment heatmap --data simulated --observers 15,50 --images 4 --out usefulness`"
 )
 def heatmap(
     data: Annotated[
@@ -85,10 +85,10 @@ def heatmap(
     distance_mm: DistanceMm = None,
     as_json: AsJson = False,
 ) -> None:
-    """Agreement of private heatmaps with the raw map, over the number of participants."""
-    from gazeveil.experiments.usefulness import _heatmap_report as report  # noqa: PLC0415  (loads the decoder)
-    from gazeveil.experiments.usefulness import heatmaps as usefulness  # noqa: PLC0415
-    from gazeveil.pictures import canvas  # noqa: PLC0415
+    """Agreement of private heatmaps with the map of everyone, over the number of participants."""
+    from gazeveil.experiments.usefulness import _heatmap_report as report
+    from gazeveil.experiments.usefulness import heatmaps as usefulness
+    from gazeveil.pictures import canvas
 
     pictured = pictures is not None or contents is not None
     with_trust = trusted or bool(viewers) or pictured
@@ -149,10 +149,10 @@ def heatmap(
 def _gallery(
     data: str, split: str, images: int, seed: int, tell: Progress, sizes: Mapping[str, float] = MappingProxyType({})
 ) -> Gallery:
-    from gazeveil.experiments.usefulness import _heatmap_scenes as scenes  # noqa: PLC0415
+    from gazeveil.experiments.usefulness import _heatmap_scenes as scenes
 
     if split not in tuple(scenes.Split):
-        raise OptionError(f"no split is called {split!r}", hint=f"known: {', '.join(scenes.Split)}")
+        raise OptionError(f"no split is called {split!r}", hint=closest(split, scenes.Split))
     which = scenes.Split(split)
     folder = _osie_folder() if data == "osie" else Path(data)
     is_corpus = data not in {"simulated", "osie"} and not (folder / "fixations.parquet").is_file()
@@ -181,48 +181,48 @@ def _numbers(text: str, kind: Callable[[str], Number], option: str) -> tuple[Num
         raise OptionError(f"{option} takes numbers with commas between them, not {text!r}") from None
 
 
-app.command("run", epilog="Example: `gazeveil experiment run grid.toml --out runs/first`")(
+app.command("run", epilog="Example: `gazeveil judge experiment run grid.toml --out runs/first`")(
     _experiment_grid.experiment_run
 )
-app.command("compare", epilog="Example: `gazeveil experiment compare runs/first runs/second`")(
+app.command("compare", epilog="Example: `gazeveil judge experiment compare runs/first runs/second`")(
     _experiment_grid.experiment_compare
 )
-app.command("leaderboard", epilog="Example: `gazeveil experiment leaderboard runs/first --out leaderboard.md`")(
+app.command("leaderboard", epilog="Example: `gazeveil judge experiment leaderboard runs/first --out leaderboard.md`")(
     _experiment_grid.experiment_leaderboard
 )
-app.command("forecast", epilog="Example: `gazeveil experiment forecast --data simulated --observers 15 --images 3`")(
-    _experiment_forecast.forecast_command(_gallery)
-)
-app.command("features", epilog="Example: `gazeveil experiment features --people 20 --seconds 120 --out usefulness`")(
-    _experiment_features.experiment_features
-)
-app.command("veils", epilog="Example: `gazeveil experiment veils --presets lphu,gaussian-low --quick`")(
+app.command(
+    "forecast", epilog="Example: `gazeveil judge experiment forecast --data simulated --observers 15 --images 3`"
+)(_experiment_forecast.forecast_command(_gallery))
+app.command(
+    "features", epilog="Example: `gazeveil judge experiment features --people 20 --seconds 120 --out usefulness`"
+)(_experiment_features.experiment_features)
+app.command("veils", epilog="Example: `gazeveil judge experiment veils --presets lphu,gaussian-low --quick`")(
     _experiment_veils.experiment_veils
 )
-app.command("identify", epilog="Example: `gazeveil experiment identify --experiment vr --recognisers committee,lda`")(
-    _experiment_identify.experiment_identify
-)
-app.command("picture-model", epilog="Example: `gazeveil experiment picture-model sets --out readout.npz`")(
+app.command(
+    "identify", epilog="Example: `gazeveil judge experiment identify --experiment vr --recognisers committee,lda`"
+)(_experiment_identify.experiment_identify)
+app.command("picture-model", epilog="Example: `gazeveil judge experiment picture-model sets --out readout.npz`")(
     _experiment_picture.experiment_picture_model
 )
-app.command("scanpaths", epilog="Example: `gazeveil experiment scanpaths --veils none,mpmu --people 6 --scenes 2`")(
-    _experiment_scanpaths.experiment_scanpaths
-)
-app.command("membership", epilog="Example: `gazeveil experiment membership --products heatmap --releases 50`")(
+app.command(
+    "scanpaths", epilog="Example: `gazeveil judge experiment scanpaths --veils none,mpmu --people 6 --scenes 2`"
+)(_experiment_scanpaths.experiment_scanpaths)
+app.command("membership", epilog="Example: `gazeveil judge experiment membership --products heatmap --releases 50`")(
     _experiment_datasets.experiment_membership
 )
-app.command("reconstruction", epilog="Example: `gazeveil experiment reconstruction --people 6 --no-movies`")(
+app.command("reconstruction", epilog="Example: `gazeveil judge experiment reconstruction --people 6 --no-movies`")(
     _experiment_datasets.experiment_reconstruction
 )
-app.command("attributes", epilog="Example: `gazeveil experiment attributes --sets simulated --veils none,mpmu`")(
+app.command("attributes", epilog="Example: `gazeveil judge experiment attributes --sets simulated --veils none,mpmu`")(
     _experiment_attributes.experiment_attributes
 )
-app.command("geometry", epilog="Example: `gazeveil experiment geometry --data shared/data`")(
+app.command("geometry", epilog="Example: `gazeveil judge experiment geometry --data shared/data`")(
     _experiment_attributes.experiment_geometry
 )
-app.command("heads", epilog="Example: `gazeveil experiment heads --data shared/data`")(
+app.command("heads", epilog="Example: `gazeveil judge experiment heads --data shared/data`")(
     _experiment_attributes.experiment_heads
 )
-app.command("peers", epilog="Example: `gazeveil experiment peers --sets readers --people 12 --out found`")(
+app.command("peers", epilog="Example: `gazeveil judge experiment peers --sets readers --people 12 --out found`")(
     _experiment_peers.experiment_peers
 )

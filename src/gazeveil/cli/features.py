@@ -10,11 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import polars as pl
 import typer
 
-from gazeveil.aggregate.aoi import read_groups
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.cli import _feature_release
 from gazeveil.cli._feature_release import (
     Bins,
@@ -29,14 +26,6 @@ from gazeveil.cli._feature_release import (
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
 from gazeveil.errors import OptionError, OutputError
-from gazeveil.features.describe import describe as describe_table
-from gazeveil.features.extract import check_pupil_units, of_corpus
-from gazeveil.features.settings import Settings, extract_one
-from gazeveil.features.table import FeatureTable
-from gazeveil.gaze.corpus import Corpus
-from gazeveil.release.binding import bind
-from gazeveil.release.feature_facts import observed_facts, settings_of
-from gazeveil.release.study import Study
 
 app = command_app()
 
@@ -69,6 +58,16 @@ def extract(
     as_json: AsJson = False,
 ) -> None:
     """Compute the 52 features in a sliding window, or bins with finite reach. Not private: keep the table safe."""
+    from gazeveil.aggregate.aoi import read_groups
+    from gazeveil.engines import engine_at
+    from gazeveil.features.extract import check_pupil_units, of_corpus
+    from gazeveil.features.settings import extract_one
+    from gazeveil.features.table import FeatureTable
+    from gazeveil.gaze.corpus import Corpus
+    from gazeveil.release.binding import bind
+    from gazeveil.release.feature_facts import observed_facts, settings_of
+    from gazeveil.release.study import Study
+
     if out.suffix != ".parquet":
         raise OptionError(f"features go to a .parquet file, not {out.name!r}")
     if out.exists() and not overwrite:
@@ -125,6 +124,11 @@ def describe(
     as_json: AsJson = False,
 ) -> None:
     """Show each feature's mean and spread, its declared range, and how much of it that would clip. Not private."""
+    import polars as pl
+
+    from gazeveil.features.describe import describe as describe_table
+    from gazeveil.features.settings import Settings
+
     found, settings = table_and_settings(table, study_file)
     if task is not None:
         tasks = sorted(found.rows["task"].unique().to_list())

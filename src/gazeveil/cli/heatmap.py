@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
 from gazeveil.errors import OptionError
@@ -25,7 +24,7 @@ def heatmap(
     epsilon: Epsilon,
     delta: Delta = None,
     strategy: Annotated[
-        str, typer.Option("--strategy", help="auto, modes, bumps, histogram or hierarchical.")
+        str, typer.Option("--strategy", help="How the map is measured; auto decides by public facts.")
     ] = "auto",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the picture in degrees.")] = 1.1,
@@ -54,8 +53,9 @@ def heatmap(
 
     The folder holds the map, pictures, error bars, and the guarantee in words.
     """
-    from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
-    from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.aggregate.heatmap import PrivateHeatmap
+    from gazeveil.aggregate.saliency import Saliency
+    from gazeveil.release.heatmap_files import read_picture
 
     if saliency is not None and prior is not None:
         raise OptionError("--saliency and --prior exclude each other", hint="give the picture, or a map of your own")

@@ -9,10 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app
-from gazeveil.release.study_files import find_pictures, read_weights
 
 app = command_app()
 
@@ -35,7 +33,7 @@ def heatmaps(
         int | None, typer.Option("--most-stimuli", help="The most stimuli a participant was shown, if public.")
     ] = None,
     mean_only: Annotated[bool, typer.Option("--mean-only", help="Release nothing but the mean over stimuli.")] = False,
-    strategy: Annotated[str, typer.Option("--strategy", help="Strategy: bumps or histogram.")] = "bumps",
+    strategy: Annotated[str, typer.Option("--strategy", help="How the maps are measured.")] = "bumps",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
     pictures: Annotated[
@@ -49,6 +47,9 @@ def heatmaps(
 
     The folder holds the maps, error bars, their mean, and the guarantee in words.
     """
+    from gazeveil.aggregate.whole_study import PrivateHeatmaps
+    from gazeveil.release.study_files import find_pictures, read_weights
+
     study = door.study()
     names = stimulus or [each.name for each in study.stimuli]
     for name, picture in ({} if pictures is None else find_pictures(pictures, names)).items():

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table, progress
 from gazeveil.cli._reading import GazeSource, Inputs, follow, reads_gaze
 from gazeveil.files import replacing
-from gazeveil.gaze import schema
-from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.grades import MEASURES, badness, grades, oddities, overall, tally
-from gazeveil.gaze.overview import Overview
-from gazeveil.gaze.quality import Inspector, Quality, Trace
-from gazeveil.gaze.recording import Key
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.formats.base import Chunk
+    from gazeveil.gaze.quality import Inspector, Quality, Trace
+    from gazeveil.gaze.recording import Key
 
 NOTICE = "This describes raw data of single participants. Keep it with the data; do not publish it."
 _MOST_ROWS = 12
@@ -38,6 +37,10 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show contents, data quality and oddities of gaze files; for the holder of the data only."""
+    from gazeveil.gaze.grades import badness, tally
+    from gazeveil.gaze.overview import Overview
+    from gazeveil.gaze.quality import Inspector
+
     files: list[dict[str, Any]] = []
     streams = source.streams(inputs)
     found: list[list[Quality]] = []
@@ -87,6 +90,8 @@ def info(
 
 
 def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]:
+    from gazeveil.gaze import schema
+
     for chunk in chunks:
         if schema.DURATION not in chunk.samples.columns:  # quality is one of samples
             inspector.add(chunk)
@@ -94,6 +99,8 @@ def _looked_at(chunks: Iterable[Chunk], inspector: Inspector) -> Iterator[Chunk]
 
 
 def _told(quality: Quality) -> dict[str, Any]:
+    from gazeveil.gaze.grades import grades, oddities, overall
+
     return {
         **quality.to_dict(),
         "grade": overall(quality),
@@ -104,6 +111,8 @@ def _told(quality: Quality) -> dict[str, Any]:
 
 def _print_quality(found: Sequence[Quality]) -> None:
     """Print the recordings by measures, the worst first, and a line for everything odd."""
+    from gazeveil.gaze.grades import MEASURES, badness, oddities, overall
+
     worst = sorted(found, key=badness, reverse=True)
     many = f"the worst {_MOST_ROWS} of {len(found):,}" if len(found) > _MOST_ROWS else "the worst first"
     rows = [
@@ -119,7 +128,8 @@ def _print_quality(found: Sequence[Quality]) -> None:
 
 
 def _draw(path: Path, found: Sequence[Quality], traces: dict[Key, Trace]) -> None:
-    from gazeveil.gaze.quality_plot import quality_picture  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.gaze.grades import badness
+    from gazeveil.gaze.quality_plot import quality_picture
 
     of = {quality.key: quality for quality in found}
     ranked = dict(sorted(traces.items(), key=lambda item: badness(of[item[0]]), reverse=True))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,16 +17,16 @@ from gazeveil.cli._ledger_records import exported_digests, release_faults
 from gazeveil.cli._output import AsJson, command_app, print_json, print_table
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
-from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, Guarantee, PureDP, ZeroConcentratedDP
-from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
-from gazeveil.privacy.ledger import DEFAULT, Account, Event, Ledger
-from gazeveil.privacy.ledger.account import in_letters, named, when_back
-from gazeveil.privacy.ledger.store import Line
 from gazeveil.privacy.unit import Neighbours, Observer, OneRecording
-from gazeveil.samples.length import Length
+
+if TYPE_CHECKING:
+    from gazeveil.privacy.guarantee import Guarantee
+    from gazeveil.privacy.ledger import Account, Event, Ledger
+    from gazeveil.privacy.ledger.store import Line
 
 app = command_app()
 
+DEFAULT = "ledger.sqlite"
 _SQLITE = b"SQLite format 3"
 
 
@@ -58,7 +58,7 @@ Radius = Annotated[
     str | None, typer.Option("--radius", metavar="LENGTH", help="For streams: the protected radius, 60px or 2deg.")
 ]
 RadiusUnit = Annotated[
-    str | None, typer.Option("--radius-unit", help="px, deg or norm, where --radius does not say; px by default.")
+    str | None, typer.Option("--radius-unit", help="Unit of --radius, where it does not say; px by default.")
 ]
 UnitOption = Annotated[Unit, typer.Option("--unit", help="Unit of privacy.")]
 Relation = Annotated[Neighbours, typer.Option("--neighbours", help="How neighbouring data sets differ.")]
@@ -86,6 +86,9 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Open an account with its first budget; makes the ledger if there is none."""
+    from gazeveil.privacy.ledger import Ledger
+    from gazeveil.privacy.ledger.account import named
+
     budget = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
     with Ledger.open(where, create=True) as book:
         account = book.grant(dataset, budget, person=person, note=note, first=True)
@@ -109,6 +112,9 @@ def grant(
     as_json: AsJson = False,
 ) -> None:
     """Add to a budget, or open another account in a ledger that is there."""
+    from gazeveil.privacy.ledger import Ledger
+    from gazeveil.privacy.ledger.account import named
+
     budget = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
     with Ledger.open(where) as book:
         account = book.grant(dataset, budget, person=person, note=note)
@@ -133,6 +139,8 @@ def charge(
     as_json: AsJson = False,
 ) -> None:
     """Pay for a release that another program makes; it may leave only if this succeeds."""
+    from gazeveil.privacy.ledger import Ledger
+
     promise = _promise(epsilon, delta, rho, window, radius, radius_unit, unit, neighbours)
     with Ledger.open(where) as book:
         receipt = book.charge(dataset, promise, person=person, note=note, charge_id=charge_id)
@@ -146,6 +154,8 @@ def charge(
 @app.command(epilog="Example: `gazeveil ledger show study-7 --json`")
 def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DEFAULT, as_json: AsJson = False) -> None:
     """Show what was granted, spent and is left."""
+    from gazeveil.privacy.ledger import Ledger
+
     dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         accounts = [book.account(dataset, person)] if dataset and person is not None else book.accounts()
@@ -163,6 +173,8 @@ def history(
     dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DEFAULT, as_json: AsJson = False
 ) -> None:
     """Show every grant and charge, from the first."""
+    from gazeveil.privacy.ledger import Ledger
+
     dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         if dataset:
@@ -185,6 +197,8 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write every event as one line of JSON, with its digest: for archives, and for `verify --against`."""
+    from gazeveil.privacy.ledger import Ledger
+
     dataset, where = _dataset_or_ledger(dataset, where)
     with Ledger.open(where) as book:
         lines = book.lines(dataset, person)
@@ -196,7 +210,10 @@ def export(
                     print(json.dumps(_exported(line), ensure_ascii=False))
             return
         count = 0
-        with replacing(out, overwrite=overwrite) as temporary, temporary.open("w", encoding="utf-8") as file:
+        with (
+            replacing(out, overwrite=overwrite) as temporary,
+            temporary.open("w", encoding="utf-8", newline="\n") as file,
+        ):
             for line in lines:
                 file.write(json.dumps(_exported(line), ensure_ascii=False) + "\n")
                 count += 1
@@ -219,6 +236,8 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Replay every event: is the chain whole, do totals and budgets hold, is it no old copy? Exit code 1 if not."""
+    from gazeveil.privacy.ledger import Ledger
+
     exported = [] if against is None else list(exported_digests(against))
     with Ledger.open(place or where) as book:
         found = book.verify(exported)
@@ -243,6 +262,8 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Go on with an old copy of a ledger on purpose; without --confirm: show what would be lost."""
+    from gazeveil.privacy.ledger import Ledger
+
     with Ledger.open(place or where) as book:
         loss = book.restore(note) if confirm else book.lost()
         told = loss.in_words()
@@ -285,6 +306,9 @@ def _promise(
     neighbours: Neighbours,
 ) -> Guarantee:
     """Return the guarantee that the options describe."""
+    from gazeveil.privacy.guarantee import ApproxDP, GazeStreamDP, PureDP, ZeroConcentratedDP
+    from gazeveil.samples.length import Length
+
     ground: dict[str, Any] = {
         "unit": Observer() if unit is Unit.OBSERVER else OneRecording(),
         "neighbours": neighbours,
@@ -322,6 +346,8 @@ def _some(book: Ledger, dataset: str) -> None:
 
 
 def _tell(account: Account, done: str, *, as_json: bool) -> None:
+    from gazeveil.privacy.ledger.account import in_letters, when_back
+
     if as_json:
         print_json(account.to_dict())
         return
@@ -339,6 +365,8 @@ def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]])
 
 
 def _row(account: Account) -> tuple[object, ...]:
+    from gazeveil.privacy.ledger.account import in_letters, when_back
+
     state = "closed" if account.totals.closed else "open"
     if account.totals.unproven:
         state += f", guarantee void: {'; '.join(account.totals.unproven)}"
@@ -357,6 +385,8 @@ def _row(account: Account) -> tuple[object, ...]:
 
 
 def _event_row(event: Event) -> tuple[object, ...]:
+    from gazeveil.privacy.guarantee import guarantee_from_dict as read_promise
+
     promise = str(read_promise(event.guarantee)) if event.guarantee else "–"
     when = event.time[:19].replace("T", " ")
     whose = event.dataset, event.person or "–", event.number

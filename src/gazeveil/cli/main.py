@@ -1,25 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ``gazeveil`` program: finds the command's file, runs it, and turns errors into words and exit codes.
+"""The ``gazeveil`` program: runs a command, and turns errors into words and exit codes.
 
-A command is a file ``gazeveil/cli/NAME.py`` with a ``typer.Typer`` called ``app``. Only the file of the command
-that runs is imported, so the program starts quickly.
+Commands are listed in `gazeveil.cli._catalogue`. Only the file of the command that runs is imported, so the program
+starts quickly.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import signal
 import sys
 import traceback
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from gazeveil import __version__, cli
-from gazeveil.cli._output import print_error
+from gazeveil import __version__
+from gazeveil.cli._lists import Program
+from gazeveil.cli._output import print_error, speak_every_letter
 from gazeveil.errors import GazeveilError, InputError, InternalError, MissingExtra, OutputError
 
 EXIT_OK = 0
@@ -34,26 +32,8 @@ EXIT_INTERNAL = 70
 EXIT_INTERRUPTED = 130
 
 
-class _Commands(TyperGroup):
-    """The commands are the modules of `gazeveil.cli`."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return all command names."""
-        modules = (module.name for module in pkgutil.iter_modules(cli.__path__))
-        return sorted(name.replace("_", "-") for name in modules if not name.startswith("_") and name != "main")
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import the command's file and return the command."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = importlib.import_module(f"gazeveil.cli.{cmd_name.replace('-', '_')}")
-        command = typer.main.get_command(module.app)
-        command.name = cmd_name
-        return command
-
-
 program = typer.Typer(
-    cls=_Commands,
+    cls=Program,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -79,6 +59,7 @@ def _root(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit."""
     signal.signal(signal.SIGTERM, _stop)
+    speak_every_letter()
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

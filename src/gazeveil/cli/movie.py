@@ -1,27 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil movie``: a private heatmap that moves, with its guarantee."""
+"""``gazeveil release movie``: a private heatmap that moves, with its guarantee."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.cli._door import Delta, Door, Epsilon, releases
 from gazeveil.cli._output import command_app, progress
 from gazeveil.errors import OptionError
-from gazeveil.release.study import Stimulus
-from gazeveil.release.study_files import find_frames
+
+if TYPE_CHECKING:
+    from gazeveil.aggregate.movie import HeatmapMovie
+    from gazeveil.release.study import Stimulus
 
 app = command_app()
 
 
 @app.command(
-    epilog="Example: `gazeveil movie study/ --stimulus film --bin 0.5 --duration 20 --epsilon 3 --out film "
+    epilog="Example: `gazeveil release movie study/ --stimulus film --bin 0.5 --duration 20 --epsilon 3 --out film "
     "--ledger ledger.sqlite --account study-7`"
 )
 @releases
@@ -35,7 +36,7 @@ def movie(
         typer.Option("--duration", help="Seconds from the first sample of each recording; by default the study's."),
     ] = None,
     bin_seconds: Annotated[float, typer.Option("--bin", help="Seconds of a bin.")] = 0.5,
-    strategy: Annotated[str, typer.Option("--strategy", help="Strategy: bumps or histogram.")] = "bumps",
+    strategy: Annotated[str, typer.Option("--strategy", help="How the maps are measured.")] = "bumps",
     cell_deg: Annotated[float, typer.Option("--cell-deg", help="Size of a cell in degrees.")] = 1.0,
     blur_deg: Annotated[float, typer.Option("--blur-deg", help="Blur of the pictures in degrees.")] = 1.1,
     overlay: Annotated[Path | None, typer.Option("--overlay", help="A still (PNG): drawn over, and a prior.")] = None,
@@ -54,7 +55,9 @@ def movie(
 
     The folder holds a map for each time bin, videos, error bars, and the guarantee in words.
     """
-    mechanism = DynamicHeatmap(
+    from gazeveil.aggregate.movie import HeatmapMovie
+
+    mechanism = HeatmapMovie(
         epsilon=epsilon,
         delta=delta,
         bin_seconds=bin_seconds,
@@ -75,10 +78,11 @@ def movie(
     door.release(study, mechanism, stimulus=stimulus, speed=speed)
 
 
-def _following(frames: Path, mechanism: DynamicHeatmap, shown: Stimulus, *, as_json: bool) -> DynamicHeatmap:
+def _following(frames: Path, mechanism: HeatmapMovie, shown: Stimulus, *, as_json: bool) -> HeatmapMovie:
     """Return the mechanism with what the frame in the middle of each bin says."""
-    from gazeveil.aggregate.saliency import Saliency  # noqa: PLC0415
-    from gazeveil.release.heatmap_files import read_picture  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.aggregate.saliency import Saliency
+    from gazeveil.release.heatmap_files import read_picture
+    from gazeveil.release.study_files import find_frames
 
     bins = mechanism.bins(shown.seconds)
     found: dict[Path, Saliency] = {}

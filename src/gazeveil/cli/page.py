@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil page``: open the control page of a running gateway."""
+"""``gazeveil live page``: open the control page of a running gateway."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gazeveil.cli._output import AsJson, command_app, print_json
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil page policy.toml`")
+@app.command(epilog="Example: `gazeveil live page policy.toml`")
 def page(
     policy: PolicyFile,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the link.")] = False,

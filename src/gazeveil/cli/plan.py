@@ -13,14 +13,14 @@ import typer
 
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, show_preview
 from gazeveil.cli._screens import DistanceMm, FovDeg, ScreenPx, SizeMm, sizes_of
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.files import replacing
 from gazeveil.privacy.scale import IN_SHORT
-from gazeveil.release.plan import Plan
-from gazeveil.release.study import Study
 
 if TYPE_CHECKING:
     from gazeveil.release.forecast import Forecast
+    from gazeveil.release.plan import Plan
+    from gazeveil.release.study import Study
     from gazeveil.release.wanting import Answer
 
 app = command_app()
@@ -62,9 +62,7 @@ class Asked:
 @app.command(epilog="Example: `gazeveil plan study.toml --stimulus scene-01 --epsilon 1 --want cc=.8 --out plan.png`")
 def plan(
     study_file: Annotated[Path, typer.Argument(metavar="study.toml", help="The declared study.")],
-    product: Annotated[
-        str, typer.Option("--product", help="heatmap, heatmaps, movie, aoi, group-series or veil.")
-    ] = "heatmap",
+    product: Annotated[str, typer.Option("--product", help="What is to be released.")] = "heatmap",
     epsilon: Annotated[
         str | None, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε to spend, by default 1; {IN_SHORT}.")
     ] = None,
@@ -126,11 +124,12 @@ def plan(
 
     It shows guarantee, cost and expected quality; with --want, how many participants or which ε are enough.
     """
-    from gazeveil.release.wanting import enough  # noqa: PLC0415
+    from gazeveil.release.study import Study
+    from gazeveil.release.wanting import enough
 
     study = Study.open(study_file).on_screen(**sizes_of(screen, size_mm, distance_mm, fov_deg))
     if product not in _PLANNERS:
-        raise OptionError(f"no product is called {product!r}", hint=f"known: {', '.join(_PLANNERS)}")
+        raise OptionError(f"no product is called {product!r}", hint=closest(product, _PLANNERS))
     made = _PLANNERS[product](
         study,
         Asked(
@@ -199,31 +198,29 @@ def _wanted(text: str, found: Forecast | None) -> float:
 
 
 def _heatmap(study: Study, asked: Asked) -> Plan:
-    from gazeveil.aggregate.heatmap import PrivateHeatmap  # noqa: PLC0415  (as below: loads what it needs alone)
+    from gazeveil.aggregate.heatmap import PrivateHeatmap
 
     name = asked.stimulus or study.stimuli[0].name
     return study.plan(PrivateHeatmap(epsilon=asked.amount, delta=asked.delta), stimulus=name)
 
 
 def _heatmaps(study: Study, asked: Asked) -> Plan:
-    from gazeveil.aggregate.whole_study import PrivateHeatmaps  # noqa: PLC0415
+    from gazeveil.aggregate.whole_study import PrivateHeatmaps
 
     return study.plan(PrivateHeatmaps(epsilon=asked.amount, delta=asked.delta), stimuli=asked.stimuli or None)
 
 
 def _movie(study: Study, asked: Asked) -> Plan:
-    from gazeveil.aggregate.dynamic import DynamicHeatmap  # noqa: PLC0415
+    from gazeveil.aggregate.movie import HeatmapMovie
 
     name = asked.stimulus or study.stimuli[0].name
-    how = DynamicHeatmap(
-        epsilon=asked.amount, delta=asked.delta, bin_seconds=asked.bin_seconds, duration=asked.duration
-    )
+    how = HeatmapMovie(epsilon=asked.amount, delta=asked.delta, bin_seconds=asked.bin_seconds, duration=asked.duration)
     return study.plan(how, stimulus=name)
 
 
 def _aoi(study: Study, asked: Asked) -> Plan:
-    from gazeveil.aggregate.aoi.mechanism import AoiStatistics  # noqa: PLC0415
-    from gazeveil.aggregate.aoi.statistics import STATISTICS  # noqa: PLC0415
+    from gazeveil.aggregate.aoi.mechanism import AoiStatistics
+    from gazeveil.aggregate.aoi.statistics import STATISTICS
 
     statistics = tuple(STATISTICS[name]() for name in asked.statistics)
     how = AoiStatistics(statistics=statistics, epsilon=asked.amount, delta=asked.delta)
@@ -231,8 +228,8 @@ def _aoi(study: Study, asked: Asked) -> Plan:
 
 
 def _group_series(study: Study, asked: Asked) -> Plan:
-    from gazeveil.features.design import Design  # noqa: PLC0415
-    from gazeveil.features.group import GroupSeries  # noqa: PLC0415
+    from gazeveil.features.design import Design
+    from gazeveil.features.group import GroupSeries
 
     if asked.design is None:
         raise OptionError("a group's series need a public design", hint="give one with --design design.json")
@@ -242,8 +239,8 @@ def _group_series(study: Study, asked: Asked) -> Plan:
 
 
 def _veil(study: Study, asked: Asked) -> Plan:
-    from gazeveil.cli.veil import field_of, veil_parameters  # noqa: PLC0415
-    from gazeveil.samples.recordings import VeiledRecordings  # noqa: PLC0415
+    from gazeveil.cli.veil import field_of, veil_parameters
+    from gazeveil.samples.recordings import VeiledRecordings
 
     given = {"epsilon": asked.epsilon, "window": asked.window, "radius": asked.radius}
     texts = {name: text for name, text in given.items() if text is not None}

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil policy``: check a gateway's policy, show it in plain words, reload it."""
+"""``gazeveil live policy``: check a gateway's policy, show it in plain words, reload it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,16 +13,14 @@ from gazeveil.cli._control import Authority, Fingerprint, PolicyFile, ask
 from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.errors import OutputError
 from gazeveil.files import replacing
-from gazeveil.gateway._policy_beside import in_words as beside_in_words
-from gazeveil.gateway.fields import Fields
-from gazeveil.gateway.policy import AppSetting, Policy, read_policy
-from gazeveil.privacy.guarantee import Unproven
-from gazeveil.samples.identification import table
+
+if TYPE_CHECKING:
+    from gazeveil.gateway.policy import AppSetting, Policy
 
 app = command_app()
 
 EXAMPLE = """\
-# A gateway's policy. `gazeveil policy check` reads it; `gazeveil serve` runs it.
+# A gateway's policy. `gazeveil live policy check` reads it; `gazeveil serve` runs it.
 version = 1
 
 [gateway]
@@ -66,9 +64,11 @@ def policy() -> None:
     """
 
 
-@app.command(epilog="Example: `gazeveil policy check policy.toml`")
+@app.command(epilog="Example: `gazeveil live policy check policy.toml`")
 def check(path: PolicyFile, as_json: AsJson = False) -> None:
-    """Check a policy and show what it guarantees to whom; errors are reported with their line."""
+    """Read a policy, and say what it guarantees to whom; what is wrong is reported with its line."""
+    from gazeveil.gateway.policy import read_policy
+
     read = read_policy(path)
     if as_json:
         print_json({"policy": path, "apps": [_plain(read, one) for one in read.apps], "in_words": in_words(read)})
@@ -77,7 +77,7 @@ def check(path: PolicyFile, as_json: AsJson = False) -> None:
         print(line)
 
 
-@app.command(epilog="Example: `gazeveil policy example policy.toml`")
+@app.command(epilog="Example: `gazeveil live policy example policy.toml`")
 def example(
     path: PolicyFile,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
@@ -87,16 +87,18 @@ def example(
     if path.exists() and not overwrite:
         raise OutputError(f"{path} exists already", hint="choose another name, or add --overwrite")
     with replacing(path) as file:
-        Path(file).write_text(EXAMPLE, encoding="utf-8")
+        Path(file).write_text(EXAMPLE, encoding="utf-8", newline="\n")
     if as_json:
         print_json({"policy": path})
     else:
         print(f"wrote {path}\nnext: gazeveil serve {path} --create-ledger")
 
 
-@app.command(epilog="Example: `gazeveil policy reload policy.toml`")
+@app.command(epilog="Example: `gazeveil live policy reload policy.toml`")
 def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = "", as_json: AsJson = False) -> None:
     """Make the running gateway read its policy again; what did not change goes on undisturbed."""
+    from gazeveil.gateway.policy import read_policy
+
     read_policy(path)
     told = ask(path, "POST", "/v1/policy/reload", ca=ca, fingerprint=fingerprint)
     if as_json:
@@ -107,6 +109,10 @@ def reload(path: PolicyFile, ca: Authority = None, fingerprint: Fingerprint = ""
 
 def in_words(policy: Policy) -> list[str]:
     """Describe a policy, one line per app, tracker or budget."""
+    from gazeveil.gateway._policy_beside import in_words as beside_in_words
+    from gazeveil.gateway.fields import Fields
+    from gazeveil.samples.identification import table
+
     lines = []
     for tracker in policy.trackers:
         where = f" at {tracker.address}" if tracker.address else ""
@@ -150,11 +156,15 @@ def _same_noise(one: AppSetting, other: AppSetting) -> bool:
 
 
 def _promise(one: AppSetting) -> str:
+    from gazeveil.privacy.guarantee import Unproven
+
     promise = one.mechanism.guarantee
     return f"NONE ({promise.reason})" if isinstance(promise, Unproven) else str(promise)
 
 
 def _plain(policy: Policy, one: AppSetting) -> dict[str, Any]:
+    from gazeveil.samples.identification import table
+
     return {
         "name": one.name,
         "tracker": one.tracker,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil reproduce``: tables of papers, measured again; one sub-command per paper."""
+"""``gazeveil judge reproduce``: tables of papers, measured again; one sub-command per paper."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def reproduce() -> None:
     """Repeat the measurements of a paper, beside its numbers."""
 
 
-@app.command(epilog="Example: `gazeveil reproduce andersson --data data/lund2013`")
+@app.command(epilog="Example: `gazeveil judge reproduce andersson --data data/lund2013`")
 def andersson(data: Data = None, as_json: AsJson = False) -> None:
     """Fixation and saccade detection against two experts (Andersson et al. 2017)."""
-    from gazeveil.experiments.detector_agreement import DETECTORS, compare  # noqa: PLC0415
+    from gazeveil.experiments.detector_agreement import DETECTORS, compare
 
     with progress("comparing with the experts", quiet=as_json):
         rows = compare(_folder(data, "lund2013"))
@@ -53,10 +53,10 @@ def andersson(data: Data = None, as_json: AsJson = False) -> None:
     print("published: the article's own detectors with the article's thresholds; for the experts, Dar et al. 2021")
 
 
-@app.command(epilog="Example: `gazeveil reproduce realism --data data`, a table for docs/concepts/simulator.md")
+@app.command(epilog="Example: `gazeveil judge reproduce realism --data data`, a table for docs/concepts/simulator.md")
 def realism(data: Data = None, as_json: AsJson = False) -> None:
     """Compare simulated with real eye movements, data set by data set."""
-    from gazeveil.experiments.simulator.realism import run, to_markdown  # noqa: PLC0415
+    from gazeveil.experiments.simulator.realism import run, to_markdown
 
     with progress("comparing with real eyes", quiet=as_json):
         rows = run(data if data is not None else _folder(None, "lund2013").parent)
@@ -66,14 +66,14 @@ def realism(data: Data = None, as_json: AsJson = False) -> None:
     print(to_markdown(rows))
 
 
-@app.command(epilog="Example: `gazeveil reproduce liu --out liu-figures`")
+@app.command(epilog="Example: `gazeveil judge reproduce liu --out liu-figures`")
 def liu(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the figures and their numbers.")] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Noisy heatmaps per point; the paper has 100.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """Noise and quality of private gaze maps (Liu et al. 2019, figures 2 and 3), as published and corrected."""
-    from gazeveil.experiments.liu.figures import reproduce as measure  # noqa: PLC0415
+    from gazeveil.experiments.liu.figures import reproduce as measure
 
     with progress("adding noise", quiet=as_json) as tell:
         told = measure(out, repeats=repeats, tell=tell)
@@ -103,7 +103,7 @@ def liu(
         print(f"wrote {', '.join(told['files'])} to {out}")
 
 
-@app.command(epilog="Example: `gazeveil reproduce kaleido --figure 13 --quick --out kaleido-figures`")
+@app.command(epilog="Example: `gazeveil judge reproduce kaleido --figure 13 --quick --out kaleido-figures`")
 def kaleido(
     figure: Annotated[int, typer.Option("--figure", help="13: error in pixels; 15: saliency maps.")] = 13,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the figure, its numbers and tables.")] = None,
@@ -120,7 +120,7 @@ def kaleido(
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Accuracy of veiled streams over ε (Kaleido 2021, figures 13 and 15): as published, corrected, ours."""
-    from gazeveil.experiments.kaleido.figures import reproduce as measure  # noqa: PLC0415
+    from gazeveil.experiments.kaleido.figures import reproduce as measure
 
     with progress("veiling streams", quiet=as_json) as tell:
         told = measure(figure, out, data=data, repeats=repeats, quick=quick, workers=workers, tell=tell)
@@ -201,8 +201,10 @@ def _folder(given: Path | None, name: str) -> Path:
     raise InputError(f"no folder data/{name} here or above", hint="give their folder with --data")
 
 
-app.command(epilog="Example: `gazeveil reproduce bozkir --people 6 --seconds 120 --every 40 --out bozkir`")(
+app.command(epilog="Example: `gazeveil judge reproduce bozkir --people 6 --seconds 120 --every 40 --out bozkir`")(
     _experiment_features.bozkir
 )
-app.command(epilog="Example: `gazeveil reproduce wilson --table 3 --quick --simulated`")(_wilson.wilson)
-app.command("all", epilog="Example: `gazeveil reproduce all --quick --out reproduced`")(_reproduce_all.reproduce_all)
+app.command(epilog="Example: `gazeveil judge reproduce wilson --table 3 --quick --simulated`")(_wilson.wilson)
+app.command("all", epilog="Example: `gazeveil judge reproduce all --quick --out reproduced`")(
+    _reproduce_all.reproduce_all
+)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil scene``: the scenes of a video, and the radius and window they ask for."""
+"""``gazeveil data scene``: the scenes of a video, and the radius and window they ask for."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import typer
 from gazeveil.cli._output import AsJson, command_app, print_json, print_line, print_table, progress
 from gazeveil.cli._screens import DistanceMm, ScreenPx, SizeMm, geometry_of, sizes_of
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Unit
+from gazeveil.unit import Unit
 
 _MOST_ROWS = 20
 
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil scene film.mp4 --picture scenes.png` or `gazeveil scene film.mp4 --json`")
+@app.command(
+    epilog="Example: `gazeveil data scene film.mp4 --picture scenes.png` or `gazeveil data scene film.mp4 --json`"
+)
 def scene(
     video: Annotated[Path, typer.Argument(help="A video, or a picture (PNG, JPEG).")],
-    finder: Annotated[
-        str, typer.Option("--finder", help="What finds regions: image, saliency, onnx.", rich_help_panel="Regions")
-    ] = "image",
+    finder: Annotated[str, typer.Option("--finder", help="What finds regions.", rich_help_panel="Regions")] = "image",
     model: Annotated[
         Path | None,
         typer.Option("--model", help="A YOLO or SSD detector (ONNX), for --finder onnx.", rich_help_panel="Regions"),
@@ -41,11 +41,11 @@ def scene(
     Radii are in pixels of the frame. With --screen they are in pixels of a screen that the video fills; with --size-mm
     and --distance-mm too, in degrees. No gaze is read.
     """
-    from gazeveil.scene.context import SceneContext  # noqa: PLC0415
-    from gazeveil.scene.film import survey  # noqa: PLC0415
-    from gazeveil.scene.finder import FINDERS  # noqa: PLC0415
-    from gazeveil.scene.frames import first_of, frames_of, length_of  # noqa: PLC0415
-    from gazeveil.scene.keyframes import KeyframeDetector  # noqa: PLC0415
+    from gazeveil.scene.context import SceneContext
+    from gazeveil.scene.film import survey
+    from gazeveil.scene.finder import FINDERS
+    from gazeveil.scene.frames import first_of, frames_of, length_of
+    from gazeveil.scene.keyframes import KeyframeDetector
 
     if model is not None and finder == "image":
         finder = "onnx"
@@ -56,7 +56,7 @@ def scene(
     with progress("looking at frames", quiet=as_json) as tell:
         film = survey(frames, context, seconds=length_of(video), tell=tell)
     if picture is not None:
-        from gazeveil.scene.sheet import contact_sheet  # noqa: PLC0415
+        from gazeveil.scene.sheet import contact_sheet
 
         contact_sheet(film, width, height, unit).save(picture)
     if as_json:

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,9 +17,10 @@ from gazeveil.cli._output import AsJson, command_app, print_json
 from gazeveil.cli._serve_demo import run_demo
 from gazeveil.cli.policy import in_words
 from gazeveil.errors import OptionError, OutputError
-from gazeveil.gateway.bypass import has_ways
 from gazeveil.gateway.logs import Log, log_to
-from gazeveil.gateway.policy import Policy
+
+if TYPE_CHECKING:
+    from gazeveil.gateway.policy import Policy
 
 app = command_app()
 
@@ -59,8 +58,11 @@ def serve(
 ) -> None:
     """Run the gateway of a policy until it is stopped.
 
-    Stop it with Ctrl-C or SIGTERM; SIGHUP reads the policy again. With --demo no policy is needed.
+    Stop it with Ctrl-C or SIGTERM; SIGHUP, or `gazeveil live policy reload`, reads the policy again. With --demo no
+    policy is needed.
     """
+    import asyncio
+
     if (policy is None) != demo:
         raise OptionError("give a policy or --demo", hint="gazeveil serve policy.toml, or gazeveil serve --demo")
     with contextlib.ExitStack() as stack:
@@ -83,6 +85,13 @@ def _no_log(event: str, **fields: object) -> None:
 @contextlib.contextmanager
 def _ranked(nice: int | None, log: Log) -> Iterator[None]:
     """Go before busy programs: what `nice` or a service manager has set stays, and a system may refuse."""
+    if not hasattr(os, "setpriority"):  # Windows
+        if nice is not None:
+            raise OptionError(
+                "there is no --nice on this system", hint="start /abovenormal gazeveil serve …, in the command prompt"
+            )
+        yield
+        return
     before = os.nice(0)
     if nice is None and before == USUAL:
         nice = FIRST
@@ -99,14 +108,14 @@ def _ranked(nice: int | None, log: Log) -> Iterator[None]:
 
 
 async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: bool) -> None:
-    from gazeveil.cli._undo import UNDO  # noqa: PLC0415
-    from gazeveil.gateway.serve import serve as run  # noqa: PLC0415
+    import asyncio
+
+    from gazeveil._signals import STOP, called_on
+    from gazeveil.cli._undo import UNDO
+    from gazeveil.gateway.bypass import has_ways
+    from gazeveil.gateway.serve import serve as run
 
     stop, again = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, again.set)
 
     def say(setting: Policy) -> None:
         print("\n".join(in_words(setting)))
@@ -116,15 +125,16 @@ async def _until_stopped(policy: Path, log: Log, *, create_ledger: bool, quiet: 
 
     def say_link(link: str) -> None:
         if sys.stdout.isatty():  # a link that opens the page is for a person's eyes, and not for files
-            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil page {policy} makes another)")
+            print(f"control page: {link}\n  (works once, for ten minutes; gazeveil live page {policy} makes another)")
 
     opened = (lambda setting: None) if quiet else say  # with --json standard output is for one object
     linked = (lambda link: None) if quiet else say_link
-    await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=UNDO)
+    with called_on({**dict.fromkeys(STOP, stop.set), "SIGHUP": again.set}):
+        await run(policy, log, stop, again=again, create_ledger=create_ledger, opened=opened, linked=linked, undo=UNDO)
 
 
 def _opened(path: Path) -> IO[str]:
     try:
-        return path.open("a", encoding="utf-8")
+        return path.open("a", encoding="utf-8", newline="\n")
     except OSError as error:
         raise OutputError(f"cannot write the log {path}: {error.strerror}") from error

@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gazeveil.cli._output import AsJson, Progress, command_app, print_json, progress
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
-from gazeveil.gaze.corpus_writer import chunk_of
-from gazeveil.gaze.formats.base import Chunk, writer_of
-from gazeveil.simulate.reading import GLASSES, ReadingStudy
-from gazeveil.simulate.study import SimulatedStudy
-from gazeveil.simulate.tracker import TRACKERS
+
+if TYPE_CHECKING:
+    from gazeveil.gaze.formats.base import Chunk
+    from gazeveil.simulate.reading import ReadingStudy
+    from gazeveil.simulate.study import SimulatedStudy
 
 app = command_app()
 
@@ -32,7 +32,7 @@ def simulate(
     seconds: Annotated[float, typer.Option("--seconds", help="How long a scene is shown.")] = 5.0,
     tracker: Annotated[
         str | None,
-        typer.Option("--tracker", help="eyelink, remote, headset or webcam; eyelink, or for readers glasses."),
+        typer.Option("--tracker", help="Which tracker records; by default eyelink, for readers glasses."),
     ] = None,
     binocular: Annotated[bool, typer.Option("--binocular", help="Record both eyes.")] = False,
     reading: Annotated[
@@ -42,11 +42,17 @@ def simulate(
         Path | None, typer.Option("--groups", help="With --reading: write here (.csv) who is in which made-up group.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same participants, same gaze.")] = 1,
-    to: Annotated[str, typer.Option("--to", help="Format to write: parquet, csv or bids.")] = "parquet",
+    to: Annotated[str, typer.Option("--to", help="Format to write.")] = "parquet",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Simulate a study: simulated participants look at scenes."""
+    from gazeveil.gaze.corpus_writer import chunk_of
+    from gazeveil.gaze.formats.base import writer_of
+    from gazeveil.simulate.reading import GLASSES, ReadingStudy
+    from gazeveil.simulate.study import SimulatedStudy
+    from gazeveil.simulate.tracker import TRACKERS
+
     study: SimulatedStudy | ReadingStudy
     if reading:
         device = GLASSES if tracker is None else TRACKERS[tracker]
@@ -74,7 +80,7 @@ def simulate(
     if groups is not None and isinstance(study, ReadingStudy):
         with replacing(groups, overwrite=overwrite) as temporary:
             lines = (f"{name},{group}\n" for name, group in study.groups().items())
-            temporary.write_text("observer,group\n" + "".join(lines), encoding="utf-8")
+            temporary.write_text("observer,group\n" + "".join(lines), encoding="utf-8", newline="\n")
     if as_json:
         counts = {"observers": observers, "stimuli": stimuli, "sessions": sessions, "trials": trials}
         print_json(

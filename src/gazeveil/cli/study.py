@@ -25,7 +25,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 def study() -> None:
     """Declare a study: the public facts that releases may use.
 
-    Experiments are in `gazeveil experiment`.
+    Experiments are in `gazeveil judge experiment`.
     """
 
 
@@ -58,11 +58,11 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Propose a declaration from the data: confirm every line before you release."""
-    from gazeveil.aggregate.aoi import read_groups  # noqa: PLC0415
-    from gazeveil.gaze.corpus import Corpus  # noqa: PLC0415
-    from gazeveil.release.manifest import write_study  # noqa: PLC0415
-    from gazeveil.release.proposing import Beside, propose  # noqa: PLC0415
-    from gazeveil.release.study import Budget  # noqa: PLC0415
+    from gazeveil.aggregate.aoi import read_groups
+    from gazeveil.gaze.corpus import Corpus
+    from gazeveil.release.manifest import write_study
+    from gazeveil.release.proposing import Beside, propose
+    from gazeveil.release.study import Budget
 
     if number and secret_number:
         raise OptionError("the number of participants is public or secret: --number or --secret-number, not both")
@@ -113,10 +113,10 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Compare data and declaration; writes a private report for the holder of the data."""
-    from gazeveil.release.checking import KINDS, NOT_TO_PUBLISH  # noqa: PLC0415
-    from gazeveil.release.checking import check as compare  # noqa: PLC0415
-    from gazeveil.release.checking_files import write_findings  # noqa: PLC0415
-    from gazeveil.release.study import Study  # noqa: PLC0415
+    from gazeveil.release.checking import KINDS, NOT_TO_PUBLISH
+    from gazeveil.release.checking import check as compare
+    from gazeveil.release.checking_files import write_findings
+    from gazeveil.release.study import Study
 
     if out is not None:
         if out.suffix.lower() not in {".html", ".json"}:
@@ -157,7 +157,7 @@ def withdraw(
     as_json: AsJson = False,
 ) -> None:
     """Take a participant out of all further releases. What was released and charged stays."""
-    from gazeveil.release.withdrawing import withdraw as take_out  # noqa: PLC0415
+    from gazeveil.release.withdrawing import withdraw as take_out
 
     done = take_out(study_file, participant)
     people = done.study.participants
@@ -177,7 +177,7 @@ def withdraw(
 @app.command(epilog="Example: `gazeveil study show study.toml`")
 def show(study_file: StudyFile, as_json: AsJson = False) -> None:
     """Show what a study declares."""
-    from gazeveil.release.study import Study  # noqa: PLC0415
+    from gazeveil.release.study import Study
 
     declared = Study.open(study_file)
     if as_json:
@@ -231,9 +231,11 @@ _ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opt
 @app.command("veils", hidden=True, context_settings=_ANYTHING)
 def moved(context: typer.Context) -> None:
     """Run the experiment of the same name."""
-    from gazeveil.cli.main import program  # noqa: PLC0415  (it imports this file)
+    from gazeveil.cli.main import program
 
     name = str(context.info_name)
-    notice = f"`gazeveil study {name}` is now `gazeveil experiment {name}`; the old name goes with the next version"
+    notice = (
+        f"`gazeveil study {name}` is now `gazeveil judge experiment {name}`; the old name goes with the next version"
+    )
     print(notice, file=sys.stderr)
-    program(["experiment", name, *context.args], prog_name="gazeveil")
+    program(["judge", "experiment", name, *context.args], prog_name="gazeveil")

@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil track``: a real tracker for a gateway, or one without hardware, in any protocol, for tests."""
+"""``gazeveil live track``: a real tracker for a gateway, or one without hardware, in any protocol, for tests."""
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,26 +17,21 @@ from gazeveil.cli._screens import DistanceMm, SizeMm, pair
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway.logs import log_to
-from gazeveil.gateway.policy import LOOPBACK, Address, AppSetting, Policy, TrackerSetting, read_policy
-from gazeveil.gateway.protocol import PROTOCOLS
-from gazeveil.gateway.veiling import NoVeil
-from gazeveil.gaze.geometry import Geometry, headset, screen
-from gazeveil.gaze.usual import usual
+
+if TYPE_CHECKING:
+    from gazeveil.gateway.policy import Address, Policy
+    from gazeveil.geometry import Geometry
 
 app = command_app()
 
 
-@app.command(epilog="Example: `gazeveil track --from tobii --to policy.toml`")
+@app.command(epilog="Example: `gazeveil live track --from tobii --to policy.toml`")
 def track(
-    source: Annotated[
-        str | None, typer.Option("--from", help="A tracker that is here: tobii, eyelink, beam, smi, varjo, …")
-    ] = None,
+    source: Annotated[str | None, typer.Option("--from", help="A tracker that is connected here.")] = None,
     to: Annotated[Path | None, typer.Option("--to", help="For --from: the gateway's policy.")] = None,
     tracker: Annotated[str, typer.Option("--tracker", help="For --from: which tracker of the policy.")] = "",
     device: Annotated[str, typer.Option("--device", help="For --from: which device, address or log.")] = "",
-    protocol: Annotated[
-        str | None, typer.Option("--protocol", help="Protocol of the tracker: opengaze, eyetribe, pupil, lsl, …")
-    ] = None,
+    protocol: Annotated[str | None, typer.Option("--protocol", help="Which tracker's protocol to speak.")] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulated eyes look at a simulated scene.")] = False,
     replay: Annotated[
         Path | None, typer.Option("--replay", help="Play this recording instead: it is shown raw.")
@@ -62,6 +56,10 @@ def track(
     --from reads a vendor's own interface and sends to the gateway of a policy. With --simulate or --replay it speaks a
     tracker's protocol, and nothing is protected.
     """
+    import asyncio
+
+    from gazeveil.gateway.protocol import PROTOCOLS
+
     if simulate + (replay is not None) + (source is not None) != 1:
         raise OptionError("say where gaze comes from: --from TRACKER, --simulate, or --replay FILE")
     if source is not None:
@@ -85,8 +83,9 @@ def track(
 
 def _carry(source: str, to: Path | None, tracker: str, device: str, seconds: float | None, *, as_json: bool) -> None:
     """Send a real tracker's gaze to a gateway. It is never served as it is: there is no veil here."""
-    from gazeveil.gateway.bridge import BRIDGES  # noqa: PLC0415
-    from gazeveil.gateway.bridging import Carrier, sender_in  # noqa: PLC0415
+    from gazeveil.gateway.bridge import BRIDGES
+    from gazeveil.gateway.bridging import Carrier, sender_in
+    from gazeveil.gateway.policy import read_policy
 
     kind = BRIDGES[source]
     if to is None:
@@ -115,6 +114,10 @@ def _policy(
     protocol: str, plane: Geometry, listen: str | None, replay: Path | None, *, rate: float, speed: float, seed: int
 ) -> Policy:
     """Return a gateway's policy with the veil off: whoever runs this shows gaze as it is."""
+    from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting
+    from gazeveil.gateway.protocol import PROTOCOLS
+    from gazeveil.gateway.veiling import NoVeil
+
     known = PROTOCOLS[protocol]
     if known.sink is None:
         raise OptionError(f"no app reads {protocol!r}", hint="gaze is sent to a gateway in it; choose another protocol")
@@ -131,20 +134,24 @@ def _policy(
 
 
 async def _run(policy: Policy, seconds: float | None) -> int:
-    from gazeveil.gateway.serve import Gateway  # noqa: PLC0415
+    import asyncio
+
+    from gazeveil._signals import STOP, called_on
+    from gazeveil.gateway.serve import Gateway
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
     if seconds is not None:
-        loop.call_at(loop.time() + seconds, stop.set)
-    async with Gateway(policy, log_to()) as gateway:
-        await stop.wait()
-        return gateway.meters.apps["tracker"].sent
+        asyncio.get_running_loop().call_later(seconds, stop.set)
+    with called_on(dict.fromkeys(STOP, stop.set)):
+        async with Gateway(policy, log_to()) as gateway:
+            await stop.wait()
+            return gateway.meters.apps["tracker"].sent
 
 
 def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometry:
+    from gazeveil.gaze.usual import usual
+    from gazeveil.geometry import headset, screen
+
     if text == "headset":
         if size_mm is not None or distance_mm is not None:
             raise OptionError("a headset has no size in millimetres", hint="leave --size-mm and --distance-mm out")
@@ -156,6 +163,8 @@ def _plane(text: str, size_mm: str | None, distance_mm: float | None) -> Geometr
 
 
 def _address(text: str | None, port: int) -> Address:
+    from gazeveil.gateway.policy import LOOPBACK, Address
+
     if text is None:
         return Address(LOOPBACK, port)
     host, _, number = text.rpartition(":")

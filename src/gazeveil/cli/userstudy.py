@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil userstudy``: what does privacy cost participants?"""
+"""``gazeveil judge userstudy``: what does privacy cost participants?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def userstudy() -> None:
     """Run user studies of mechanisms: a game, forms, simulated players, tests, power."""
 
 
-@app.command("power", epilog="Example: `gazeveil userstudy power --participants 18 --conditions 6`")
+@app.command("power", epilog="Example: `gazeveil judge userstudy power --participants 18 --conditions 6`")
 def userstudy_power(
     participants: Annotated[int | None, typer.Option("--participants", min=2, help="Number of participants.")] = None,
     difference: Annotated[
@@ -39,7 +39,7 @@ def userstudy_power(
     as_json: AsJson = False,
 ) -> None:
     """Compute how many participants are needed, or which difference N participants can show (Wilcoxon, Holm)."""
-    from gazeveil.userstudy.statistics.power import participants_for, power, smallest_difference  # noqa: PLC0415
+    from gazeveil.userstudy.statistics.power import participants_for, power, smallest_difference
 
     if participants is None and difference is None:
         raise OptionError(
@@ -85,7 +85,7 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Where the game is served; 0 for any.")]
 
 
-@app.command("init", epilog="Example: `gazeveil userstudy init my-study`")
+@app.command("init", epilog="Example: `gazeveil judge userstudy init my-study`")
 def userstudy_init(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the files.")],
     name: Annotated[str, typer.Option("--name", help="What the study is called.")] = "Gaze game",
@@ -95,7 +95,7 @@ def userstudy_init(
     as_json: AsJson = False,
 ) -> None:
     """Propose a study: Wilson's conditions, the gateway's policy, and texts for consent."""
-    from gazeveil.userstudy.proposal import propose  # noqa: PLC0415
+    from gazeveil.userstudy.proposal import propose
 
     files = [str(path) for path in propose(folder, name, first_port)]
     if as_json:
@@ -103,16 +103,16 @@ def userstudy_init(
         return
     for file in files:
         print_line("wrote", file)
-    print_line("next", f"read them, then: gazeveil userstudy serve {folder / 'userstudy.toml'}")
+    print_line("next", f"read them, then: gazeveil judge userstudy serve {folder / 'userstudy.toml'}")
 
 
-@app.command("serve", epilog="Example: `gazeveil userstudy serve my-study/userstudy.toml`")
+@app.command("serve", epilog="Example: `gazeveil judge userstudy serve my-study/userstudy.toml`")
 def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False) -> None:
     """Run the study: the gateway, and the game for participants, until Ctrl-C."""
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.serving import running, until_stopped  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.serving import running, until_stopped
 
     found = read_user_study(study)
 
@@ -128,7 +128,7 @@ def userstudy_serve(study: StudyFile, port: Port = 7399, as_json: AsJson = False
     asyncio.run(serve())
 
 
-@app.command("play", epilog="Example: `gazeveil userstudy play my-study/userstudy.toml --participants 2`")
+@app.command("play", epilog="Example: `gazeveil judge userstudy play my-study/userstudy.toml --participants 2`")
 def userstudy_play(
     study: StudyFile,
     participants: Annotated[int, typer.Option("--participants", min=1, max=500, help="How many.")] = 2,
@@ -137,12 +137,12 @@ def userstudy_play(
     as_json: AsJson = False,
 ) -> None:
     """Let simulated participants play the whole study in Chromium, in real time."""
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.playing import opened_browser, play  # noqa: PLC0415
-    from gazeveil.userstudy.serving import running  # noqa: PLC0415
-    from gazeveil.userstudy.sessions import SIMULATED  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.playing import opened_browser, play
+    from gazeveil.userstudy.serving import running
+    from gazeveil.userstudy.sessions import SIMULATED
 
     found = read_user_study(study)
     labels = [f"{SIMULATED}{seed + number:03}" for number in range(participants)]
@@ -161,7 +161,7 @@ def userstudy_play(
     if as_json:
         print_json({"played": labels})
     else:
-        print_line("next", f"gazeveil userstudy report {study} --out report")
+        print_line("next", f"gazeveil judge userstudy report {study} --out report")
 
 
 def _quiet(words: str) -> None:
@@ -173,7 +173,7 @@ def _say(words: str) -> None:
 
 
 def _turning(policy: Path) -> Callable[[str, str], None]:
-    from gazeveil.cli._control import ask  # noqa: PLC0415
+    from gazeveil.cli._control import ask
 
     def turn(app_name: str, level: str) -> None:
         ask(policy, "POST", f"/v1/apps/{app_name}/knob", {"preset": level})
@@ -182,27 +182,27 @@ def _turning(policy: Path) -> Callable[[str, str], None]:
 
 
 def _played(study: Path) -> tuple[pl.DataFrame, Overview]:
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.overview import overview_of  # noqa: PLC0415
-    from gazeveil.userstudy.recordings import identified  # noqa: PLC0415
-    from gazeveil.userstudy.scoring import measures_of  # noqa: PLC0415
-    from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.overview import overview_of
+    from gazeveil.userstudy.recordings import identified
+    from gazeveil.userstudy.scoring import measures_of
+    from gazeveil.userstudy.sessions import Sessions
 
     found = read_user_study(study)
     sessions = Sessions(found).to_analyse()
     return measures_of(sessions, identified(found, sessions)), overview_of(found, sessions)
 
 
-@app.command("gaze", epilog="Example: `gazeveil userstudy gaze my-study/userstudy.toml --out gaze`")
+@app.command("gaze", epilog="Example: `gazeveil judge userstudy gaze my-study/userstudy.toml --out gaze`")
 def userstudy_gaze(
     study: StudyFile,
     out: Annotated[Path, typer.Option("--out", help="Folder of the corpus; its study file lies beside it.")],
     as_json: AsJson = False,
 ) -> None:
     """Write the gaze that the game received as a corpus with a declared study, ready for private releases."""
-    from gazeveil.userstudy.design import read_user_study  # noqa: PLC0415
-    from gazeveil.userstudy.recordings import write_gaze  # noqa: PLC0415
-    from gazeveil.userstudy.sessions import Sessions  # noqa: PLC0415
+    from gazeveil.userstudy.design import read_user_study
+    from gazeveil.userstudy.recordings import write_gaze
+    from gazeveil.userstudy.sessions import Sessions
 
     found = read_user_study(study)
     declared = write_gaze(found, Sessions(found).to_analyse(), out)
@@ -213,7 +213,7 @@ def userstudy_gaze(
     print_line("private", "this is gaze as the game got it; publish releases of it, not the corpus")
 
 
-@app.command("report", epilog="Example: `gazeveil userstudy report measures.csv --out report`")
+@app.command("report", epilog="Example: `gazeveil judge userstudy report measures.csv --out report`")
 def userstudy_report(
     measures: Annotated[
         Path, typer.Argument(metavar="STUDY", help="The study file; or a tidy CSV or Parquet, a row for each number.")
@@ -223,8 +223,8 @@ def userstudy_report(
     as_json: AsJson = False,
 ) -> None:
     """Compare every condition with none: tests over participants, effect sizes, Bayes factors, pictures."""
-    from gazeveil.userstudy.measures import read_measures  # noqa: PLC0415
-    from gazeveil.userstudy.report import write_user_study  # noqa: PLC0415
+    from gazeveil.userstudy.measures import read_measures
+    from gazeveil.userstudy.report import write_user_study
 
     table, overview = _played(measures) if measures.suffix == ".toml" else (read_measures(measures), None)
     found = write_user_study(table, out, title, overview)

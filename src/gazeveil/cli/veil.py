@@ -15,16 +15,11 @@ from gazeveil.cli._reading import GazeSource, Inputs, reads_gaze
 from gazeveil.cli._screens import pair
 from gazeveil.errors import OptionError, OutputError
 from gazeveil.files import replacing
-from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.record import private_report_of
-from gazeveil.release.release import Release
-from gazeveil.release.source import GazeFiles, InMemory
-from gazeveil.samples.presets import find_preset
-from gazeveil.samples.recipe import parameters, read_recipe
-from gazeveil.samples.recordings import VeiledRecordings
 
 if TYPE_CHECKING:
+    from gazeveil.release.release import Release
     from gazeveil.samples.channels import Eyes
+    from gazeveil.samples.recordings import VeiledRecordings
 
 app = command_app()
 
@@ -46,7 +41,7 @@ def veil(
         str | None, typer.Option("--mechanism", help="Which mechanism; clock has a guarantee.")
     ] = None,
     preset: Annotated[
-        str | None, typer.Option("--preset", help="A setting of the papers: lphu, mpmu, hplu, gaussian-low, …")
+        str | None, typer.Option("--preset", help="A setting of the papers, in place of --mechanism.")
     ] = None,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="A mechanism as JSON or TOML, for chains.")] = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="NUMBER", help="The ε of a window.")] = None,
@@ -63,9 +58,11 @@ def veil(
             "--field", metavar="WxH", help="How far gaze in degrees reaches; 360x180 for directions in the world."
         ),
     ] = None,
-    edge: Annotated[str | None, typer.Option("--edge", help="Beyond the edges: clamp or reflect.")] = None,
-    eyes: Annotated[str, typer.Option("--eyes", help="Single eyes: drop, or same for the one veiled point.")] = "drop",
-    to: Annotated[str, typer.Option("--to", help="Format of the files: parquet (a corpus), csv or bids.")] = "parquet",
+    edge: Annotated[str | None, typer.Option("--edge", help="What happens to points beyond the edges.")] = None,
+    eyes: Annotated[
+        str, typer.Option("--eyes", help="Single eyes: dropped, or the same veiled point for both.")
+    ] = "drop",
+    to: Annotated[str, typer.Option("--to", help="Format of the files; parquet makes a corpus folder.")] = "parquet",
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the first recording before and after: shows raw gaze.")
     ] = None,
@@ -74,6 +71,10 @@ def veil(
 
     Every sample gets a noisy (veiled) point, every other channel is dropped.
     """
+    from gazeveil.release.source import GazeFiles, InMemory
+    from gazeveil.samples.recipe import read_recipe
+    from gazeveil.samples.recordings import VeiledRecordings
+
     given = {"epsilon": epsilon, "window": window, "radius": radius}
     texts = {name: text for name, text in given.items() if text is not None} | _settings(setting or [])
     how = VeiledRecordings(
@@ -105,6 +106,9 @@ def veil(
 
 def veil_parameters(mechanism: str | None, preset: str | None, texts: dict[str, str]) -> dict[str, object]:
     """Return the parameters as their types; what can be refused without gaze is refused now."""
+    from gazeveil.samples.presets import find_preset
+    from gazeveil.samples.recipe import parameters
+
     if mechanism is not None and preset is None:
         return parameters(mechanism, texts)
     if preset is not None and mechanism is None:
@@ -130,7 +134,8 @@ def _settings(pairs: list[str]) -> dict[str, str]:
 
 def _check_picture(picture: Path, door: Door) -> None:
     """Find out before anything is spent whether a picture of raw gaze can be drawn, and apart from the release."""
-    from gazeveil.pictures import canvas  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.pictures import canvas
+    from gazeveil.release.record import private_report_of
 
     canvas()  # says what is missing
     place = picture.resolve()
@@ -148,7 +153,8 @@ def _check_picture(picture: Path, door: Door) -> None:
 
 def _draw(release: Release, how: VeiledRecordings, picture: Path) -> None:
     """Draw the first recording before and after."""
-    from gazeveil.release.veil_plots import before_and_after  # noqa: PLC0415  (loads the plotting parts)
+    from gazeveil.release.binding import BoundCorpus
+    from gazeveil.release.veil_plots import before_and_after
 
     raw = next(release.private.corpus.recordings(), None) if isinstance(release.private, BoundCorpus) else None
     if raw is None:

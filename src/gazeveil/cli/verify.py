@@ -34,7 +34,7 @@ def verify(
 
     The charge is looked up if a ledger is given. Exit code 1 if something is wrong.
     """
-    from gazeveil.release.verify import verify as verify_release  # noqa: PLC0415
+    from gazeveil.release.verify import verify as verify_release
 
     found = verify_release(release, ledger=ledger, key=key)
     if as_json:

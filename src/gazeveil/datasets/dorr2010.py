@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 
 from gazeveil.errors import FileFormatError, InputError
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 
 DORR_FOLDER: Final = Path("dorr2010") / "repetitive_gaze"
 """Where the files lie in the folder of data sets."""

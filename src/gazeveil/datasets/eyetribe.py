@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from gazeveil.datasets._tables import read_table
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 
 EYETRIBE_FILE = Path("eyetribe_contextlab") / "eyetribe_runs.parquet"
 """Where the file lies in the folder of shared data."""

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from gazeveil.datasets._tables import read_table
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 
 LUND_FOLDER: Final = "lund2013"
 """How its folder is called among the data sets."""

@@ -17,8 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.datasets._tables import read_table
-from gazeveil.gaze.geometry import Geometry, Unit, headset
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, Unit, headset
 from gazeveil.types import FloatArray
 
 VR_FOLDER: Final = "vr_objects_jov2024"

@@ -14,7 +14,7 @@ from gazeveil.errors import GeometryError, InputError, InternalError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Part
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import IntArray
 
 _LARGEST = int(np.iinfo(np.int64).max)

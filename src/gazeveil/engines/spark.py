@@ -27,9 +27,9 @@ from gazeveil.engines._spark_watch import watched
 from gazeveil.engines.adding import check_columns, check_plane, check_unchanged, stamps_of
 from gazeveil.errors import InputError
 from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.mapping import Answer
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.types import Tell, silent
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ import hmac
 import json
 import math
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,6 +37,7 @@ from gazeveil.errors import (
     OutputError,
     PrivacyError,
 )
+from gazeveil.files import others_may_read
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.privacy.ledger import Ledger
@@ -68,7 +68,7 @@ def key_in(path: Path | str) -> bytes:
     try:
         made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if others_may_read(path):
             raise InputError(f"others may read the key in {path}", hint=f"chmod 600 {path}") from None
         key = path.read_bytes()
         if len(key) != _KEY_BYTES:

@@ -18,7 +18,7 @@ from typing import Final
 
 from gazeveil.attacks.contract import Trial
 from gazeveil.datasets.vr_objects import VrSession, vr_sessions
-from gazeveil.gaze.geometry import Geometry, headset
+from gazeveil.geometry import Geometry, headset
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 PEOPLE: Final = 26

@@ -27,8 +27,8 @@ from gazeveil.datasets.lund2013 import LUND_FOLDER
 from gazeveil.datasets.lund2013 import load as load_lund
 from gazeveil.datasets.vr_objects import VR_FOLDER, vr_sessions
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, screen
 from gazeveil.simulate import TRACKERS, Block, GazeStream, Population, scene
 
 _OFF_SCREEN_PX = 50

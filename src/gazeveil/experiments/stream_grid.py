@@ -24,7 +24,7 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.experiments.stream_data import StreamSet
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.space import Space, space_of
 from gazeveil.types import FloatArray, Tell

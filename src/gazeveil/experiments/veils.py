@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gazeveil.errors import UnknownName
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.errors import UnknownName, closest
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, find_preset, preset
 from gazeveil.samples.recipe import from_recipe, with_lengths
@@ -52,9 +51,7 @@ def kind_of(name: str) -> type[SampleMechanism] | None:
         return MECHANISMS[PRESETS[name].mechanism]
     if name in MECHANISMS:
         return MECHANISMS[name]
-    close = difflib.get_close_matches(name, veil_names(), n=1)
-    guess = f"did you mean {close[0]!r}? " if close else ""
-    raise UnknownName(f"no mechanism is called {name!r}", hint=f"{guess}known: {', '.join(veil_names())}")
+    raise UnknownName(f"no mechanism is called {name!r}", hint=closest(name, veil_names()))
 
 
 def veil(name: str, plane: Geometry, parameters: Mapping[str, Any] | None = None) -> SampleMechanism | None:

@@ -23,8 +23,8 @@ from gazeveil.features.group import GroupPlan, GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.as_published import AsPublished
 from gazeveil.features.mechanisms.efpa import EnhancedFourierPerturbation, SamplingPerturbation
-from gazeveil.features.own import OwnPlan, OwnSeries
 from gazeveil.features.panel import noisy_lengths
+from gazeveil.features.participant_series import ParticipantPlan, ParticipantSeries
 from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.noise import NoiseSource
@@ -141,11 +141,11 @@ class Published:
 class Sphere:
     """Runs a low-rank mechanism up to its noisy coordinates."""
 
-    mechanism: GroupSeries | OwnSeries
+    mechanism: GroupSeries | ParticipantSeries
     people: int = 20
 
     @property
-    def plan(self) -> GroupPlan | OwnPlan:
+    def plan(self) -> GroupPlan | ParticipantPlan:
         """The mechanism's plan."""
         if isinstance(self.mechanism, GroupSeries):
             return self.mechanism.plan(self.people)
@@ -288,7 +288,7 @@ def group(epsilon: float = 1.0, delta: float = 1e-3, people: int = 20) -> Subjec
 @auditable("features-own")
 def own(epsilon: float = 1.0, delta: float = 1e-3, stretch: int = 0) -> Subject:
     """A participant's own series through few public directions."""
-    mechanism = OwnSeries(epsilon=epsilon, delta=delta, design=toy_design(), stretch=stretch or None)
+    mechanism = ParticipantSeries(epsilon=epsilon, delta=delta, design=toy_design(), stretch=stretch or None)
     runner = Sphere(mechanism)
     pairs = _opposites(mechanism.design, mechanism.stretch, mechanism.plan().shapes)
     return Subject(runner.run, mechanism.guarantee, pairs, runner.log_ratio)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.types import FloatArray
 
 COSINES, HAAR = "cosines", "haar"
@@ -29,7 +29,7 @@ def shapes(kind: str, steps: int, count: int) -> FloatArray:
     elif kind == HAAR:
         rows = _haar(steps, count)
     else:
-        raise OptionError(f"no shapes are called {kind!r}", hint=f"known: {COSINES}, {HAAR}")
+        raise OptionError(f"no shapes are called {kind!r}", hint=closest(kind, (COSINES, HAAR)))
     rows = np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float64)
     rows.setflags(write=False)
     return rows

@@ -29,9 +29,9 @@ from gazeveil.features.ranges import Range, Ranges
 from gazeveil.features.table import BINS, FeatureTable, Info
 from gazeveil.features.windows import window_starts
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.mapping import MapsRecordings
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.types import FloatArray
 
 CHANNELS: Final = (

@@ -13,7 +13,7 @@ from typing import Final
 from gazeveil.errors import OptionError
 from gazeveil.features.names import LONGEST_WORD, NAMES, SYMBOLS
 from gazeveil.features.ranges import Range, Ranges
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 PUPIL_MM: Final = (1.5, 9.0)
 """Human pupils are 2 to 8 mm wide (Watson & Yellott 2012), with room for a tracker's error."""

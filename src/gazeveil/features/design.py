@@ -190,7 +190,7 @@ class Design:
     def save(self, path: Path | str, *, overwrite: bool = False) -> Path:
         """Write the design as JSON."""
         with replacing(Path(path), overwrite=overwrite) as temporary:
-            temporary.write_text(json.dumps(self.to_dict(), ensure_ascii=False) + "\n", encoding="utf-8")
+            temporary.write_text(json.dumps(self.to_dict(), ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
         return Path(path)
 
     @staticmethod

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.events.blinks import LONGEST, SHORTEST
 from gazeveil.gaze.events.velocity import MAX_STEP, WINDOW
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Unit
 from gazeveil.types import FloatArray
 
 

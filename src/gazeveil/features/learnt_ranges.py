@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranges of foreign features learnt from public participants.
 
-What is written is a declaration that a participant can check.
+What is written is a declaration to be checked.
 """
 
 from __future__ import annotations

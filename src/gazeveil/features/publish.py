@@ -21,7 +21,7 @@ from gazeveil.features.bins import BinRules
 from gazeveil.features.design import Design
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.features.group import GroupEstimate
-from gazeveil.features.own import OwnSeries, RawGaze
+from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.features.settings import Settings
@@ -33,8 +33,8 @@ from gazeveil.privacy.unit import Observer
 from gazeveil.types import FloatArray
 
 
-class OwnMechanism(Protocol):
-    """What can noise participants' own series: those of `SERIES_MECHANISMS`, and `OwnSeries`."""
+class ParticipantMechanism(Protocol):
+    """What can noise participants' own series: those of `SERIES_MECHANISMS`, and `ParticipantSeries`."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -51,7 +51,7 @@ class OwnMechanism(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnRelease:
+class ParticipantRelease:
     """Each participant's own series, noised. How many series a participant has is a fact of the study.
 
     Attributes:
@@ -77,11 +77,11 @@ class OwnRelease:
         """The mechanism's ε."""
         return self.mechanism.epsilon  # type: ignore[no-any-return]
 
-    def at(self, epsilon: Number) -> OwnRelease:
+    def at(self, epsilon: Number) -> ParticipantRelease:
         """Return the same with another ε of the mechanism."""
         return replace(self, mechanism=replace(self.mechanism, epsilon=epsilon))
 
-    def each(self, series: int) -> OwnMechanism:
+    def each(self, series: int) -> ParticipantMechanism:
         """Return the mechanism for one of this many series: a participant who pays for all splits ε and δ."""
         if series == 1 or not isinstance(self.mechanism.guarantee.unit, Observer):
             return self.mechanism  # type: ignore[no-any-return]
@@ -108,7 +108,7 @@ class OwnRelease:
         return {**self.each(series).to_dict(), "series_per_participant": series, "length_epsilon": paid}
 
 
-def own_mechanism(
+def participant_mechanism(
     name: str,
     *,
     settings: Settings | ForeignFeatures,
@@ -117,7 +117,7 @@ def own_mechanism(
     design: Design | None = None,
     hide_seconds: float | None = None,
     **asked: Any,
-) -> OwnMechanism:
+) -> ParticipantMechanism:
     """Return the mechanism of a name: ``low-rank``, or one of `SERIES_MECHANISMS`.
 
     Args:
@@ -130,17 +130,17 @@ def own_mechanism(
         asked: Its other options; those that are None count as not given.
     """
     bins = settings.rules if isinstance(settings.rules, BinRules) else None
-    if hide_seconds is not None and (name != OwnSeries.name or bins is None):
+    if hide_seconds is not None and (name != ParticipantSeries.name or bins is None):
         raise OptionError(
             "only low-rank on bins can guarantee to hide seconds of raw gaze: windows overlap (erratum B10)",
             hint="use bins: --bins 0.5",
         )
     given = {key: value for key, value in asked.items() if value is not None}
-    if name == OwnSeries.name:
+    if name == ParticipantSeries.name:
         if given.keys() & {"chunk", "kept"}:
             raise OptionError("low-rank has no chunk and no kept: the design decides")
         raw = None if hide_seconds is None or bins is None else RawGaze(hide_seconds, bins)
-        return OwnSeries(design=needed(design, name), raw=raw, **given)
+        return ParticipantSeries(design=needed(design, name), raw=raw, **given)
     kind = SERIES_MECHANISMS[name]
     if unknown := given.keys() - {field.name for field in fields(kind)}:
         raise OptionError(f"{name} has no option {', '.join(sorted(unknown))}")
@@ -197,7 +197,7 @@ def longer_stretches(mechanism: Any) -> dict[str, list[Mapping[str, float]]]:
     if mechanism.stretch is None:
         return {}
     found = {"stretches": [{"steps": count, "epsilon": float(price)} for count, price in mechanism.promises()]}
-    if isinstance(mechanism, OwnSeries) and mechanism.raw is not None:
+    if isinstance(mechanism, ParticipantSeries) and mechanism.raw is not None:
         found["raw_gaze"] = [{"seconds": s, "epsilon": float(price)} for s, price in mechanism.receipt()]
     return found  # type: ignore[return-value]
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gazeveil.errors import GazeveilError, InputError, UnknownName
+from gazeveil.errors import GazeveilError, InputError, UnknownName, closest
 from gazeveil.gateway._page_keys import Sessions
 from gazeveil.gateway.protocols._websocket_text import may_read
 
@@ -142,5 +142,5 @@ async def only(request: Request, *known: str) -> dict[str, Any]:
     """
     given = await body(request)
     if unknown := sorted(given.keys() - set(known)):
-        raise InputError(f"the body has an unknown {unknown[0]!r}", hint=f"known: {', '.join(known)}")
+        raise InputError(f"the body has an unknown {unknown[0]!r}", hint=closest(unknown[0], known))
     return given

@@ -71,7 +71,7 @@ def page_routes(guard: Guard, gateway: Controlled, links: Keys) -> list[Route]:
             told = {
                 "error": "refused",
                 "message": "this link was used, is too old, or is from before a restart of the gateway",
-                "hint": "gazeveil page POLICY makes a new one",
+                "hint": "gazeveil live page POLICY makes a new one",
             }
             return JSONResponse(told, 403)
         return JSONResponse({"token": guard.sessions.make()}, headers=HEADERS)

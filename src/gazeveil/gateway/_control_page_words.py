@@ -114,7 +114,7 @@ PAGE_PATHS: Final[dict[str, Any]] = {
                 level={"type": "string"},
                 budget={"type": ["string", "null"], "description": "ε of any 24 hours; null for no budget."},
             ),
-            "responses": answer("A policy that passes `gazeveil policy check`, or what is wrong."),
+            "responses": answer("A policy that passes `gazeveil live policy check`, or what is wrong."),
         }
     },
 }

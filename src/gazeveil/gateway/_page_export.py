@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gazeveil.errors import InputError
+from gazeveil.errors import InputError, closest
 from gazeveil.gateway._hub_seat import Received
 from gazeveil.gateway.plane import Plane
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 COLUMNS: Final = ("kind", "t", "x", "y", "duration", "area")
 KINDS: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -49,7 +49,7 @@ def exported(app: str, things: Sequence[Received], plane: Plane, form: str) -> E
         InputError: If there is no such form.
     """
     if form not in KINDS:
-        raise InputError(f"there is no format {form!r}", hint=f"known: {', '.join(KINDS)}")
+        raise InputError(f"there is no format {form!r}", hint=closest(form, KINDS))
     unit = Unit.DEGREE if plane.geometry.unit is Unit.DEGREE else Unit.FRACTION
     rows = [_row(thing, plane, unit) for thing in things]
     if form == "json":

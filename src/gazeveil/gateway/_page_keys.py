@@ -91,7 +91,9 @@ class Sessions:
         return hmac.compare_digest(mark, self._signed(until, salt)) and 0 < int(until) - self._wall() <= SESSION_S
 
     def _signed(self, until: str, salt: str) -> str:
-        return hmac.new(self._secret, f"gazeveil page session\n{until}\n{salt}".encode(), hashlib.sha256).hexdigest()
+        return hmac.new(
+            self._secret, f"gazeveil live page session\n{until}\n{salt}".encode(), hashlib.sha256
+        ).hexdigest()
 
 
 def _digest(key: str) -> bytes:

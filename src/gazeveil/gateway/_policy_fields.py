@@ -13,7 +13,7 @@ from gazeveil.gateway.policy import MOUSE
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.sample import BESIDE
 from gazeveil.gaze.directions import AXES, FRAMES
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.samples.space import FULL_TURN
 from gazeveil.toml_table import Table, told
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import FileFormatError, GazeveilError, InputError
+from gazeveil.errors import FileFormatError, GazeveilError, InputError, closest
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION, SESSION_NAMES, is_session
 from gazeveil.gateway._policy_beside import beside_in
 from gazeveil.gateway._policy_checks import check, check_names
@@ -36,13 +36,13 @@ from gazeveil.gateway.policy import (
 from gazeveil.gateway.protocol import PROTOCOLS, Protocol
 from gazeveil.gateway.veiling import EDGES, OFF, mechanism_of
 from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.geometry import Geometry, Unit, headset, screen
+from gazeveil.geometry import Geometry, Unit, headset, screen
 from gazeveil.samples.length import Length, as_written, check_unit
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.presets import PRESETS
 from gazeveil.samples.recipe import from_recipe, read_recipe
 from gazeveil.toml_lines import lines_of
-from gazeveil.toml_table import File, Table, closest, tables, told
+from gazeveil.toml_table import File, Table, tables, told
 
 VERSION = 1
 CONTROL_PORT, TOYS_PORT = 7380, 7384

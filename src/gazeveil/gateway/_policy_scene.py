@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gazeveil.errors import GazeveilError
+from gazeveil.errors import GazeveilError, closest
 from gazeveil.gateway._hub_scene import Follow
 from gazeveil.gateway.policy import AppSetting, Policy, SceneSetting, TrackerSetting
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.stream import StreamMechanism
 from gazeveil.toml_lines import Where
-from gazeveil.toml_table import File, Table, closest, told
+from gazeveil.toml_table import File, Table, told
 
 SOURCES = ("video", "camera", "screen", "push")
 RADII = ("small", "large")

@@ -11,7 +11,7 @@ from gazeveil.gateway._hub_level import outputs_of
 from gazeveil.gateway._hub_scene import RADII, WINDOWS, Aim, Follow, between
 from gazeveil.gateway.policy import AppSetting, Policy, TrackerSetting
 from gazeveil.gateway.veiling import feed_of
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import space_of

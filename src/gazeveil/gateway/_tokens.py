@@ -7,10 +7,10 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import stat
 from pathlib import Path
 
 from gazeveil.errors import InputError, OutputError
+from gazeveil.files import others_may_read
 
 
 def token_in(path: Path) -> str:
@@ -22,8 +22,7 @@ def token_in(path: Path) -> str:
     try:
         made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        mode = path.stat().st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if others_may_read(path):
             raise InputError(f"others may read the token in {path}", hint=f"chmod 600 {path}") from None
         token = path.read_text(encoding="ascii", errors="replace").strip()
         if re.fullmatch(r"[A-Za-z0-9_-]{16,}", token) is None:
@@ -31,7 +30,7 @@ def token_in(path: Path) -> str:
         return token
     except OSError as error:
         raise OutputError(f"cannot keep a token in {path}: {error.strerror}") from error
-    with os.fdopen(made, "w", encoding="ascii") as file:
+    with os.fdopen(made, "w", encoding="ascii", newline="\n") as file:
         token = secrets.token_urlsafe(32)
         file.write(token + "\n")
         file.flush()

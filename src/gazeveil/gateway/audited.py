@@ -27,7 +27,7 @@ from gazeveil.exact import exact
 from gazeveil.gateway.hub import Hub
 from gazeveil.gateway.policy import AppSetting, BudgetSetting, Policy, TrackerSetting
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledSample
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.events.base import Outputs
 from gazeveil.privacy.audit.neighbours.pair import Pair

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Carries a bridge's samples to a gateway, which listens for them (``pushlines``): ``gazeveil track --from``.
+"""Carries a bridge's samples to a gateway, which listens for them (``pushlines``): ``gazeveil live track --from``.
 
 Nothing is kept: what comes while the gateway is away is dropped, and while the tracker is away the connection is
 closed, so that the gateway's apps hear silence at once. Both are tried again, at growing intervals. The gateway
@@ -326,7 +326,7 @@ def _check_listener(inlet: Inlet) -> None:
         OSError: If it is someone else's or nobody's, or the gateway has made no token yet.
     """
     owner = inlet.token_file.stat().st_uid
-    tables = [table.read_text() for table in TCP_TABLES if table.exists()]
+    tables = [table.read_text(encoding="ascii") for table in TCP_TABLES if table.exists()]
     listeners = set()
     for line in (line for table in tables for line in table.splitlines()[1:]):
         _, local, _, state, _, _, _, uid, *_ = line.split()

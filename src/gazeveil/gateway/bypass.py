@@ -123,7 +123,13 @@ def _probed(wanted: dict[str, Any], as_user: str | None) -> dict[str, Any]:
     command = [sys.executable, "-m", "gazeveil.gateway._app_probe"]
     try:
         done = subprocess.run(  # noqa: S603  (our own module)
-            command, input=json.dumps(wanted), capture_output=True, text=True, timeout=_LONGEST_S, check=False
+            command,
+            input=json.dumps(wanted),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_LONGEST_S,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise InternalError("trying the ways round the gateway did not end") from error
@@ -135,8 +141,12 @@ def _probed(wanted: dict[str, Any], as_user: str | None) -> dict[str, Any]:
 
 def _user(name: str) -> str | None:
     """Return a user to become; None if this process is that user's already."""
-    import pwd  # noqa: PLC0415  (only Unix has it)
-
+    try:
+        import pwd  # noqa: PLC0415
+    except ImportError:
+        raise InputError(
+            "no process can act as another user on this system", hint="run `gazeveil doctor POLICY` as that user"
+        ) from None
     try:
         uid = pwd.getpwnam(name).pw_uid
     except KeyError:

@@ -203,7 +203,9 @@ def bound(host: str, port: int, who: str = "the control API") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows "reuse" would let any program take the port over; there the opposite has to be asked for.
+        option = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+        made.setsockopt(socket.SOL_SOCKET, option, 1)
         made.bind((host, port))
         made.listen(64)
     except OSError as error:

@@ -17,13 +17,13 @@ from importlib import resources
 from itertools import takewhile
 from pathlib import Path
 
-from gazeveil.gateway import feeds
+from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway.logs import Log
 from gazeveil.gateway.page_side import Undo
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gateway.serve import Gateway
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry, screen
+from gazeveil.geometry import Geometry, screen
 from gazeveil.privacy.ledger._anchor_file import STATE
 
 _SCREEN = screen(1920, 1080, 527, 296, 600)
@@ -40,8 +40,8 @@ def demo_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="gazeveil-demo-") as name:
         folder = Path(name)
         text = resources.files("gazeveil.gateway").joinpath("demo.toml").read_text(encoding="utf-8")
-        (folder / "policy.toml").write_text(text, encoding="utf-8")
-        (folder / "recording.csv").write_text(_recording(_SCREEN), encoding="utf-8")
+        (folder / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
+        (folder / "recording.csv").write_text(_recording(_SCREEN), encoding="utf-8", newline="\n")
         AreasOfInterest(targets(_SCREEN), _SCREEN).to_json(folder / "targets.json")
         before = os.environ.get(STATE)
         os.environ[STATE] = str(folder / "state")  # the ledger's anchor, which would outlive the ledger
@@ -75,6 +75,8 @@ def targets(geometry: Geometry) -> tuple[Rectangle, ...]:
 
 def _recording(geometry: Geometry) -> str:
     """Return gaze of another simulated participant than the one who is simulated live."""
-    gaze = takewhile(lambda sample: sample.t < _RECORDING_S, feeds.simulated(geometry, seed=_RECORDING_SEED))
+    gaze = takewhile(
+        lambda sample: sample.t < _RECORDING_S, simulated_trackers.simulated(geometry, seed=_RECORDING_SEED)
+    )
     rows = (f"{sample.t:.4f},{sample.x:.1f},{sample.y:.1f}" for sample in gaze)
     return "\n".join(["t,x,y", *rows, ""]).replace("nan", "")

@@ -16,7 +16,7 @@ from gazeveil.exact import above_zero, as_text
 from gazeveil.gateway.policy import SIMULATE, Policy, read_policy
 from gazeveil.gateway.protocol import PROTOCOLS
 from gazeveil.gateway.veiling import mechanism_of
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.space import Space, space_of
 
@@ -77,7 +77,7 @@ def policy_from(answers: Mapping[str, Any]) -> dict[str, Any]:
 def _read(text: str) -> Policy:
     with tempfile.TemporaryDirectory(prefix="gazeveil-") as folder:
         path = Path(folder) / "policy.toml"
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", newline="\n")
         return read_policy(path)
 
 

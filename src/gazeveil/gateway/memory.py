@@ -194,7 +194,7 @@ class Memory:
                 "ledgers": self.ledgers,
             }
             with replacing(self.path) as file:
-                file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+                file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8", newline="\n")
                 file.chmod(0o600)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gazeveil.errors import GeometryError
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 Point = tuple[float, float]
 

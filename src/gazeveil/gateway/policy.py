@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from gazeveil.errors import PrivacyError, UnknownName
+from gazeveil.errors import PrivacyError, UnknownName, closest
 from gazeveil.gateway._lsl_search import DEFAULT_SESSION
 from gazeveil.gateway.fields import Fields
 from gazeveil.privacy.guarantee import GazeStreamDP
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the process that pays reads this file, and needs none of th
     from gazeveil.gateway.plane import Plane
     from gazeveil.gateway.protocol import Output
     from gazeveil.gaze.aoi import AreasOfInterest
-    from gazeveil.gaze.geometry import Geometry
+    from gazeveil.geometry import Geometry
     from gazeveil.samples.mechanism import SampleMechanism
     from gazeveil.samples.space import Space
 
@@ -192,7 +192,7 @@ class TrackerSetting:
             if other.kind == kind:
                 return other
         if kind not in KINDS:
-            raise UnknownName(f"no source is called {kind!r}", hint=f"known: {', '.join((OWN, *KINDS))}")
+            raise UnknownName(f"no source is called {kind!r}", hint=closest(kind, (OWN, *KINDS)))
         raise PrivacyError(
             f"the policy does not allow {kind!r} as source of {self.name!r}",
             hint=f'sources = ["{kind}"] in its [[tracker]] allows it',
@@ -400,5 +400,4 @@ def _named(kind: str, name: str, among: tuple[Setting, ...]) -> Setting:
     for setting in among:
         if setting.name == name:
             return setting
-    known = ", ".join(setting.name for setting in among)
-    raise UnknownName(f"no {kind} is called {name!r}", hint=f"known: {known}")
+    raise UnknownName(f"no {kind} is called {name!r}", hint=closest(name, [setting.name for setting in among]))

@@ -26,6 +26,7 @@ from gazeveil.errors import (
     LedgerRolledBack,
     OutputError,
     UnknownName,
+    closest,
 )
 from gazeveil.gateway._doors import opened_door, tls_of
 from gazeveil.gateway._hub_seat import Door
@@ -170,7 +171,7 @@ class Gateway:
         known = {"preset", "epsilon", "window", "radius"}
         if unknown := set(given) - known:
             raise UnknownName(
-                f"a privacy level has no {sorted(unknown)[0]!r}", hint=f"known: {', '.join(sorted(known))}"
+                f"a privacy level has no {sorted(unknown)[0]!r}", hint=closest(sorted(unknown)[0], sorted(known))
             )
         wish = {name: value for name, value in given.items() if value is not None}
         self.hub.turn(app, now=time.monotonic(), **wish)

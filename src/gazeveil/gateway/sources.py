@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from gazeveil.errors import InternalError
-from gazeveil.gateway import feeds
+from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway._doors import host_and_port, tls_of
 from gazeveil.gateway._tokens import token_in
 from gazeveil.gateway.fields import Fields
@@ -192,12 +192,14 @@ class Sources:
     async def _play(self, tracker: TrackerSetting) -> None:
         geometry = tracker.plane.geometry
         if tracker.protocol == "simulate":
-            samples = feeds.simulated(geometry, seed=tracker.seed, rate_hz=tracker.rate_hz)
+            samples = simulated_trackers.simulated(geometry, seed=tracker.seed, rate_hz=tracker.rate_hz)
         else:
-            recording = await asyncio.to_thread(feeds.recording_of, str(tracker.file), geometry)
-            samples = feeds.replayed(recording, loop=tracker.loop)
+            recording = await asyncio.to_thread(simulated_trackers.recording_of, str(tracker.file), geometry)
+            samples = simulated_trackers.replayed(recording, loop=tracker.loop)
         self._meters.trackers[tracker.name].connected = True
-        await feeds.play(feeds.moments(samples, speed=tracker.speed), partial(self._push, tracker.name))
+        await simulated_trackers.play(
+            simulated_trackers.moments(samples, speed=tracker.speed), partial(self._push, tracker.name)
+        )
         self._lost(tracker.name, "the recording is over")
 
     async def _guarded(self, tracker: TrackerSetting) -> None:

@@ -104,7 +104,7 @@ def _ports(udp_table: Path) -> Iterator[Here]:
         if _listens(port):
             yield _here(f"port {port}: {program}, or a gateway that serves its clients", "port", name)
     with contextlib.suppress(OSError):
-        if re.search(rf"^\s*\d+: [0-9A-F]+:{_SMI_PORT:04X} ", udp_table.read_text(), re.MULTILINE):
+        if re.search(rf"^\s*\d+: [0-9A-F]+:{_SMI_PORT:04X} ", udp_table.read_text(encoding="ascii"), re.MULTILINE):
             yield _here(f"UDP port {_SMI_PORT}: SMI iView X, or another program", "port", "smi")
 
 
@@ -113,7 +113,7 @@ def _lsl() -> Iterator[Here]:
         return
     command = [sys.executable, "-m", "gazeveil.gateway._lsl_here"]
     with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_LSL_S, check=True)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, timeout=_LSL_S, check=True)  # noqa: S603
         for stream in json.loads(done.stdout):
             yield _here(f"stream {stream!r} on LSL", "lsl", "lsl", f"stream = {json.dumps(stream)}\n")
 
@@ -124,7 +124,7 @@ def _here(what: str, by: str, source: str, more: str = "") -> Here:
         kind = BRIDGES[source]
         device = " --device LOG" if kind.unit == "deg" else ""
         needs = "" if kind.is_installed else kind.install
-        commands = (serve, f"gazeveil track --from {shlex.quote(source)} --to {POLICY}{device}")
+        commands = (serve, f"gazeveil live track --from {shlex.quote(source)} --to {POLICY}{device}")
         return Here(what, by, source, needs, commands, kind.in_policy())
     screen = "screen = { width_px = 1920, height_px = 1080 }"
     policy = f'[[tracker]]\nname = "desk"\nprotocol = "{source}"\n{more}{screen}\n'

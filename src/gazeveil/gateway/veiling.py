@@ -22,7 +22,7 @@ from gazeveil.gateway.protocol import Output
 from gazeveil.gateway.sample import HEAD, IPD, ORIGINS, EyeGeometry, Pointing, Veiled, _fixation, _hit, _sample
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
 from gazeveil.gaze.events.base import DETECTORS
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples

@@ -12,7 +12,7 @@ from typing import Any
 from gazeveil.errors import FileFormatError, GeometryError, InputError
 from gazeveil.files import replacing
 from gazeveil.gaze.aoi import Area, AreasOfInterest, Ellipse, Polygon, Rectangle
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 SHAPES: dict[str, type[Rectangle] | type[Ellipse] | type[Polygon]] = {
     "rectangle": Rectangle,
@@ -35,7 +35,7 @@ def write(areas: AreasOfInterest, path: Path) -> None:
         "areas": [{"shape": shapes[type(area)], **asdict(area)} for area in areas],
     }
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(values, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
 def read(path: Path) -> AreasOfInterest:

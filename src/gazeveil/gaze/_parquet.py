@@ -15,8 +15,8 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, GeometryError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.geometry import Geometry
 
 METADATA_KEY = "gazeveil"
 MAGIC = b"PAR1"

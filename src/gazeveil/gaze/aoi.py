@@ -19,8 +19,8 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.errors import GeometryError, InputError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.showing import a_few
 from gazeveil.types import BoolArray, FloatArray
 

@@ -24,8 +24,8 @@ import polars as pl
 from gazeveil.errors import FileFormatError, GeometryError, InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import TableLabel, guarded, read_label
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.geometry import Geometry
 from gazeveil.pictures import Picture
 from gazeveil.showing import html_table
 
@@ -309,7 +309,7 @@ def _scan(path: Path, stimulus: str) -> pl.LazyFrame:
 
 def _check_manifest(path: Path) -> None:
     try:
-        version = json.loads(path.read_text())["schema"]
+        version = json.loads(path.read_text(encoding="utf-8"))["schema"]
     except (ValueError, KeyError, TypeError, OSError) as error:
         raise FileFormatError(path, expected="a corpus manifest", found=f"something else ({error!r})") from None
     if version != schema.VERSION:

@@ -42,6 +42,8 @@ class CorpusWriter:
         self._held: dict[_Bucket, list[Chunk]] = {}
         self._rows: dict[_Bucket, int] = {}
         self._parts: dict[_Bucket, tuple[int, int]] = {}  # the bucket's own number, and how many parts it has
+        self._folders: dict[str, str] = {}
+        self._taken: set[str] = set()
         self._held_rows = 0
         self._bucket: _Bucket | None = None
         self._open: Key | None = None
@@ -106,7 +108,7 @@ class CorpusWriter:
         for bucket in list(self._held):
             self._flush(bucket)
         manifest = {"schema": schema.VERSION, "recordings": self.recordings, "samples": self.samples}
-        (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        (self._folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8", newline="\n")
 
     def _flush(self, bucket: _Bucket) -> None:
         chunks = self._held.pop(bucket)
@@ -115,9 +117,17 @@ class CorpusWriter:
         self._parts[bucket] = number, part + 1
         # parts of one bucket sort together, so the pieces of a recording follow one another when they are read
         name = f"part-{number:05d}-{part:05d}.parquet"
-        folder = partition(bucket.stimulus)
+        folder = self._folder_of(bucket.stimulus)
         write_samples(chunks, self._folder / folder / name, bucket.label, with_stimulus=False)
         write_events(chunks, self._folder / EVENTS_FOLDER / folder / name, bucket.label, with_stimulus=False)
+
+    def _folder_of(self, stimulus: str) -> str:
+        """Return the folder of a stimulus, and of no other, also where capitals do not count in names."""
+        if stimulus not in self._folders:
+            names = (partition(stimulus, first) for first in range(len(stimulus) + 1))
+            found = self._folders[stimulus] = next(name for name in names if name.casefold() not in self._taken)
+            self._taken.add(found.casefold())
+        return self._folders[stimulus]
 
 
 @contextmanager
@@ -152,10 +162,12 @@ def chunk_of(recording: Recording) -> Chunk:
     )
 
 
-def partition(stimulus: str) -> str:
-    """Return the folder name for a stimulus; any text can be one."""
-    quoted = quote(stimulus, safe="")
-    if quoted == NO_STIMULUS:  # a stimulus that is called what no stimulus is called
+def partition(stimulus: str, first: int = 0) -> str:
+    """Return the folder name for a stimulus; any text can be one. Its first few letters may be written as numbers."""
+    quoted = "".join(f"%{byte:02X}" for byte in stimulus[:first].encode()) + quote(stimulus[first:], safe="")
+    if quoted.endswith("."):  # Windows drops it
+        quoted = quoted[:-1] + "%2E"
+    if quoted.upper() == NO_STIMULUS:  # a stimulus that is called what no stimulus is called
         quoted = quoted.replace("_", "%5F")
     name = f"stimulus={quoted or NO_STIMULUS}".replace("=.", "=%2E")
     if len(name) > MAX_NAME_BYTES:

@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import (
     LEAST_SHARE,
@@ -30,6 +29,7 @@ from gazeveil.gaze.sentinels import (
     outside,
     visible,
 )
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.types import BoolArray, FloatArray
 
 WINDOW_S: Final = 0.1

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gazeveil.errors import InputError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.pictures import Picture
 from gazeveil.showing import html_table
 from gazeveil.types import BoolArray, FloatArray

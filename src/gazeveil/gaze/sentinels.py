@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.showing import plain_number
 from gazeveil.types import BoolArray, FloatArray
 

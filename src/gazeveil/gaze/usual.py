@@ -13,7 +13,7 @@ import math
 from dataclasses import fields, replace
 from typing import Final
 
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 DIAGONAL_MM: Final = 604.0
 DISTANCE_MM: Final = 600.0

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from gazeveil.errors import InternalError, OptionError
+from gazeveil.errors import InternalError, OptionError, closest
 from gazeveil.exact import Number, as_source, at_least_zero, in_digits, probability
 from gazeveil.privacy import convert
 from gazeveil.privacy._promise import Ground, Guarantee
@@ -323,7 +323,7 @@ def guarantee_from_dict(values: Mapping[str, Any]) -> Guarantee:
     given = dict(values)
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise OptionError(f"no kind of guarantee is called {kind!r}", hint=f"known: {', '.join(KINDS)}")
+        raise OptionError(f"no kind of guarantee is called {kind!r}", hint=closest(kind, KINDS))
     if not {"unit", "neighbours"} <= given.keys() or not isinstance(given["unit"], Mapping):
         raise OptionError(f"a guarantee of kind {kind!r} needs its unit and its neighbours")
     given["unit"] = unit_from_dict(given["unit"])

@@ -204,7 +204,8 @@ class Statement:
         exactly = ""
         if isinstance(self.guarantee, ZeroConcentratedDP):
             exactly = f" The exact guarantee is ρ = {in_digits(self.guarantee.rho)}; at another δ the factor differs."
-        # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: docs/concepts/delta.md.
+        # Not "the odds exceed this with a chance of at most δ", which (ε, δ) does not say: see the page about
+        # differential privacy in docs/concepts.
         return (
             "For any two data sets that are compared, this release is like one that keeps this without exception, but "
             f"for a chance of at most {_chance(self.delta)}, in which the guarantee fails and more may be "

@@ -17,7 +17,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, as_source, as_text, in_digits, whole_number
 
 
@@ -249,7 +249,7 @@ def unit_from_dict(values: Mapping[str, Any]) -> ProtectedUnit:
     given = dict(values)
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in UNITS:
-        raise OptionError(f"no unit of protection is called {kind!r}", hint=f"known: {', '.join(UNITS)}")
+        raise OptionError(f"no unit of protection is called {kind!r}", hint=closest(kind, UNITS))
     if isinstance(given.get("features"), list):
         given["features"] = tuple(given["features"])
     try:

@@ -29,8 +29,8 @@ from gazeveil.errors import PrivacyError
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.geometry import Geometry
-from gazeveil.release.conforming import UNREADABLE, conforming, name_of, readable
+from gazeveil.geometry import Geometry
+from gazeveil.release.conforming import UNREADABLE, are_as_declared, columns_of, conforming, name_of, readable
 from gazeveil.release.study import Study, spelt
 
 _DOOR = object()
@@ -109,15 +109,14 @@ def bind(study: Study, corpus: Corpus, stimuli: Collection[str] | None = None) -
     """Put a corpus under a study's rules; the recordings of some stimuli, or of all that are declared."""
     wanted = {stimulus.name for stimulus in study.stimuli} if stimuli is None else set(stimuli)
     screens = {spelt(stimulus.name): stimulus.screen for stimulus in study.stimuli if stimulus.name in wanted}
-    fixations = study.recordings.fixations is not None
     parts, remarks = [], []
     for part in corpus.parts:
         screen = screens.get(spelt(part.stimulus))
         if screen is None or not lies_on(part.label.geometry, screen):
             continue
         try:
-            if part.holds_fixations is fixations:
-                parts.append(_bound(conforming(part), screen, study))
+            if are_as_declared(columns := columns_of(part), study):
+                parts.append(_bound(conforming(part, columns), screen, study))
         except UNREADABLE as error:
             remarks.append(f"{name_of(part)} could not be read and counts as absent: {error}")
     return BoundCorpus(study, replace(corpus, parts=tuple(parts)), corpus, remarks, door=_DOOR)

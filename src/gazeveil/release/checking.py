@@ -17,10 +17,11 @@ from typing import Any
 
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import is_known
+from gazeveil.geometry import Geometry
 from gazeveil.release.binding import BoundCorpus, BoundTable, lies_on
+from gazeveil.release.conforming import are_as_declared, columns_of
 from gazeveil.release.inspecting import Seen, part_keys, seen_in
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Study, spelt
@@ -241,7 +242,7 @@ class _Labels:
         return known and meant and on_screen and self._has_rows_as_declared(key)
 
     def _has_rows_as_declared(self, key: Key) -> bool:
-        return self.part_of[key].holds_fixations is (self.study.recordings.fixations is not None)
+        return are_as_declared(columns_of(self.part_of[key]), self.study)
 
     def _people(self) -> None:
         number: dict[str, int] = defaultdict(int)

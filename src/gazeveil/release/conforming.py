@@ -7,14 +7,17 @@ A column that is not there, or of a type that holds no such values, is empty; co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from gazeveil.gaze import schema
+from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
+from gazeveil.release.study import Study
 
 _LABELS = dict.fromkeys(schema.KEYS, pl.String)
 _NEEDED = _LABELS | dict(schema.REQUIRED)
@@ -25,9 +28,22 @@ UNREADABLE = (Exception, pl.exceptions.PanicException)
 """What reading a part may raise; polars panics at odd damage, and its panics are no usual exceptions."""
 
 
-def conforming(part: Part) -> Part:
-    """Return a part with both of its tables in the schema; raises if not even its columns can be found out."""
-    found = part.samples.collect_schema()
+def columns_of(part: Part) -> pl.Schema:
+    """Return the columns of a part's rows; no row is read.
+
+    Raises:
+        FileFormatError: If not even they can be found out.
+    """
+    return guarded(part.path or Path("in memory"), part.samples.collect_schema)
+
+
+def are_as_declared(columns: Collection[str], study: Study) -> bool:
+    """Return whether rows with these columns are what the study declares them to be: samples, or fixations."""
+    return (schema.DURATION in columns) is (study.recordings.fixations is not None)
+
+
+def conforming(part: Part, found: pl.Schema) -> Part:
+    """Return a part with both of its tables in the schema, given the columns of its rows."""
     wanted = _NEEDED | {name: kind for name, kind in schema.OPTIONAL.items() if name in found}
     for across, down in _EYES:
         wanted |= {down: pl.Float64} if across in wanted else {}

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from gazeveil.aggregate.engine import Engine, engine_at
+from gazeveil.aggregate.engine import Engine
+from gazeveil.engines import engine_at
 from gazeveil.features.basis import COSINES
 from gazeveil.features.design import Design
 from gazeveil.features.extract import of_corpus

@@ -26,28 +26,27 @@ PARTS, MOVIE_PARTS = "heatmap.parts.png", "movie.parts.png"
 
 def write(release: Release, about_the_value: Mapping[str, Any], folder: Path) -> None:
     """Write all documents of a release into its folder."""
-    statement = release.statement()
     texts = {
-        **statement_files(statement, folder),
+        **statement_files(release.statement(), folder),
         METHODS: methods(release, about_the_value),
         EVIDENCE: evidence(release, about_the_value),
     }
     if (entry := registry_entry(release, about_the_value)) is not None:
         texts[REGISTRY_ENTRY] = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def statement_files(statement: Statement, folder: Path) -> dict[str, str]:
-    """Return the files that say what is guaranteed: the page, the full statement, and that for participants."""
+    """Return the files that say what is guaranteed: the page, the full statement, and those for participants."""
     return {
-        STATEMENT_PAGE: statement_page(statement, folder),
+        STATEMENT_PAGE: statement.card(whole_page=True, picture=parts_in(folder)),
         STATEMENT_TEXT: statement.paragraph() + "\n",
         **{name: statement.for_participants(language) + "\n" for language, name in FOR_PARTICIPANTS.items()},
     }
 
 
-def statement_page(statement: Statement, folder: Path) -> str:
-    """Return the page for participants, with the picture of what the value is made of, where the folder holds one."""
+def parts_in(folder: Path) -> bytes | None:
+    """Return the picture of what the value is made of, where the folder holds one."""
     parts = [folder / name for name in (PARTS, MOVIE_PARTS) if (folder / name).is_file()]
-    return statement.card(whole_page=True, picture=parts[0].read_bytes() if parts else None)
+    return parts[0].read_bytes() if parts else None

@@ -114,9 +114,9 @@ def _built(release: Release) -> list[_Row]:
         proof = _missing("nothing is proven about this mechanism")
     audit = (
         "Not run for this release. The mechanism can be audited on its worst neighbouring inputs with "
-        f"<code>gazeveil audit {escape(method.audit)}</code>; the result states a lower bound of ε and its confidence."
+        f"<code>gazeveil judge audit {escape(method.audit)}</code>; it states a lower bound of ε and its confidence."
         if method.audit
-        else "Not run for this release. <code>gazeveil audit --list</code> shows what can be audited."
+        else "Not run for this release. <code>gazeveil judge audit --list</code> shows what can be audited."
     )
     pages = "".join(f", <code>docs/proofs/{escape(page)}.md</code>" for page in method.samplers)
     sampler = (

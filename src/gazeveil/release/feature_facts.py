@@ -24,7 +24,7 @@ from gazeveil.features.foreign import ForeignFeatures, is_foreign
 from gazeveil.features.learnt_ranges import digest_of
 from gazeveil.features.settings import Settings
 from gazeveil.features.table import FeatureTable, Info, read_info
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.plan import Data
 from gazeveil.release.source import source_of
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study, spelt

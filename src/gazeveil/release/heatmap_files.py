@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategy import Estimate
 from gazeveil.errors import InputError, MissingExtra
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.video import frames_at
+from gazeveil.geometry import Geometry
 from gazeveil.release import plots
 from gazeveil.release.manifest import checked_file
 from gazeveil.release.study import Stimulus

@@ -15,10 +15,10 @@ from gazeveil.aggregate.lasting import LONGEST_S
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Part
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import most_common_point, visible
 from gazeveil.gaze.sentinels import outside as outside_of
+from gazeveil.geometry import Geometry
 from gazeveil.types import BoolArray, FloatArray
 
 

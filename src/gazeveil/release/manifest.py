@@ -22,7 +22,7 @@ from gazeveil.errors import FileFormatError, GazeveilError, InputError, Internal
 from gazeveil.exact import as_text
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.files import replacing
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.manifest_features import features_in, features_text
 from gazeveil.release.study import DELTA, Budget, Custody, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.toml_lines import lines_of
@@ -107,7 +107,7 @@ def write_study(study: Study, path: Path, *, remarks: Mapping[str, str] | None =
     if with_whole_paths(found) != replace(with_whole_paths(study), observed=frozenset()):
         raise InternalError("the file of a study would say something else than the study")
     with replacing(path, overwrite=overwrite) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def with_whole_paths(study: Study) -> Study:

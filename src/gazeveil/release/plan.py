@@ -20,7 +20,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import polars as pl
 
-from gazeveil.aggregate.engine import Engine, engine_at
+from gazeveil.aggregate.engine import Engine
+from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError, PrivacyError, ReleaseFailed
 from gazeveil.exact import Number
 from gazeveil.features.table import FeatureTable

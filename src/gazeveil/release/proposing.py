@@ -23,9 +23,9 @@ from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze._parquet import guarded
 from gazeveil.gaze.corpus import Corpus, Part
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.lists import stated_in
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Geometry
 from gazeveil.release.manifest import LONGEST_STIMULUS, declared_file, with_whole_paths
 from gazeveil.release.study import DELTA, Budget, Participants, Recordings, Stimulus, Study, spelt
 from gazeveil.types import Tell, silent

@@ -56,7 +56,7 @@ def write_record(
         values = _values(release, more, _digests(target))
         values["digest"] = digest_of_record(values)
         values["signature"] = None if key is None else signing.signature(key, values["digest"])
-        (target / NAME).write_text(as_text(values), encoding="utf-8")
+        (target / NAME).write_text(as_text(values), encoding="utf-8", newline="\n")
         private = private_report(release.measurement.study, release.private)
         write_private(private_report_of(folder), json.dumps(private, indent=2, ensure_ascii=False) + "\n")
     return folder

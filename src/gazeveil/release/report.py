@@ -55,7 +55,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def write_report(path: Path, title: str, lead: str, sections: Sequence[Section]) -> None:
     """Write the report; it is there whole or not at all."""
     with replacing(path) as temporary:
-        temporary.write_text(page(title, lead, sections), encoding="utf-8")
+        temporary.write_text(page(title, lead, sections), encoding="utf-8", newline="\n")
 
 
 def page(title: str, lead: str, sections: Sequence[Section]) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from gazeveil.errors import GazeveilError
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.usual import assumed_fields, usual
+from gazeveil.geometry import Geometry
 from gazeveil.release.study import Stimulus, Study
 
 

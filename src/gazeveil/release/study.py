@@ -20,9 +20,9 @@ from gazeveil.errors import GeometryError, InputError, OptionError
 from gazeveil.exact import Number, as_text, chance_of_failure, whole_number
 from gazeveil.features.foreign import ForeignFeatures
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.lists import STATED, stated_in
 from gazeveil.gaze.usual import assumption
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import a_few, brief, html_table
 

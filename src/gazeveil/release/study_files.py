@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
 from gazeveil.errors import FileFormatError, why
+from gazeveil.files import is_device
 
 _LONGEST_NAME = 150
 
@@ -68,9 +70,27 @@ def find_frames(folder: Path, moments: int) -> list[Path]:
     return [frames[int((moment + 0.5) * len(frames) / moments)] for moment in range(moments)]
 
 
+def file_names(stimuli: Iterable[str]) -> dict[str, str]:
+    """Return a name for each that every file system takes, and that no two share, even where capitals do not count."""
+    names = {stimulus: file_name(stimulus) for stimulus in stimuli}
+    count = Counter(name.casefold() for name in names.values())
+    return {
+        stimulus: name if count[name.casefold()] == 1 else f"{name}-{_short_digest(stimulus)}"
+        for stimulus, name in names.items()
+    }
+
+
 def file_name(stimulus: str) -> str:
-    """Return a name that every file system takes, and that no two stimuli share."""
+    """Return a name that every file system takes, and that no two stimuli share where capitals count."""
     safe = quote(stimulus, safe=" ()[]+,=@").replace("%20", " ")
     if len(safe) > _LONGEST_NAME:
-        return f"{safe[:_LONGEST_NAME]}-{hashlib.sha256(stimulus.encode()).hexdigest()[:12]}"
-    return "_" if safe in {"", ".", ".."} else safe
+        return f"{safe[:_LONGEST_NAME]}-{_short_digest(stimulus)}"
+    if is_device(safe):
+        return f"%{ord(safe[0]):02X}{safe[1:]}"
+    if safe[-1:] in (" ", "."):  # Windows drops them
+        return f"{safe[:-1]}%{ord(safe[-1]):02X}"
+    return safe or "_"
+
+
+def _short_digest(stimulus: str) -> str:
+    return hashlib.sha256(stimulus.encode()).hexdigest()[:12]

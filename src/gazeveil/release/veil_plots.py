@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.pictures import canvas, png
 from gazeveil.release.plots import BLUE, ORANGE
 from gazeveil.types import FloatArray

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import InputError, MissingExtra, OptionError, OutputError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.release.heatmap_files import enlarged
 from gazeveil.types import FloatArray
 

@@ -50,7 +50,7 @@ def withdraw(path: Path, participant: str) -> Withdrawal:
         write_study(study, path, overwrite=True)
         return Withdrawal(study, comments_kept="#" not in text)
     with replacing(path) as temporary:
-        temporary.write_text(edited, encoding="utf-8")
+        temporary.write_text(edited, encoding="utf-8", newline="\n")
     return Withdrawal(study, comments_kept=True)
 
 

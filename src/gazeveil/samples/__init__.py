@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "MECHANISMS": "gazeveil.samples.mechanism",
     "Faults": "gazeveil.samples.mechanism",
-    "Room": "gazeveil.samples.space",
+    "Room3D": "gazeveil.samples.space",
     "SampleMechanism": "gazeveil.samples.mechanism",
     "Screen": "gazeveil.samples.space",
     "Space": "gazeveil.samples.space",
@@ -22,12 +22,12 @@ _HOME = {
 
 if TYPE_CHECKING:
     from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, mechanism_from_dict
-    from gazeveil.samples.space import Room, Screen, Space, Sphere, space_of
+    from gazeveil.samples.space import Room3D, Screen, Space, Sphere, space_of
 
 __all__ = [
     "MECHANISMS",
     "Faults",
-    "Room",
+    "Room3D",
     "SampleMechanism",
     "Screen",
     "Space",
@@ -39,6 +39,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "Room":
+        from gazeveil.renamed import renamed  # noqa: PLC0415
+
+        return renamed("gazeveil.samples", name, "gazeveil.samples", "Room3D")
     try:
         home = _HOME[name]
     except KeyError:

@@ -17,10 +17,10 @@ from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.samples._one_stream import OneStream
 from gazeveil.samples._sphere_audits import directions_apart, still_pairs
 from gazeveil.samples._stream_audits import PLANE, Gaze
-from gazeveil.samples.ledger import LOSS_UNIT
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.space import Space, Sphere
+from gazeveil.samples.window_budget import LOSS_UNIT
 from gazeveil.types import FloatArray
 
 _WINDOW = 0.5

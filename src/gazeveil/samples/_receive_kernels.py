@@ -28,6 +28,7 @@ MISSING = 3
 NOT_FINITE = 4
 TOO_FAR = 5
 CLOCK = 6  # a veil's own integers begin here
+NOISE = CLOCK  # of a veil with noise, where in ``memory`` the noise of the next sample is
 
 # memory
 POINT = 0  # three places: gaze in, veiled point out

@@ -17,10 +17,10 @@ from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
 from gazeveil.samples._one_stream import OneStream
 from gazeveil.samples.mechanisms.held_ticks import HeldTicks
-from gazeveil.samples.space import Room
+from gazeveil.samples.space import Room3D
 from gazeveil.types import FloatArray
 
-_ROOM = Room((-20000.0,) * 3, (20000.0,) * 3)
+_ROOM = Room3D((-20000.0,) * 3, (20000.0,) * 3)
 """So large that no noisy point meets its edge."""
 _RATE = 10.0
 _MOST = 3

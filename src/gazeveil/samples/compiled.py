@@ -16,7 +16,7 @@ import numpy as np
 from gazeveil.errors import StateError, VeilShut
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.checks import as_samples
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.space import Space
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.types import FloatArray
@@ -71,7 +71,7 @@ class CompiledVeil(Veil):
         """Take one sample and return the veiled point at once."""
         if self._axes != 2:
             raise self._wrong_axes(2)
-        if not self._door.acquire(False):  # as `alone` does, without its call
+        if not self._door.acquire(False):  # as `one_thread` does, without its call
             raise self._crowded()
         try:
             return self._step(self._fixed, self._clock, self._memory, t, x, y, 0.0)
@@ -81,7 +81,7 @@ class CompiledVeil(Veil):
         finally:
             self._door.release()
 
-    @alone
+    @one_thread
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if self._axes != 3:
@@ -93,7 +93,7 @@ class CompiledVeil(Veil):
             raise
         return veiled_x, veiled_y, self._memory.item(2)
 
-    @alone
+    @one_thread
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         if self._axes != 2:
@@ -103,7 +103,7 @@ class CompiledVeil(Veil):
         self._through(t, x, y, _NOTHING, out_x, out_y, _NOTHING)
         return out_x, out_y
 
-    @alone
+    @one_thread
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -118,7 +118,9 @@ class CompiledVeil(Veil):
     @property
     def faults(self) -> Faults:
         """What was odd about the stream so far."""
-        return Faults(*self._clock[2:6].tolist())
+        from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415
+
+        return Faults(*self._clock[places.RAN_BACK : places.CLOCK].tolist())
 
     def _through(self, *columns: FloatArray) -> None:
         try:
@@ -132,8 +134,11 @@ class CompiledVeil(Veil):
         return {"clock": self._clock, "memory": self._memory}
 
     def _restore(self, arrays: Arrays) -> None:
+        from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415
+
         fit(arrays, self._state())
-        if not (np.all(self._clock[1:6] >= 0) and np.all(np.isfinite(self._memory)) and self._is_sane()):
+        counts = self._clock[places.SEEN : places.CLOCK]
+        if not (np.all(counts >= 0) and np.all(np.isfinite(self._memory)) and self._is_sane()):
             self.close("its state did not fit")
             raise StateError("the state holds numbers that no stream can have", hint="start a new stream")
 
@@ -152,10 +157,10 @@ class CompiledVeil(Veil):
 class NoisyVeil(CompiledVeil):
     """One stream through compiled code that takes fresh noise from the end of ``memory`` with every sample.
 
-    The kernel finds the noise of the next sample at ``memory[clock[CLOCK]:]``, erases it and moves that position on.
+    The kernel finds the noise of the next sample at ``memory[clock[NOISE]:]``, erases it and moves that position on.
     """
 
-    __slots__ = ("_draw", "_left", "_noise_at", "_per_sample")
+    __slots__ = ("_draw", "_left", "_noise_at", "_noise_slot", "_per_sample")
 
     def __init__(
         self,
@@ -181,10 +186,13 @@ class NoisyVeil(CompiledVeil):
             integers: How many integers it has besides.
             floats: How many floats it has besides.
         """
+        from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415  (numba loads on use)
+
         super().__init__(
             mechanism, noise, kernels, fixed=fixed, integers=1 + integers, floats=floats + BLOCK * per_sample
         )
         self._draw, self._per_sample, self._left = draw, per_sample, 0
+        self._noise_slot = places.NOISE
         self._noise_at = len(self._memory) - BLOCK * per_sample
 
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
@@ -204,7 +212,7 @@ class NoisyVeil(CompiledVeil):
         finally:
             self._door.release()
 
-    @alone
+    @one_thread
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if self._axes != 3:
@@ -248,12 +256,12 @@ class NoisyVeil(CompiledVeil):
         except BaseException as error:
             self._fail(error)
             raise
-        self._clock[6] = self._noise_at
+        self._clock[self._noise_slot] = self._noise_at
         self._left = samples
 
     def _drop_noise(self) -> None:
         self._memory[self._noise_at :] = 0.0
-        self._clock[6] = self._noise_at
+        self._clock[self._noise_slot] = self._noise_at
         self._left = 0
 
     def _state(self) -> Arrays:
@@ -261,7 +269,7 @@ class NoisyVeil(CompiledVeil):
         return kept | {"memory": kept["memory"][: self._noise_at]}
 
     def _is_sane(self) -> bool:
-        return bool(self._clock[6] == self._noise_at)
+        return bool(self._clock[self._noise_slot] == self._noise_at)
 
 
 def _header(space: Space) -> list[float]:

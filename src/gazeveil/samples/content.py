@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.samples.kalman import EYES, GazeModel
+from gazeveil.samples.gaze_model import EYES, GazeModel
 from gazeveil.samples.space import Space, wrapped
 from gazeveil.types import FloatArray
 

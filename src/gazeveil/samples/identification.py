@@ -86,7 +86,7 @@ class Measured:
     @property
     def mechanism(self) -> SampleMechanism | None:
         """The veil; None for none."""
-        return None if self.veil is None else mechanism_from_dict(self.veil)
+        return None if self.veil is None else _mechanism(json.dumps(self.veil))
 
     @property
     def setting(self) -> tuple[Any, ...]:
@@ -211,8 +211,16 @@ class Table:
         lines = ",\n".join(json.dumps(row.to_dict(), ensure_ascii=False) for row in self.rows)
         with replacing(path) as file:
             file.write_text(
-                f'{{"format": "{_FORMAT}", "version": {self.version}, "rows": [\n{lines}\n]}}\n', encoding="utf-8"
+                f'{{"format": "{_FORMAT}", "version": {self.version}, "rows": [\n{lines}\n]}}\n',
+                encoding="utf-8",
+                newline="\n",
             )
+
+
+@cache
+def _mechanism(recipe: str) -> SampleMechanism:
+    """Return the mechanism of a recipe; a gateway's status asks for all of them again and again."""
+    return mechanism_from_dict(json.loads(recipe))
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import Number, as_text, exact
-from gazeveil.samples.space import Room, Screen, Space
+from gazeveil.samples.space import Room3D, Screen, Space
 
 _UNIT = re.compile(r"(px|deg|°|%|norm|mm|cm|m)\s*$", re.IGNORECASE)
 _MILLIMETRES = {"mm": 1, "cm": 10, "m": 1000}
@@ -75,7 +75,7 @@ class Length:
         """
         if self.unit in ("", space.unit):
             return self.number
-        if isinstance(space, Room) and self.unit in _MILLIMETRES:
+        if isinstance(space, Room3D) and self.unit in _MILLIMETRES:
             return self.number * _MILLIMETRES[self.unit] / _MILLIMETRES[space.unit]
         if isinstance(space, Screen) and self.unit == "%":
             return self.number / 100 * Fraction(space.width)
@@ -134,7 +134,7 @@ def in_degrees(value: float | str, space: Space, name: str) -> float:
     """
     if not isinstance(value, str):
         return value
-    length, unit = Length.of(value, name), space.unit if isinstance(space, Room) else "deg"
+    length, unit = Length.of(value, name), space.unit if isinstance(space, Room3D) else "deg"
     if length.unit not in ("", unit):
         raise OptionError(f"{name} is in {_PLACES.get(unit, unit)} here, not {length}", hint=f"for example 2{unit}")
     return float(length.number)

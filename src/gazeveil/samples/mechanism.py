@@ -174,7 +174,7 @@ Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 
 
-def alone(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Concatenate[Own, Given], Answer]:
+def one_thread(method: Callable[Concatenate[Own, Given], Answer]) -> Callable[Concatenate[Own, Given], Answer]:
     """Let one thread at a time into a veil: two at once would use the same noise, and spend the same budget."""
 
     @wraps(method)
@@ -262,7 +262,7 @@ class Veil(ABC):
         """Whether the privacy level can be changed."""
         return self.mechanism.can_change
 
-    @alone
+    @one_thread
     def change(
         self, t: float, *, epsilon: Number | None = None, window: Number | None = None, radius: Number | None = None
     ) -> None:
@@ -305,7 +305,7 @@ class Veil(ABC):
         self._shut = self._shut or reason
         self._forget()
 
-    @alone
+    @one_thread
     def to_bytes(self) -> bytes:
         """Return the state, for `SampleMechanism.resume`. Prefetched noise is dropped and never part of it.
 
@@ -387,7 +387,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-MECHANISMS: Registry[type[SampleMechanism]] = Registry("veil", package="gazeveil.samples.mechanisms")
+MECHANISMS: Registry[type[SampleMechanism]] = Registry("mechanism", package="gazeveil.samples.mechanisms")
 """Mechanisms for streams by name; each is made as ``MECHANISMS[name](space, …)``."""
 
 

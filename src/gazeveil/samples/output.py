@@ -13,7 +13,7 @@ from gazeveil.errors import GeometryError
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.events.base import Detector
 from gazeveil.gaze.events.table import Event
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import SampleMechanism, Veil
 

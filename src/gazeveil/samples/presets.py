@@ -13,12 +13,11 @@ its algorithm. The paper takes the radius from the scene. Without a scene ours i
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gazeveil.errors import UnknownName
+from gazeveil.errors import UnknownName, closest
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.space import Space, Sphere
 
@@ -71,9 +70,7 @@ def find_preset(name: str) -> Preset:
         UnknownName: If there is no such preset.
     """
     if name not in PRESETS:
-        close = difflib.get_close_matches(name, PRESETS, n=1)
-        guess = f"did you mean {close[0]!r}? " if close else ""
-        raise UnknownName(f"no preset is called {name!r}", hint=f"{guess}known: {', '.join(PRESETS)}")
+        raise UnknownName(f"no preset is called {name!r}", hint=closest(name, PRESETS))
     return PRESETS[name]
 
 

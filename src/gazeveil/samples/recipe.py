@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from gazeveil.errors import FileFormatError, OptionError
+from gazeveil.errors import FileFormatError, OptionError, closest
 from gazeveil.samples.length import Length, as_written
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism, mechanism_from_dict
 from gazeveil.samples.space import Space, space_from_dict
@@ -35,7 +35,7 @@ def parameters(name: str, texts: Mapping[str, str], *, complete: bool = True) ->
     hints = get_type_hints(kind)
     known = {field.name: field for field in fields(kind) if field.name != "space"}
     if unknown := sorted(texts.keys() - known.keys()):
-        raise OptionError(f"{name} has no parameter {unknown[0]!r}", hint=f"it has {', '.join(sorted(known))}")
+        raise OptionError(f"{name} has no parameter {unknown[0]!r}", hint=closest(unknown[0], sorted(known)))
     missing = [
         key
         for key, field in known.items()

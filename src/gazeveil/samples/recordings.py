@@ -15,8 +15,8 @@ import numpy as np
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.apply import veiled
 from gazeveil.samples.channels import Eyes, dropped_channels

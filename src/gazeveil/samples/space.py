@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from gazeveil.errors import GeometryError
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.errors import GeometryError, closest
+from gazeveil.geometry import Geometry, Unit
 
 Point = tuple[float, ...]
 
@@ -219,7 +219,7 @@ class Sphere(Space):
 
 
 @dataclass(frozen=True, slots=True)
-class Room(Space):
+class Room3D(Space):
     """Points in space, within a box.
 
     Attributes:
@@ -247,7 +247,7 @@ class Room(Space):
         return angle
 
 
-SPACES: dict[str, type[Space]] = {space.kind: space for space in (Screen, Sphere, Room)}
+SPACES: dict[str, type[Space]] = {space.kind: space for space in (Screen, Sphere, Room3D)}
 
 
 def space_of(geometry: Geometry, field: Sequence[float] | None = None) -> Space:
@@ -288,7 +288,7 @@ def space_from_dict(values: Mapping[str, Any]) -> Space:
     given = dict(values)
     kind = given.pop("kind", None)
     if not isinstance(kind, str) or kind not in SPACES:
-        raise GeometryError(f"no space is called {kind!r}", hint=f"known: {', '.join(SPACES)}")
+        raise GeometryError(f"no space is called {kind!r}", hint=closest(kind, SPACES))
     try:
         return SPACES[kind](**given)
     except TypeError:

@@ -27,15 +27,15 @@ from gazeveil.noise import NoiseSource, refining
 from gazeveil.noise._parameters import LEAST_STEPS, MOST_STEPS
 from gazeveil.noise.radial import FARTHEST, settle_point, words_per_point
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
-from gazeveil.samples import kalman, scenes
+from gazeveil.samples import gaze_model, scenes
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.content import Density, Prior, prior_of
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
-from gazeveil.samples.ledger import LOSS_UNIT, Rule, books_for, fits, with_promise
 from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.mechanism import Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.space import Space, Sphere
 from gazeveil.samples.state import Arrays
+from gazeveil.samples.window_budget import LOSS_UNIT, Rule, books_for, fits, with_promise
 from gazeveil.types import FloatArray, IntArray
 
 LONGEST_LAG = 0.5
@@ -93,7 +93,7 @@ class StreamMechanism(SampleMechanism):
         if self.space.axes != 2:
             raise OptionError(
                 f"{self.name} protects gaze with two coordinates, not three",
-                hint="points in a Room have 'held-ticks'; or give the direction of gaze, in a Sphere",
+                hint="points in a Room3D have 'held-ticks'; or give the direction of gaze, in a Sphere",
             )
         object.__setattr__(self, "radius", Length.of(self.radius).in_space(self.space))
         for name in ("epsilon", "window", "radius"):
@@ -120,9 +120,9 @@ class StreamMechanism(SampleMechanism):
         return StreamVeil(self, noise)
 
     @property
-    def model(self) -> kalman.GazeModel:
+    def model(self) -> gaze_model.GazeModel:
         """How what is veiled moves: eyes, if nothing else is stated."""
-        return kalman.EYES
+        return gaze_model.EYES
 
     def prior(self) -> Prior:
         """Return what is known of gaze before any is seen."""
@@ -190,14 +190,14 @@ class StreamVeil(Veil):
                 )
                 if code == 0:
                     return shown_x, shown_y
-                self._help(code, t, x, y)
+                self._serve_request(code, t, x, y)
         except BaseException as error:
             self._fail(error)
             raise
         finally:
             self._door.release()
 
-    @alone
+    @one_thread
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         self._check_open()
@@ -227,7 +227,7 @@ class StreamVeil(Veil):
         looser one takes full effect when the windows that began under the old one are over.
         """
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415
-        from gazeveil.samples._ledger_kernels import spend  # noqa: PLC0415
+        from gazeveil.samples._window_budget_kernels import spend  # noqa: PLC0415
 
         now = int(k.moment(self._clock, t))
         at = int(k.paced(self._clock, now))
@@ -245,7 +245,7 @@ class StreamVeil(Veil):
             self._clock[k.NOW] = now
         self._clock[k.OWN :] = 0
 
-    @alone
+    @one_thread
     def expect(self, t: float, density: Density | None) -> None:
         """Say what is on the screen from now on: where gaze is likely, whoever looks. It costs nothing.
 
@@ -305,8 +305,8 @@ class StreamVeil(Veil):
         """Return which box (left, top, right, bottom) is looked at, for apps that need no more than that."""
         wander_x, wander_y, offset_x, offset_y, *centre = scenes.scenes_of(self._plan)[:6].tolist()
         before = (wander_x + offset_x, wander_y + offset_y)
-        after = kalman.aoi_chances(*self.belief(t), boxes)
-        return kalman.likeliest_aoi(after, kalman.aoi_chances(centre, before, boxes), modesty)
+        after = gaze_model.aoi_chances(*self.belief(t), boxes)
+        return gaze_model.likeliest_aoi(after, gaze_model.aoi_chances(centre, before, boxes), modesty)
 
     def _through(self, t: FloatArray, x: FloatArray, y: FloatArray, shown_x: FloatArray, shown_y: FloatArray) -> None:
         state = (self._clock, self._books, self._tests, self._belief, self._past, self._plan, self._words)
@@ -314,9 +314,9 @@ class StreamVeil(Veil):
         while done < len(t):
             code, done = self._run(*state, t, x, y, shown_x, shown_y, done)
             if code:
-                self._help(code, float(t[done]), float(x[done]), float(y[done]))
+                self._serve_request(code, float(t[done]), float(x[done]), float(y[done]))
 
-    def _help(self, code: int, t: float, x: float, y: float) -> None:
+    def _serve_request(self, code: int, t: float, x: float, y: float) -> None:
         """Do what a compiled step cannot: fetch words, settle a sample that doubles leave undecided, or refuse."""
         from gazeveil.samples import _filter_kernels as gaze  # noqa: PLC0415
         from gazeveil.samples import _stream_kernels as k  # noqa: PLC0415

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.simulate.oculomotor import Resumed, look
 from gazeveil.simulate.population import Observer
 from gazeveil.simulate.seeds import Purpose, generator

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.simulate.population import Observer
 from gazeveil.simulate.scanpath import attraction, look_around
 from gazeveil.simulate.stimulus import Stimulus

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.simulate.population import Observer
 from gazeveil.simulate.stimulus import Stimulus
 from gazeveil.types import FloatArray

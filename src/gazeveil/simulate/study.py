@@ -14,8 +14,8 @@ import polars as pl
 
 from gazeveil.errors import OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Eye, Key, Recording
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.simulate.oculomotor import STEP_S, TrueGaze, look
 from gazeveil.simulate.population import Observer, Population
 from gazeveil.simulate.seeds import Purpose, generator

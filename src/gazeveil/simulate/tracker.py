@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import Geometry, Unit, headset, screen
+from gazeveil.geometry import Geometry, Unit, headset, screen
 from gazeveil.registry import Registry
 from gazeveil.simulate.oculomotor import STEP_S, TrueGaze
 from gazeveil.simulate.population import Observer

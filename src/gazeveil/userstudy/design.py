@@ -141,7 +141,10 @@ def read_user_study(path: Path) -> UserStudy:
         values = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise FileFormatError(
-            path, expected="a user study as TOML", found=str(error), hint="gazeveil userstudy init FOLDER writes one"
+            path,
+            expected="a user study as TOML",
+            found=str(error),
+            hint="gazeveil judge userstudy init FOLDER writes one",
         ) from None
     top = Table(File(path, lines_of(text)), (), values)
     top.choice("format", (FORMAT,))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gazeveil.gateway.policy import read_policy
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.types import FloatArray
 from gazeveil.userstudy.design import UserStudy
 from gazeveil.userstudy.sessions import Session

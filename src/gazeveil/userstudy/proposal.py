@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``gazeveil userstudy init`` writes: a study with Wilson's conditions, its policy, and texts for consent."""
+"""What ``gazeveil judge userstudy init`` writes: a study with Wilson's conditions, its policy, texts for consent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gazeveil.errors import OutputError
 from gazeveil.files import replacing
 
 STUDY = """# A user study: what do mechanisms cost the participant who plays? Check every line.
-# gazeveil userstudy serve userstudy.toml     starts the gateway and the game
-# gazeveil userstudy play userstudy.toml      lets simulated participants play before the study
-# gazeveil userstudy report userstudy.toml    analyses what there is
+# gazeveil judge userstudy serve userstudy.toml     starts the gateway and the game
+# gazeveil judge userstudy play userstudy.toml      lets simulated participants play, before anyone comes
+# gazeveil judge userstudy report userstudy.toml    analyses what there is
 format = "gazeveil-user-study"
 version = 1
 name = "{name}"
@@ -141,7 +141,7 @@ def propose(folder: Path, name: str, first_port: int = 7400) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in texts.items():
         with replacing(folder / file) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8", newline="\n")
     return [folder / file for file in texts]
 
 

@@ -19,8 +19,8 @@ from gazeveil.attacks.trials import trial_of
 from gazeveil.errors import InputError
 from gazeveil.gateway.policy import read_policy
 from gazeveil.gaze.corpus_writer import write_corpus
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.release.manifest import write_study
 from gazeveil.release.study import Participants, Recordings, Stimulus, Study
 from gazeveil.userstudy.design import UserStudy

@@ -30,7 +30,7 @@ def write_user_study(measures: pl.DataFrame, folder: Path, title: str, overview:
     with replacing(folder / "measures.parquet") as temporary:
         measures.write_parquet(temporary)
     with replacing(folder / "analysis.json") as temporary:
-        temporary.write_text(json.dumps(_finite(found.to_dict()), indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(_finite(found.to_dict()), indent=1) + "\n", encoding="utf-8", newline="\n")
     lead = (
         f"{len(found.participants)} participants. Each condition is compared with the one without a mechanism, over "
         "those who met both; trials of a condition are averaged first. Tests are Wilcoxon's signed ranks, exact, "
@@ -132,7 +132,11 @@ def _three_way(found: Analysis) -> list[Section]:
 
 def _assumptions(variance: Variance) -> str:
     plain = variance.plain
-    said = f"{plain.participants} participants met everything. Residuals: Shapiro–Wilk {_p(plain.normal_p)}"
+    said = (
+        f"{plain.participants} participants met everything. The condition without a mechanism counts once for each "
+        "mechanism, as in Wilson et al. 2024, so the mechanism's effect is diluted; comparisons with none are not.  "
+        f"Residuals: Shapiro–Wilk {_p(plain.normal_p)}"
+    )
     if plain.plain_assumptions_hold:
         return f"{said}; nothing speaks against a normal distribution, so F and p of the plain analysis count."
     return f"{said}; they are not normal, so p by aligned ranks counts, not the plain analysis."

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+from gazeveil._signals import STOP, called_on
 from gazeveil.errors import InputError
 from gazeveil.gateway.policy import Policy, read_policy
 from gazeveil.userstudy.design import UserStudy
@@ -117,13 +118,11 @@ async def running(
 
 async def until_stopped() -> None:
     """Wait for Ctrl-C, or to be told to end."""
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, stop.set)
-    await stop.wait()
+    stop = asyncio.Event()
+    with called_on(dict.fromkeys(STOP, stop.set)):
+        await stop.wait()
 
 
 def kill_gateway(gateway: GatewayProcess) -> None:
     """End the gateway as a crash does: for trying out that nothing is lost."""
-    os.kill(gateway.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+    os.kill(gateway.pid, getattr(signal, "SIGKILL", signal.SIGTERM))  # on Windows the latter is as sudden

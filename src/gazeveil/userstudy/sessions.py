@@ -23,6 +23,7 @@ from gazeveil.userstudy.design import Step, UserStudy
 
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 FOLDER = "sessions"
+_BINARY: int = getattr(os, "O_BINARY", 0)  # on Windows, or line ends are changed
 SIMULATED = "simulated-"
 """How labels of simulated participants begin."""
 
@@ -130,10 +131,11 @@ class Sessions:
     def _append(self, participant: str, line: Mapping[str, Any]) -> None:
         path = self._path(participant)
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o600)
             try:
                 size = os.fstat(file).st_size
-                torn = size and os.pread(file, 1, size - 1) != b"\n"
+                os.lseek(file, max(size - 1, 0), os.SEEK_SET)
+                torn = size and os.read(file, 1) != b"\n"
                 text = ("\n" if torn else "") + json.dumps(line, allow_nan=False, separators=(",", ":")) + "\n"
                 whole = text.encode()
                 if os.write(file, whole) < len(whole):  # a disk that is full takes a part, and says nothing

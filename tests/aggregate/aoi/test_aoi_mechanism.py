@@ -41,8 +41,8 @@ from gazeveil.errors import (
     OptionError,
 )
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.mapping import OneByOne
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.calibrate import gaussian_sigma
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.manifest import declared_file

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianAsPublished, ObserverMaps, PrivateCap, lost_squares, optimal_cap
 from gazeveil.aggregate.liu.caps import powers_up_to
+from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import PureDP, Unproven
 

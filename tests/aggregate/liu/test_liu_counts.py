@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import FirstSamples, ObserverMaps
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 
 
 @settings(max_examples=60, deadline=None)

@@ -16,7 +16,7 @@ from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.noisy import euclidean_sensitivity
 from gazeveil.errors import OptionError, PrivacyError
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.privacy.calibrate import gaussian_delta
 from gazeveil.privacy.guarantee import ApproxDP, PureDP, Unproven
 

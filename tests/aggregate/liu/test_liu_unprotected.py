@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu import NoiseFree, RandomSelection
 from gazeveil.aggregate.liu.unprotected import _below
 from gazeveil.aggregate.maps import CountMap
+from gazeveil.engines import engine_at
 from gazeveil.errors import OptionError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 
 GRID = Grid(2, 1, screen(40, 20, 40, 20, 600))

@@ -15,9 +15,9 @@ import pytest
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats._bids_validate import validate
 from gazeveil.gaze.formats.base import FORMATS
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.reading import find_format, read
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import screen
 
 PHYSIO = {
     "PhysioType": "eyetrack",

@@ -22,9 +22,9 @@ from gazeveil.gaze.formats import _bids_write
 from gazeveil.gaze.formats._bids_names import Indices, Labels, parse_bids_name
 from gazeveil.gaze.formats._bids_validate import validate
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
-from gazeveil.gaze.geometry import Geometry, headset, normalised, screen
 from gazeveil.gaze.reading import ChunkStream, read
 from gazeveil.gaze.recording import Eye, Key, Recording
+from gazeveil.geometry import Geometry, headset, normalised, screen
 
 SCREEN = screen(1920, 1080, 530, 300, 600)
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from gazeveil.errors import FileFormatError, InputError, OptionError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats.base import FORMATS, Chunk, WritableFormat
-from gazeveil.gaze.geometry import headset, normalised, screen
 from gazeveil.gaze.reading import Reading, find_format, read
 from gazeveil.gaze.recording import Eye, Key, Recording
+from gazeveil.geometry import headset, normalised, screen
 
 SCREEN = screen(1000, 800, 400, 300, 600)
 

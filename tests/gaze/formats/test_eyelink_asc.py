@@ -13,7 +13,7 @@ import pytest
 from gazeveil import read, screen
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from tests.gaze.formats.eyelink_files import COORDS, LEFT_SAMPLE, asc, block, only, read_text, same, samples
 
 PREAMBLE = """\

@@ -16,8 +16,8 @@ from gazeveil.cli.main import run
 from gazeveil.errors import FileFormatError, GazeveilError, InputError
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, WritableFormat
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.reading import Reading, find_format
+from gazeveil.geometry import Unit
 
 DESK = screen(1280, 1024)
 MS: dict[str, Any] = {"geometry": DESK, "time_unit": "ms"}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.reading import find_format, read
+from gazeveil.geometry import Unit
 
 SCREEN = "n,x,y,val,xT,yT,dP,lab\n0,-1.5,2.5,0,NaN,NaN,3198,0\n1,-1.25,2.25,1,NaN,NaN,3196,1\n2,NaN,NaN,2,NaN,NaN,0,1\n"
 HEADSET = (

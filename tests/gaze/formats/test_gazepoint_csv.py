@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import normalised, screen
 from gazeveil.gaze.reading import Reading, find_format, read
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import normalised, screen
 
 TIME = "TIME(2022/01/27 09:39:32.995)"
 FULL = [

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.reading import find_format, read
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import screen
 
 WINDOW = screen(1280, 720)
 GAZE = [{"x": 659, "y": 378.5, "t": -1}, {"x": None, "y": None, "t": 35}, {"x": -20, "y": 350, "t": 70.5}]

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import Unit, screen
 from gazeveil.gaze.reading import find_format, read
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Unit, screen
 
 HEADER = (
     "section id,recording id,timestamp [ns],gaze x [px],gaze y [px],worn,"

@@ -11,8 +11,8 @@ import pytest
 
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze.formats.base import FORMATS
-from gazeveil.gaze.geometry import normalised, screen
 from gazeveil.gaze.reading import find_format, read
+from gazeveil.geometry import normalised, screen
 
 GAZE = "gaze_timestamp,world_index,confidence,norm_pos_x,norm_pos_y,base_data,gaze_point_3d_x\n"
 PUPIL = "pupil_timestamp,world_index,eye_id,confidence,norm_pos_x,norm_pos_y,diameter,method,diameter_3d\n"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.reading import find_format, read
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import screen
 
 NEON = {"module_serial_number": "7", "wearer_id": "w1", "recording_id": "r1"}
 START = 10**18

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.reading import Reading, find_format, read
+from gazeveil.geometry import screen
 
 EYETRIBE = "timestamp\ttime\tfix\tstate\trawx\trawy\tavgx\tavgy\tpsize\tLrawx\tLrawy\tLpsize\tRrawx\tRrawy\tRpsize"
 REPORT = [

@@ -16,8 +16,8 @@ import pytest
 
 from gazeveil.errors import FileFormatError, GazeveilError
 from gazeveil.gaze.formats.base import FORMATS
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.reading import Reading, find_format, read
+from gazeveil.geometry import screen
 
 SCREEN = screen(1600, 1200)
 

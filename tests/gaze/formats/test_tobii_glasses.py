@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.reading import find_format, read
+from gazeveil.geometry import Unit
 
 GLASSES_2 = """\
 {"ts":1000,"s":0,"ac":[0.039,-10.2,0.8]}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.reading import find_format, read
+from gazeveil.geometry import Unit
 
 HEADER = (
     "right_pupil_validity;right_gaze_point_on_display_area;system_time_stamp;left_pupil_validity;right_pupil_diameter;"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import Unit, screen
 from gazeveil.gaze.reading import Reading, find_format, read
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Unit, screen
 
 PRO_LAB = [
     "Recording timestamp [μs]",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gazeveil.errors import FileFormatError
-from gazeveil.gaze.geometry import Unit, screen
 from gazeveil.gaze.reading import find_format, read
+from gazeveil.geometry import Unit, screen
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import FileFormatError, GazeveilError
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.reading import find_format, read
+from gazeveil.geometry import Unit
 
 BASE = (
     "raw_timestamp,relative_to_video_first_frame_timestamp,focus_distance,status,gaze_forward_x,gaze_forward_y,"

@@ -23,9 +23,9 @@ from gazeveil.errors import GazeveilError, InputError
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import FORMATS, LOSABLE, Chunk, ReadOptions, WritableFormat, writer_of
 from gazeveil.gaze.formats.bids import validate
-from gazeveil.gaze.geometry import Geometry, normalised
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.geometry import Geometry, normalised
 
 WRITERS = [name for name in FORMATS.names() if isinstance(FORMATS[name], WritableFormat)]
 ONE_FILE = {"csv": "study.csv", "parquet": "study.parquet", "tobii-tsv": "study.tsv", "sr-report": "study.txt"}

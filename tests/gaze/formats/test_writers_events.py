@@ -18,7 +18,7 @@ from gazeveil.errors import InputError
 from gazeveil.gaze import schema
 from gazeveil.gaze.corpus_writer import chunk_of
 from gazeveil.gaze.formats.base import Chunk, writer_of
-from gazeveil.gaze.geometry import normalised
+from gazeveil.geometry import normalised
 
 SCREEN = screen(1680, 1050, 474, 297.1, 700)
 TIMES = np.round(10.0 + 0.004 * np.arange(50), 3)

@@ -16,7 +16,7 @@ from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.privacy.audit import SUBJECTS
 from gazeveil.release.plan import PRODUCTS
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
-from gazeveil.samples.space import Room, Screen, Space, Sphere
+from gazeveil.samples.space import Room3D, Screen, Space, Sphere
 
 find_subjects()
 
@@ -56,7 +56,7 @@ OPTIONS: dict[str, Any] = {"epsilon": 1, "window": 1, "radius": 5}
 SPACES: dict[str, Space] = {
     "": Screen(1920.0, 1080.0),
     "-sphere": Sphere(),
-    "-room": Room((-1000.0,) * 3, (1000.0,) * 3),
+    "-room": Room3D((-1000.0,) * 3, (1000.0,) * 3),
 }
 SAME_NOISE = {"kaleido", "distribution", "absorption", "sparse-vector"}
 """What adds noise to a direction, and turns its knob, with the code of the clock: `noisy_point` and `StreamVeil`."""

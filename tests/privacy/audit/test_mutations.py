@@ -27,9 +27,9 @@ from gazeveil.cli.audit import find_subjects
 from gazeveil.gateway.budget import Purse
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit import SUBJECTS, AuditResult, Subject, audit, build
-from gazeveil.samples.ledger import Rule, books_for
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHeadVeil
 from gazeveil.samples.mechanisms.held_ticks import NEVER, HeldTicks
+from gazeveil.samples.window_budget import Rule, books_for
 from gazeveil.types import IntArray, WordArray
 
 find_subjects()
@@ -52,7 +52,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("features-efpa", "features-spa"), (_EFPA,)),
     "features-exponential": ("gazeveil.features.mechanisms.steil:ExponentialMechanism.perturb",),
     "features-group": ("gazeveil.features.group:GroupSeries.measure",),
-    "features-own": ("gazeveil.features.own:OwnSeries.measure",),
+    "features-own": ("gazeveil.features.participant_series:ParticipantSeries.measure",),
     **dict.fromkeys(("clock", "kaleido", "distribution", "absorption", "sparse-vector"), (_LIVE, _FILE)),
     **dict.fromkeys(("clock-sphere", "clock-turned"), (_LIVE, _FILE)),
     **dict.fromkeys(("held-ticks-sphere", "held-ticks-turned"), _TICKS),
@@ -119,21 +119,34 @@ SLACK: dict[str, tuple[int, str]] = {
 """Where half the noise breaks nothing, because the bound is not tight: how many times less noise is caught, and why."""
 
 QUICK = {
+    "absorption": (3, 4_000),
+    "aoi-together": (3, 4_000),
     "chain": (2, 10_000),
+    "clock": (3, 4_000),
     "clock-sphere": (2, 10_000),
     "clock-turned": (4, 600),
+    "distribution": (3, 4_000),
+    "dynamic-heatmap": (3, 4_000),
     "eye-and-head": (2, 10_000),
     "eye-and-head-sphere": (2, 10_000),
+    "features-dc-fpa": (3, 4_000),
+    "features-lpa": (3, 4_000),
     "gateway-leases": (4, 600),
     "gateway-scene": (4, 600),
+    "heatmap-bumps": (3, 4_000),
     "heatmap-count": (2, 8_000),
-    "held-ticks": (2, 20_000),
+    "heatmap-hierarchical": (3, 4_000),
+    "heatmap-histogram": (3, 4_000),
+    "heatmap-liu": (3, 4_000),
+    "held-ticks": (2, 10_000),
     "held-ticks-sphere": (2, 10_000),
     "held-ticks-turned": (4, 600),
+    "kaleido": (3, 4_000),
     "liu-private-cap": (8, 600),
     "planar-laplace-live": (2, 8_000),
     "rotate": (4, 600),
-    "sparse-vector": (2, 20_000),
+    "sparse-vector": (2, 10_000),
+    "whole-study": (3, 4_000),
 }
 """How many times less noise there is, and how many trials, where it is not half the noise and 40,000."""
 

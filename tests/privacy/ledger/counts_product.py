@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.guarantee import Guarantee, PureDP
 from gazeveil.release.binding import BoundCorpus

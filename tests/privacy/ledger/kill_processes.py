@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from gazeveil.aggregate.engine import engine_at
+from gazeveil.engines import engine_at
 from gazeveil.errors import BudgetExceeded
 from gazeveil.noise import NoiseSource, laplace
 from gazeveil.privacy.guarantee import PureDP

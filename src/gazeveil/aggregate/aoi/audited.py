@@ -18,7 +18,7 @@ from gazeveil.aggregate.aoi.statistics import STATISTICS, Bounds, Statistic
 from gazeveil.aggregate.engine import Columns
 from gazeveil.exact import exact
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import extreme_maps
 from gazeveil.privacy.audit.neighbours.pair import Pair

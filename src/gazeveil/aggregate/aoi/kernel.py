@@ -15,7 +15,7 @@ from gazeveil.errors import InternalError
 from gazeveil.gaze import schema
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.events import Detector
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import IntArray
 
 

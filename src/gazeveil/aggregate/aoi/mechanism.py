@@ -17,7 +17,7 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import Number, above_zero, as_text, exact
 from gazeveil.gaze.aoi import AreasOfInterest
 from gazeveil.gaze.events import Detector, DispersionThreshold
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.showing import brief
 

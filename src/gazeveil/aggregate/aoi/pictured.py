@@ -20,8 +20,8 @@ from gazeveil.aggregate.models import Plane, mean_of, picture_weight, pictured_m
 from gazeveil.aggregate.prior import prior_of
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray
 
 _ACROSS = 32

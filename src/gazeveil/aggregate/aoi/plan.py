@@ -20,8 +20,8 @@ from gazeveil.aggregate.noisy_sum import NoisySum
 from gazeveil.errors import GeometryError, OptionError
 from gazeveil.exact import as_text
 from gazeveil.gaze.events import Detector
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.privacy.unit import Neighbours

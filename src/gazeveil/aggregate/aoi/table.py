@@ -16,7 +16,7 @@ from gazeveil.aggregate.aoi.kernel import Question
 from gazeveil.aggregate.aoi.pictured import with_picture
 from gazeveil.aggregate.aoi.statistics import DwellShare
 from gazeveil.aggregate.saliency import Saliency
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray
 
 ARROW = " → "

@@ -22,8 +22,8 @@ from gazeveil.errors import GazeveilError, InternalError
 from gazeveil.gaze import schema
 from gazeveil.gaze.aoi import MAX_STEP, AreasOfInterest
 from gazeveil.gaze.events import Detector
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key, Recording
+from gazeveil.geometry import Geometry
 from gazeveil.types import BoolArray, IntArray
 
 MICROSECONDS = 1_000_000

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gazeveil.aggregate._repeated import Repeated, measured
-from gazeveil.aggregate.engine import engine_at
+from gazeveil.aggregate.engine import ENGINES
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.counts import CountsAndLosses, ObserverMaps
@@ -21,8 +21,8 @@ from gazeveil.aggregate.liu.noisy import GaussianMap, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import RandomSelection
 from gazeveil.errors import InternalError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.observers import observer_pairs
 from gazeveil.privacy.audit.neighbours.pair import Pair
@@ -122,7 +122,7 @@ def _summed(kernel: CountsAndLosses, cells: Sequence[int]) -> IntArray:
     """Return what a kernel makes of someone who looks at cells in turn, round and round."""
     where = 100.0 * (np.array(cells, dtype=np.float64) % kernel.grid.columns) + 50.0
     gaze = Recording(np.arange(len(where)) / 10, where, np.full(len(where), 50.0), kernel.grid.geometry, "a", "scene")
-    return engine_at().sum_over_observers(Corpus.of([gaze]), kernel).total
+    return ENGINES["local"]("local").sum_over_observers(Corpus.of([gaze]), kernel).total
 
 
 @auditable("liu-random-selection")

@@ -13,9 +13,9 @@ from gazeveil.aggregate.liu.caps import PrivateCap
 from gazeveil.aggregate.liu.noisy import GaussianAsPublished, GaussianMap, LaplaceAsPublished, LaplaceMap, NoisyMap
 from gazeveil.aggregate.liu.unprotected import NoiseFree, RandomSelection
 from gazeveil.aggregate.maps import CountMap
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.exact import Number, above_zero, as_text, chance_of_failure, whole_number
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 NOISES: dict[str, type[NoisyMap]] = {
     "gaussian": GaussianMap,
@@ -60,7 +60,7 @@ class LiuMap:
             if (value := getattr(self, name)) is not None:
                 fix(self, name, whole_number(value, name, at_least=1))
         if self.noise not in NOISES:
-            raise OptionError(f"there is no noise {self.noise!r}", hint=f"known: {', '.join(NOISES)}")
+            raise OptionError(f"there is no noise {self.noise!r}", hint=closest(self.noise, NOISES))
         if self.delta is not None:
             if not self.is_gaussian:
                 raise OptionError(f"{self.noise} noise needs no delta", hint="leave it out, or use gaussian noise")

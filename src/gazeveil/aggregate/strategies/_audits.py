@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.aggregate._repeated import measured
-from gazeveil.aggregate.engine import Kernel, engine_at
+from gazeveil.aggregate.engine import ENGINES, Kernel
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
 from gazeveil.aggregate.liu.audits import NoisySums
@@ -22,8 +22,8 @@ from gazeveil.aggregate.liu.noisy import GaussianMap
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.exact import exact
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.privacy.audit.subject import Subject, auditable
@@ -161,4 +161,4 @@ def gaze_at(places: Sequence[tuple[float, float]], seconds: int, rate_hz: int = 
 
 
 def _summed(recordings: list[Recording], kernel: Kernel) -> IntArray:
-    return engine_at().sum_over_observers(Corpus.of(recordings), kernel).total
+    return ENGINES["local"]("local").sum_over_observers(Corpus.of(recordings), kernel).total

@@ -15,10 +15,10 @@ from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.design import expected
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.map_view import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.maps import ManyOnGrid, add_products
 from gazeveil.aggregate.models import Plane, Projected, directions, pictured_models, plain_models
 from gazeveil.aggregate.prior import working_grid
-from gazeveil.aggregate.sight import BUMP_DEG, SPACING_DEG, bumps_along, bumps_over
 from gazeveil.aggregate.strategies import _normalised
 from gazeveil.aggregate.strategies._common import BOUND, check_size, estimate, plane_of
 from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
@@ -97,7 +97,7 @@ class Bumps(_normalised.Normalised):
 def explained(task: Task) -> float:
     """Return the share of the map's variance that the bumps of a task should explain: a matter of public facts."""
     plane = plane_of(task)
-    _, features, _ = _sight(plane)
+    _, features, _ = _view(plane)
     about = expected(plane, task.saliency)
     seen = features.T @ directions(plane.grid)
     second = np.outer(about.mean, about.mean) + about.between + about.within
@@ -107,7 +107,7 @@ def explained(task: Task) -> float:
 
 @lru_cache(maxsize=2)
 @one_thread()
-def _sight(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
+def _view(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
     """Return what turns bumps into fewer numbers, the features of the blurred map they are, and the plain models'."""
     bumps = bumps_over(plane.grid)
     _, _, turn = np.linalg.svd(bumps, full_matrices=False)
@@ -120,7 +120,7 @@ def _sight(plane: Plane) -> tuple[FloatArray, FloatArray, Projected]:
 @one_thread()
 def _decoder(task: Task) -> tuple[Decoder, FloatArray]:
     plane = plane_of(task)
-    turn, features, projected = _sight(plane)
+    turn, features, projected = _view(plane)
     if task.saliency is not None:
         projected = projected.with_more(plane.project(pictured_models(plane, task.saliency), features))
     channel = _normalised.channel(task, plane, features, projected)

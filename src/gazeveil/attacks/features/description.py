@@ -12,11 +12,11 @@ from typing import Final
 import numpy as np
 
 from gazeveil.attacks.contract import Trial
+from gazeveil.attacks.features.cache import cached
 from gazeveil.attacks.features.event_features import events
 from gazeveil.attacks.features.motion_features import ALLOWED, MOTION
 from gazeveil.attacks.features.movement import Movement, stretches
-from gazeveil.attacks.features.remembering import remembered
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.types import FloatArray
 
 GROUPS: Final[Mapping[str, Callable[[Movement], FloatArray]]] = MappingProxyType({**MOTION, "events": events})
@@ -50,7 +50,7 @@ class Description:
     def __post_init__(self) -> None:
         for chosen, known in ((self.groups, GROUPS), (self.allow, ALLOWED)):
             if unknown := sorted(set(chosen) - set(known)):
-                raise OptionError(f"no feature is called {unknown[0]!r}", hint=f"known: {', '.join(known)}")
+                raise OptionError(f"no feature is called {unknown[0]!r}", hint=closest(unknown[0], known))
         if not self.groups and not self.allow:
             raise OptionError("an attacker who uses no fields can identify no one", hint="choose at least one group")
         if not self.seconds > 0 or not self.step > 0:
@@ -70,4 +70,4 @@ class Description:
             return np.array(rows) if rows else np.empty((0, 0))
 
         seen = trial if name == "pupil" else trial.with_gaze(trial.x, trial.y)  # what is denied cannot leak
-        return remembered((name, self.seconds, self.step), seen, work_out)
+        return cached((name, self.seconds, self.step), seen, work_out)

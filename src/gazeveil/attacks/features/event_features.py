@@ -17,8 +17,8 @@ import numpy as np
 from gazeveil.attacks.features.motion_features import log_quantiles
 from gazeveil.attacks.features.movement import Movement
 from gazeveil.gaze.events import VelocityThreshold, velocity
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.types import FloatArray
 
 _MOMENTS = ("mean", "median", "max", "sd", "skew", "kurtosis")

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gazeveil.attacks.contract import Attack, Exemplar, Gallery, Grant, Knowledge, Prepared, Recogniser, Trial
-from gazeveil.attacks.judging.judgement import Answer, Facts, Judgement, summed
+from gazeveil.attacks.judging.judgement import Answer, Facts, Judgement, judgement_of
 from gazeveil.attacks.judging.matching import vote
 from gazeveil.errors import InputError, OptionError
 from gazeveil.noise import NoiseSource
@@ -126,7 +126,7 @@ class Judge:
         Raises:
             OptionError: If the attack needs what is not there.
         """
-        return self.hear(self.stage(mechanism, attack, state=state), tell=tell)
+        return self.measure(self.stage(mechanism, attack, state=state), tell=tell)
 
     def stage(
         self,
@@ -148,7 +148,7 @@ class Judge:
         }
         return Stage(mechanism, attack, prepared, shown)
 
-    def hear(self, stage: Stage, *, tell: Tell | None = None) -> Judgement:
+    def measure(self, stage: Stage, *, tell: Tell | None = None) -> Judgement:
         """Measure how often participants are identified, in what was staged here or by a judge of the same trials.
 
         Raises:
@@ -188,7 +188,7 @@ class Judge:
             min(trial.rate_hz for trial in self.trials),
             self.enrolled,
         )
-        return summed(answers, facts, self.draws)
+        return judgement_of(answers, facts, self.draws)
 
     def _veil(self, trial: Trial, mechanism: SampleMechanism | None) -> Trial:
         if mechanism is None:

@@ -114,7 +114,7 @@ class Facts(NamedTuple):
     enrolled: str = "one"
 
 
-def summed(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
+def judgement_of(answers: Sequence[Answer], facts: Facts, draws: int) -> Judgement:
     """Return what all answers say together; at least one is needed.
 
     Args:

@@ -11,10 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
+from gazeveil.attacks.features.cache import cached
 from gazeveil.attacks.features.clusterfix import FEWEST_SAMPLES, WIDTH, clusterfix
 from gazeveil.attacks.features.description import SECONDS, STEP
 from gazeveil.attacks.features.movement import Movement, stretches
-from gazeveil.attacks.features.remembering import remembered
 from gazeveil.attacks.recognisers._discriminant import Discriminant
 from gazeveil.attacks.recognisers._galleries import described
 from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
@@ -63,7 +63,7 @@ class ClusterFix(Recogniser):
 
     def _rows(self, trial: Trial) -> FloatArray:
         seen = trial.with_gaze(trial.x, trial.y)
-        return remembered(("clusterfix", self.seconds, self.step), seen, self._work_out)
+        return cached(("clusterfix", self.seconds, self.step), seen, self._work_out)
 
     def _work_out(self, trial: Trial) -> FloatArray:
         movements = [Movement.of(window) for window in stretches(trial, self.seconds, self.step)]

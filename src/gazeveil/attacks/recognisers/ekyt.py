@@ -19,7 +19,7 @@ import numpy as np
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.ekyt.network.checkpoint import load_model
 from gazeveil.attacks.ekyt.network.preprocess import velocities, window_samples
-from gazeveil.attacks.features.remembering import remembered
+from gazeveil.attacks.features.cache import cached
 from gazeveil.attacks.judging.matching import EmbeddedGallery
 from gazeveil.attacks.threats._adapted import adapted
 from gazeveil.errors import InputError, OptionError
@@ -113,7 +113,7 @@ class _Embedding:
 
     def __call__(self, trial: Trial) -> FloatArray:
         """Return a row for each of a trial's windows."""
-        return remembered(self._what, trial, self._work_out)
+        return cached(self._what, trial, self._work_out)
 
     def _work_out(self, trial: Trial) -> FloatArray:
         velocity = velocities(trial.t, trial.x, trial.y, trial.rate_hz, self._rate_hz)

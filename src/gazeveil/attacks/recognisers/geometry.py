@@ -25,7 +25,7 @@ import numpy as np
 from gazeveil.attacks.contract import RECOGNISERS, Gallery, Recogniser, Trial
 from gazeveil.attacks.recognisers._discriminant import Discriminant
 from gazeveil.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.types import BoolArray, FloatArray
 
 GROUPS: Final = ("error", "noise", "eyes", "head", "gaze")
@@ -52,7 +52,7 @@ class GeometryOfEyes(Recogniser):
 
     def __post_init__(self) -> None:
         if unknown := sorted(set(self.parts) - set(GROUPS)):
-            raise OptionError(f"no group of fields is called {unknown[0]!r}", hint=f"known: {', '.join(GROUPS)}")
+            raise OptionError(f"no group of fields is called {unknown[0]!r}", hint=closest(unknown[0], GROUPS))
         if not self.parts:
             raise OptionError("an attacker who uses no fields can identify no one", hint="choose at least one group")
 

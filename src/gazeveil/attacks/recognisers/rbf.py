@@ -25,7 +25,7 @@ from gazeveil.attacks.features.movement import Movement, stretches
 from gazeveil.attacks.recognisers._discriminant import Scale
 from gazeveil.attacks.recognisers._galleries import Rows, Score, ScoredGallery, rows_of
 from gazeveil.attacks.recognisers._rates import at_best_rate, check_rate
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.types import FloatArray
 
@@ -61,7 +61,7 @@ class Rbf(Recogniser):
     def __post_init__(self) -> None:
         check_rate(self.rate_hz)
         if unknown := sorted(self.allow - set(_ALLOWED)):
-            raise OptionError(f"no feature is called {unknown[0]!r}", hint=f"known: {', '.join(_ALLOWED)}")
+            raise OptionError(f"no feature is called {unknown[0]!r}", hint=closest(unknown[0], _ALLOWED))
         if self.centres < 1 or not self.ridge > 0:
             raise OptionError(f"centres and ridge must be above 0, not {self.centres!r} and {self.ridge!r}")
         if not self.seconds > 0 or not self.step > 0:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from gazeveil._compiled import kernel
 from gazeveil.samples import _filter_kernels as gaze
-from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
     FILTER,
     LOSS,
@@ -30,6 +29,7 @@ from gazeveil.samples._stream_kernels import (
     released,
     variance_of,
 )
+from gazeveil.samples._window_budget_kernels import left, spend
 from gazeveil.samples.mechanisms._tested_kernels import (
     ABSORBING,
     COUNTING,
@@ -80,7 +80,7 @@ def _cost(rule: int, clock: IntArray, books: IntArray, plan: FloatArray, now: in
         return 0
     if rule == TESTED:  # never less than the least that is worth a release
         return int(max(allowance(clock, books, plan, at), int(plan[LEAST_LOSS])))
-    return int(plan[LOSS]) if room(books, at) >= int(plan[LOSS]) + extra else 0
+    return int(plan[LOSS]) if left(books, at) >= int(plan[LOSS]) + extra else 0
 
 
 @kernel(error_model="numpy")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.samples.ledger import books_for
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.samples.mechanisms.eye_and_head import EyeAndHead
 from gazeveil.samples.mechanisms.gaussian import GaussianNoise
@@ -20,6 +19,7 @@ from gazeveil.samples.mechanisms.held_ticks import HeldTicks
 from gazeveil.samples.mechanisms.sparse_vector import SparseVector
 from gazeveil.samples.mechanisms.temporal import TemporalHold
 from gazeveil.samples.stream import StreamMechanism, _numbers, new_clock
+from gazeveil.samples.window_budget import books_for
 from gazeveil.types import FloatArray
 
 EXACT = 1e-6

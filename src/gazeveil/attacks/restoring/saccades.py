@@ -30,7 +30,7 @@ _MARGIN_DEG = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sight:
+class AxisObservations:
     """What is seen of gaze along one axis, sample by sample; `_saccade_kernels` lists the kinds.
 
     Attributes:
@@ -54,17 +54,17 @@ class Sight:
     soft: float = 0.2
 
 
-def expected_path(t: FloatArray, sight: Sight) -> FloatArray:
+def expected_path(t: FloatArray, seen: AxisObservations) -> FloatArray:
     """Return where gaze is expected to have been along one axis, given all that is seen."""
     from gazeveil.attacks.restoring import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
-    low, high = sight.low - _MARGIN_DEG, sight.high + _MARGIN_DEG
-    grain = max(sight.grain, (high - low) / MOST_PLACES)
+    low, high = seen.low - _MARGIN_DEG, seen.high + _MARGIN_DEG
+    grain = max(seen.grain, (high - low) / MOST_PLACES)
     count = int((high - low) / grain) + 2
     elapsed = np.maximum(np.diff(t, prepend=t[:1]), 0.0)
-    away = (low + grain * np.arange(count) - sight.middle) / PULL_DEG
+    away = (low + grain * np.arange(count) - seen.middle) / PULL_DEG
     usual = np.exp(-0.5 * away**2 * SACCADES * float(np.median(elapsed)))
-    seen = (sight.kind, sight.a, sight.b, sight.soft, low, grain, count, usual)
-    paths = [kernels.smoothed(elapsed, *seen, drift, SACCADES, SIZE_DEG) for drift in DRIFTS]
+    given = (seen.kind, seen.a, seen.b, seen.soft, low, grain, count, usual)
+    paths = [kernels.smoothed(elapsed, *given, drift, SACCADES, SIZE_DEG) for drift in DRIFTS]
     path: FloatArray = max(paths, key=lambda found: found[1])[0]
     return path

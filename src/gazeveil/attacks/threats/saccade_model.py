@@ -11,7 +11,7 @@ import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
 from gazeveil.attacks.restoring.releases import Releases, gives_releases, releases_of
-from gazeveil.attacks.restoring.saccades import Sight, expected_path
+from gazeveil.attacks.restoring.saccades import AxisObservations, expected_path
 from gazeveil.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.samples.mechanism import SampleMechanism
@@ -55,12 +55,12 @@ class SaccadeModel(Attack):
         if len(found.at) < 2:
             return x, y
         return (
-            expected_path(veiled.t, _sight(left[-1], found, len(x), 0)),
-            expected_path(veiled.t, _sight(left[-1], found, len(y), 1)),
+            expected_path(veiled.t, _observations(left[-1], found, len(x), 0)),
+            expected_path(veiled.t, _observations(left[-1], found, len(y), 1)),
         )
 
 
-def _sight(mechanism: SampleMechanism, found: Releases, count: int, axis: int) -> Sight:
+def _observations(mechanism: SampleMechanism, found: Releases, count: int, axis: int) -> AxisObservations:
     from gazeveil.attacks.restoring import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
     points = found.y if axis else found.x
@@ -75,4 +75,4 @@ def _sight(mechanism: SampleMechanism, found: Releases, count: int, axis: int) -
     middle = centre + (float(np.mean(points)) - centre) * _OFFSET_DEG**2 / (_OFFSET_DEG**2 + doubt)
     low, high = max(float(points.min()), middle - REACH_DEG), min(float(points.max()), middle + REACH_DEG)
     grain = float(np.clip(np.median(b[found.at]) / 4.0, _FINEST, _COARSEST))
-    return Sight(kind, a, b, low, high, middle, grain)
+    return AxisObservations(kind, a, b, low, high, middle, grain)

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from gazeveil.attacks.contract import ATTACKS, Attack, Grant, Knowledge, Prepared, Trial
-from gazeveil.attacks.restoring.saccades import Sight, expected_path
+from gazeveil.attacks.restoring.saccades import AxisObservations, expected_path
 from gazeveil.attacks.restoring.shared import Gaze, Restoration, fitting
 from gazeveil.attacks.restoring.undoing import noisy_part, undo_tail
 from gazeveil.errors import OptionError
@@ -57,9 +57,10 @@ class SpatialDither(Attack):
         grid = left[-1]
         if not isinstance(grid, SpatialGrid):
             return x, y
-        return expected_path(veiled.t, self._sight(grid, x)), expected_path(veiled.t, self._sight(grid, y))
+        across, down = self._observations(grid, x), self._observations(grid, y)
+        return expected_path(veiled.t, across), expected_path(veiled.t, down)
 
-    def _sight(self, grid: SpatialGrid, shown: FloatArray) -> Sight:
+    def _observations(self, grid: SpatialGrid, shown: FloatArray) -> AxisObservations:
         from gazeveil.attacks.restoring import _saccade_kernels as kernels  # noqa: PLC0415  (numba loads on use)
 
         cell = grid.cell
@@ -68,4 +69,4 @@ class SpatialDither(Attack):
         grain = float(np.clip(cell / 12.0, 0.2, 0.5))
         ends = float(low.min()), float(low.max()) + cell
         middle = float(np.mean(low)) + cell / 2.0
-        return Sight(kind, low, low + cell, *ends, middle, grain, soft=math.sqrt(2.0) * self.dither)
+        return AxisObservations(kind, low, low + cell, *ends, middle, grain, soft=math.sqrt(2.0) * self.dither)

@@ -15,7 +15,7 @@ from gazeveil.errors import FileFormatError
 from gazeveil.experiments.grid.stored import PACKAGED, measured
 
 EARLIER: Final = Path(__file__).with_name("earlier.json")
-"""Attacks of `gazeveil experiment membership` and `attributes`, as on the page about other attacks; one row a line."""
+"""Attacks of `gazeveil judge experiment membership` and `attributes`, as on the page about other attacks."""
 
 COLUMNS: Final[dict[str, Any]] = {
     **dict.fromkeys(

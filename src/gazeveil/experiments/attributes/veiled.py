@@ -23,10 +23,10 @@ from gazeveil.attacks.contract import RECOGNISERS, Recogniser, Trial
 from gazeveil.attacks.judging.traits import Inference, infer
 from gazeveil.attacks.trials import without_pupil
 from gazeveil.datasets.vr_objects import VR_FOLDER
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.experiments.identity_data import simulated_people, vr_people
 from gazeveil.experiments.veils import VEILS, veil
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.simulate import Population
 from gazeveil.types import Tell, silent
 
@@ -112,7 +112,7 @@ def trait_sets(
         InputError: If none of them is there.
     """
     if unknown := [name for name in names if name not in SETS]:
-        raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=f"known: {', '.join(SETS)}")
+        raise OptionError(f"no set of participants is called {unknown[0]!r}", hint=closest(unknown[0], SETS))
     found = []
     if "vr" in names and data is not None and (data / VR_FOLDER).is_dir():
         found.append(vr(data, people, seconds))

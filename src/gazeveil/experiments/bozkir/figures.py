@@ -23,8 +23,8 @@ from gazeveil.features.extract import extract_corpus
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.as_published import AsPublished, LaplaceAsPublished, best_kept
 from gazeveil.features.names import INFORMATIVE
-from gazeveil.features.own import OwnSeries
 from gazeveil.features.panel import panel_of
+from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
@@ -205,7 +205,10 @@ def run(
         sound = SERIES_MECHANISMS["fpa"](epsilon=total, steps=steps, features=features)
         for title, released in (
             ("FPA, corrected", sound.perturb(private.series, noise)),
-            ("low-rank, proven", OwnSeries(epsilon=total, delta=1e-5, design=design).perturb(private.series, noise)),
+            (
+                "low-rank, proven",
+                ParticipantSeries(epsilon=total, delta=1e-5, design=design).perturb(private.series, noise),
+            ),
         ):
             accuracies.append(_classified(title, total, released, private, every, learners))
             errors += _errors(private, title, total, released, total)

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import UnprotectedLiuMap
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.render import render
 from gazeveil.attacks.aggregates.reconstruction import (
     all_cells_right,
@@ -165,7 +165,7 @@ def _movies(recordings: list[Recording], epsilon: float, repeats: int, seed: int
         seconds = each_second(these, IN_DEGREES).reshape(len(edges), -1)
         return np.concatenate([as_heatmap(second) for second in seconds])
 
-    movie = DynamicHeatmap(epsilon=epsilon, bin_seconds=BIN_S, duration=worlds.SECONDS, blur_deg=BLUR_DEG)
+    movie = HeatmapMovie(epsilon=epsilon, bin_seconds=BIN_S, duration=worlds.SECONDS, blur_deg=BLUR_DEG)
     counts = own_numbers(recordings, lambda one: each_second(one, free))
     smooth = own_numbers(recordings, smooth_seconds)
     of_all = subtracted(len(recordings))

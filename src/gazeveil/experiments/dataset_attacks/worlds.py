@@ -23,14 +23,14 @@ from gazeveil.aggregate.aoi.mechanism import AoiStatistics
 from gazeveil.aggregate.aoi.statistics import VisitOrder
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap, UnprotectedLiuMap
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.experiments.usefulness._heatmap_scenes import PLANE
 from gazeveil.features.extract import extract_corpus
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
 from gazeveil.features.mechanisms.fpa import FourierPerturbation
 from gazeveil.features.panel import panel_of
-from gazeveil.features.publish import OwnRelease
+from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.settings import Settings
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
@@ -191,7 +191,7 @@ def world_of(recordings: Sequence[Recording], target: str = "typical") -> World:
         OptionError: If there is no such target.
     """
     if target not in TARGETS:
-        raise OptionError(f"no target is called {target!r}", hint=f"known: {', '.join(TARGETS)}")
+        raise OptionError(f"no target is called {target!r}", hint=closest(target, TARGETS))
     *these, another = recordings
     if target == "extreme":
         usual, (left, top, *_) = these[0], these[0].geometry.extent()
@@ -218,7 +218,7 @@ def products(
         OptionError: If a name is unknown.
     """
     if unknown := [name for name in names if name not in NAMES]:
-        raise OptionError(f"no product is called {unknown[0]!r}", hint=f"known: {', '.join(NAMES)}")
+        raise OptionError(f"no product is called {unknown[0]!r}", hint=closest(unknown[0], NAMES))
     found: list[Product] = []
     if not names or set(names) & set(_SEEN):
         found += maps(viewing(people, target, seed), people, epsilon)
@@ -273,7 +273,7 @@ def series(world: World, epsilon: float, seed: int) -> list[Product]:
 
     def own(each: float) -> Plan:
         mechanism = FourierPerturbation(epsilon=each, steps=steps, features=len(ranges))
-        return world.study.plan(OwnRelease(mechanism=mechanism), ranges=ranges, settings=settings)
+        return world.study.plan(ParticipantRelease(mechanism=mechanism), ranges=ranges, settings=settings)
 
     def group(each: float) -> Plan:
         return world.study.plan(GroupSeries(epsilon=each, design=design), settings=settings)

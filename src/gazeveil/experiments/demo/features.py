@@ -9,8 +9,8 @@ from gazeveil.experiments.usefulness._feature_plots import before_and_after
 from gazeveil.experiments.usefulness.raw_gaze_promise import means_over_windows
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
 from gazeveil.features.learning import learn
-from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.panel import panel_of
+from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.settings import Settings
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.release import report
@@ -36,7 +36,7 @@ def feature_section() -> report.Section:
     reader = ReadingStudy(1, SECONDS, documents=DOCUMENTS[:1], seed=PRIVATE_SEED)
     table = extract_bin_corpus(Corpus.of(reader.recordings()), rules=rules).table
     panel = panel_of(table, ranges, count, design.mean)
-    mechanism = OwnSeries(epsilon=EPSILON, design=design, raw=RawGaze(HIDDEN_S, rules))
+    mechanism = ParticipantSeries(epsilon=EPSILON, design=design, raw=RawGaze(HIDDEN_S, rules))
     plan = observed_facts(table).plan(mechanism, settings=Settings.of(table.info))
     released = plan.release(table, anyway=True)  # shown even where noise hides nearly all: that is the lesson
     before, after = (

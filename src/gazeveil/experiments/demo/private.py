@@ -7,12 +7,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu import LiuMap
 from gazeveil.aggregate.maps import CountMap
 from gazeveil.aggregate.render import render
+from gazeveil.engines import engine_at
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.release import plots, report

@@ -116,7 +116,9 @@ class Kept:
     def put(self, digest: str, found: Mapping[str, Any]) -> None:
         """Keep what a cell found; its file is there whole or not at all."""
         with replacing(self.folder / f"{digest}.json") as temporary:
-            temporary.write_text(json.dumps({"form": FORM, **found}, ensure_ascii=False, indent=1), encoding="utf-8")
+            temporary.write_text(
+                json.dumps({"form": FORM, **found}, ensure_ascii=False, indent=1), encoding="utf-8", newline="\n"
+            )
 
 
 def source_of(part: Part) -> Source:
@@ -166,5 +168,5 @@ def _content(path: Path, kept: Path) -> str:
                 told.update(block)
         known[stamp] = told.hexdigest()
         with replacing(memory) as temporary:
-            temporary.write_text(json.dumps(known, indent=1), encoding="utf-8")
+            temporary.write_text(json.dumps(known, indent=1), encoding="utf-8", newline="\n")
     return str(known[stamp])

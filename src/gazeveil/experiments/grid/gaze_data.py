@@ -19,8 +19,8 @@ from gazeveil.experiments.grid.contract import DoesNotApply, Source
 from gazeveil.experiments.identity_data import PAPERS_RATE_HZ
 from gazeveil.experiments.scanpaths.data import OSIE_FOLDER, SceneSet, osie
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry, headset
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, headset
 from gazeveil.registry import Registry
 from gazeveil.simulate import TRACKERS, Population, SimulatedStudy
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from gazeveil.aggregate.engine import engine_at
 from gazeveil.blas import one_thread
+from gazeveil.engines import engine_at
 from gazeveil.experiments.grid.asked import Grid, question_of
 from gazeveil.experiments.grid.cells import Cell, Kept, cells_of, source_of
 from gazeveil.experiments.grid.contract import USES, Answer, DoesNotApply, Protected, Wanted

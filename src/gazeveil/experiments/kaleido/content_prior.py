@@ -25,7 +25,7 @@ import polars as pl
 
 from gazeveil.datasets.osie import OSIE_FILE, osie_fixations
 from gazeveil.experiments.stream_grid import Setting
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.content import moments
 from gazeveil.samples.mechanisms.clock import Clock

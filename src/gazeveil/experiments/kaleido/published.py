@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from gazeveil.errors import UnknownName
 from gazeveil.experiments.veils import veil
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism

@@ -39,7 +39,7 @@ from gazeveil.aggregate.liu import (
 from gazeveil.aggregate.render import render
 from gazeveil.errors import OptionError
 from gazeveil.files import replacing
-from gazeveil.gaze.geometry import screen
+from gazeveil.geometry import screen
 from gazeveil.noise import NoiseSource, gaussian, laplace
 from gazeveil.pictures import canvas
 from gazeveil.privacy.calibrate import gaussian_sigma

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from gazeveil.errors import OptionError, UnknownName
+from gazeveil.errors import OptionError, UnknownName, closest
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.features.whole import DATASET_SERIES, DatasetSeries
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import PRESETS, preset
 from gazeveil.samples.space import space_of
@@ -63,8 +63,8 @@ def sample_peer(text: str, plane: Geometry) -> DatasetMechanism | SampleMechanis
         return preset(name, space_of(plane), **options)
     if name in MECHANISMS:
         return _made(MECHANISMS[name], name, {"space": space_of(plane), **options})
-    known = ", ".join((*DATASET_MECHANISMS.names(), *MECHANISMS.names(), *PRESETS))
-    raise UnknownName(f"no baseline or mechanism is called {name!r}", hint=f"known: {known}")
+    known = (*DATASET_MECHANISMS.names(), *MECHANISMS.names(), *PRESETS)
+    raise UnknownName(f"no baseline or mechanism is called {name!r}", hint=closest(name, known))
 
 
 def feature_peer(text: str, steps: int, features: int) -> DatasetSeries | SeriesMechanism | None:

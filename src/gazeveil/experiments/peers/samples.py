@@ -24,8 +24,8 @@ from gazeveil.attacks.judging.judge import Judge, Stage
 from gazeveil.attacks.trials import without_pupil
 from gazeveil.experiments.identity_data import IdentitySet
 from gazeveil.experiments.peers.naming import SAMPLE_PEERS, sample_peer
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.datasets.event_synth import EventSynth
 from gazeveil.samples.mechanism import SampleMechanism
@@ -144,8 +144,8 @@ def identified(judge: Judge, raw: Sequence[Trial], shown: Sequence[Trial]) -> di
             folds.setdefault(trial.session, []).append(query.anonymous())
         known = None if threat == "linked" else published
         stage = Stage(None, None, (known, known), {fold: tuple(queries) for fold, queries in folds.items()})
-        heard = judge.hear(stage)
-        found[threat] = heard.pooled_accuracy, *heard.pooled_interval
+        judged = judge.measure(stage)
+        found[threat] = judged.pooled_accuracy, *judged.pooled_interval
     return found
 
 

@@ -21,7 +21,7 @@ from gazeveil.experiments.reproduction.finding import Check, Finding, counted, j
 from gazeveil.experiments.scanpaths import _plots
 from gazeveil.experiments.scanpaths.data import scene_sets
 from gazeveil.experiments.scanpaths.measuring import Measured, Row, measure
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 PAPER = "Li et al. 2021 (Kaleido)"
 _LOW, _HIGH = f"{PUBLISHED}:3:0.5:small", f"{PUBLISHED}:0.5:2:large"
@@ -45,7 +45,7 @@ def measure_scanpaths(data: Path | None, *, quick: bool) -> list[Finding]:
     ]
     about = "; ".join(one.title for one in found)
     picture = {"Similarity, linkage and outliers": _plots.drawn(found)}
-    command = "gazeveil reproduce all --only kaleido-10,kaleido-11"
+    command = "gazeveil judge reproduce all --only kaleido-10,kaleido-11"
     return [
         Finding(
             "kaleido-10",
@@ -175,7 +175,7 @@ def measure_traits(data: Path | None, *, quick: bool) -> list[Finding]:
                 "This attacker is the paper's and not the strongest: recognisers of tables 2 and 3 of Wilson et al. "
                 "identify more. Behind any mechanism, guessing here is no sign of protection.",
             ),
-            "gazeveil reproduce all --only kaleido-12",
+            "gazeveil judge reproduce all --only kaleido-12",
         )
     ]
 

@@ -20,8 +20,8 @@ from gazeveil.experiments.reproduction.finding import Check, Finding, counted, j
 from gazeveil.experiments.stream_data import StreamSet, stream_sets
 from gazeveil.experiments.stream_grid import Point, Setting, measure, references, settings
 from gazeveil.experiments.wilson.object_hits import world_directions
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, Unit
 
 PAPER = "Li et al. 2021 (Kaleido)"
 PUBLISHED, CORRECTED, OURS = "kaleido as published", "kaleido, scales corrected", "clock"
@@ -98,7 +98,7 @@ def _finding(
         ),
         {"Over the guarantee": _plots.over_the_promise(points, figure, shown)},
         (_NOTE, *((plane,) if plane else ())),
-        f"gazeveil reproduce kaleido --figure {figure}" if not only else "gazeveil reproduce all --only kaleido-14",
+        "gazeveil judge reproduce " + (f"kaleido --figure {figure}" if not only else "all --only kaleido-14"),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gazeveil.errors import UnknownName
+from gazeveil.errors import UnknownName, closest
 from gazeveil.experiments.reproduction import bozkir, kaleido_attacks, kaleido_streams, kaleido_system, liu, wilson
 from gazeveil.experiments.reproduction.running import Part
 
@@ -48,5 +48,5 @@ def chosen(names: Sequence[str]) -> tuple[Part, ...]:
         UnknownName: If there is no such figure.
     """
     if unknown := [name for name in names if name not in ORDER]:
-        raise UnknownName(f"no figure or table is called {unknown[0]!r}", hint=f"known: {', '.join(ORDER)}")
+        raise UnknownName(f"no figure or table is called {unknown[0]!r}", hint=closest(unknown[0], ORDER))
     return tuple(part for part in PARTS if not names or set(names) & set(part.figures))

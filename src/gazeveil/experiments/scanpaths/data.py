@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 
 from gazeveil.datasets.osie import OSIE_FILE, osie_fixations
-from gazeveil.errors import InputError, OptionError
+from gazeveil.errors import InputError, OptionError, closest
 from gazeveil.experiments.usefulness._heatmap_scenes import PLANE, spread
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.simulate import TRACKERS, SimulatedStudy
 
 RATE_HZ: Final = 100.0
@@ -78,7 +78,7 @@ def scene_sets(
         InputError: If none of them is there.
     """
     if unknown := [name for name in names if name not in NAMES]:
-        raise OptionError(f"no set of scenes is called {unknown[0]!r}", hint=f"known: {', '.join(NAMES)}")
+        raise OptionError(f"no set of scenes is called {unknown[0]!r}", hint=closest(unknown[0], NAMES))
     found = []
     if "simulated" in names:
         found.append(simulated(people, scenes or SCENES, seed))

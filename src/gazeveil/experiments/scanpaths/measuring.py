@@ -28,7 +28,7 @@ from gazeveil.attacks.outliers import Found, outliers, reach_of_the_rest
 from gazeveil.errors import OptionError
 from gazeveil.experiments.scanpaths.data import SceneSet
 from gazeveil.experiments.veils import VEILS, veil
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.types import BoolArray, FloatArray, Tell, silent

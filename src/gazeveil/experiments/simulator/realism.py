@@ -30,8 +30,8 @@ from gazeveil.experiments.simulator._measures import (
     runs,
 )
 from gazeveil.gaze.events import VelocityThreshold
-from gazeveil.gaze.geometry import Unit, headset, screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Unit, headset, screen
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.stimulus import Region, RegionKind, Stimulus
 from gazeveil.simulate.study import SimulatedStudy, record

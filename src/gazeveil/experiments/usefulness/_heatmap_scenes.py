@@ -26,8 +26,8 @@ from gazeveil.aggregate.engine import Columns
 from gazeveil.datasets.osie import osie_fixations
 from gazeveil.errors import InputError, OptionError
 from gazeveil.gaze.corpus import Corpus
-from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.gaze.usual import assumed_fields, assumption, usual
+from gazeveil.geometry import Geometry, screen
 from gazeveil.simulate.seeds import Purpose, generator
 from gazeveil.simulate.study import SimulatedStudy
 from gazeveil.simulate.tracker import TRACKERS

@@ -30,8 +30,8 @@ from gazeveil.features.design import Design
 from gazeveil.features.extract import extract_corpus
 from gazeveil.features.group import GroupPlan, GroupSeries
 from gazeveil.features.learning import learn
-from gazeveil.features.own import OwnPlan, OwnSeries
 from gazeveil.features.panel import panel_of
+from gazeveil.features.participant_series import ParticipantPlan, ParticipantSeries
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.noise import NoiseSource
 from gazeveil.simulate.reading import DOCUMENTS, ReadingStudy
@@ -181,7 +181,7 @@ def outcomes(cases: list[HeldOut], seed: int = 1, tell: Tell = silent) -> list[F
 class _Release(NamedTuple):
     """Releases under one plan: what was forecast, real errors, and those of the public mean."""
 
-    plan: GroupPlan | OwnPlan
+    plan: GroupPlan | ParticipantPlan
     errors: FloatArray
     without: FloatArray
 
@@ -205,7 +205,7 @@ def _of_people(case: HeldOut, noise: NoiseSource) -> Iterator[_Release]:
     public = np.broadcast_to(case.design.mean, case.people.shape[1:])
     nothing = np.array([range_error(raw, public) for raw in case.people])
     for epsilon, stretch in ((1, None), (10, None), (3, STRETCH)):
-        mechanism = OwnSeries(epsilon=epsilon, design=case.design, delta="1e-5", stretch=stretch)
+        mechanism = ParticipantSeries(epsilon=epsilon, design=case.design, delta="1e-5", stretch=stretch)
         shown = mechanism.perturb(case.people, noise)
         errors = [range_error(raw, own) for raw, own in zip(case.people, shown, strict=True)]
         yield _Release(mechanism.plan(), np.array(errors), nothing)

@@ -26,9 +26,9 @@ from gazeveil.features.declared import declared_ranges
 from gazeveil.features.design import Design
 from gazeveil.features.extract import extract_corpus
 from gazeveil.features.learning import learn
-from gazeveil.features.own import OwnSeries
 from gazeveil.features.panel import panel_of
-from gazeveil.features.publish import OwnRelease
+from gazeveil.features.participant_series import ParticipantSeries
+from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.gaze.corpus import Corpus
 from gazeveil.gaze.recording import Recording
@@ -59,13 +59,13 @@ def run(
         tell(done, len(epsilons))
         methods = {
             "fpa, whole participant": SERIES_MECHANISMS["fpa"](epsilon=epsilon, **shared),
-            "low-rank (ours), whole participant": OwnSeries(epsilon=epsilon, delta=DELTA, design=design),
-            f"low-rank (ours), any {STRETCH} steps": OwnSeries(
+            "low-rank (ours), whole participant": ParticipantSeries(epsilon=epsilon, delta=DELTA, design=design),
+            f"low-rank (ours), any {STRETCH} steps": ParticipantSeries(
                 epsilon=epsilon, delta=DELTA, design=design, stretch=min(STRETCH, design.steps)
             ),
         }
         for title, mechanism in methods.items():
-            released = OwnRelease(mechanism=mechanism).each(RUNS).perturb(series, noise)
+            released = ParticipantRelease(mechanism=mechanism).each(RUNS).perturb(series, noise)
             rows.append(_row(title, epsilon, released, people, runs, every))
     return rows
 

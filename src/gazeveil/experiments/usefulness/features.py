@@ -23,7 +23,7 @@ from gazeveil.features.design import Design
 from gazeveil.features.fourier import bins
 from gazeveil.features.group import GroupSeries
 from gazeveil.features.learning import learn
-from gazeveil.features.own import OwnSeries
+from gazeveil.features.participant_series import ParticipantSeries
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SERIES_MECHANISMS, SeriesMechanism
 from gazeveil.noise import NoiseSource
@@ -171,7 +171,9 @@ def _low_rank_job(
                 (slice(f, f + 1), _one_feature(people.public, people.ranges, f, whole))
                 for f in range(len(people.ranges))
             ]
-        mechanisms = [(part, OwnSeries(epsilon=epsilon, design=d, delta=DELTA, stretch=hidden)) for part, d in designs]
+        mechanisms = [
+            (part, ParticipantSeries(epsilon=epsilon, design=d, delta=DELTA, stretch=hidden)) for part, d in designs
+        ]
         errors = []
         for series in people.private.values():
             for _ in range(repeats):

@@ -25,7 +25,7 @@ import numpy as np
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.strategies._common import prior_of_task
 from gazeveil.aggregate.strategy import Task
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.exact import probability
 from gazeveil.experiments.usefulness._heatmap_methods import METHODS, MORE_METHODS, Method, truth
 from gazeveil.experiments.usefulness._heatmap_recipe import recipe_prior
@@ -72,9 +72,7 @@ class Plan:
             raise OptionError(f"at least one repeat is needed, not {self.repeats}")
         for name in self.methods:
             if name not in METHODS and name not in MORE_METHODS:
-                raise OptionError(
-                    f"no method is called {name!r}", hint=f"known: {', '.join((*METHODS, *MORE_METHODS))}"
-                )
+                raise OptionError(f"no method is called {name!r}", hint=closest(name, (*METHODS, *MORE_METHODS)))
 
     def chosen(self) -> Mapping[str, Method]:
         """Return the methods to compare."""

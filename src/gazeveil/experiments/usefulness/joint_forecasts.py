@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import Columns
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.maps import dwell
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.movie_plan import MoviePlan
 from gazeveil.aggregate.render import render
 from gazeveil.aggregate.study_plan import StudyPlan
@@ -24,7 +24,7 @@ from gazeveil.aggregate.whole_study import PrivateHeatmaps
 from gazeveil.exact import Number, exact
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery
 from gazeveil.experiments.usefulness.whole_study import SHOT_S, SHOTS, TRACKER
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.calibrated import HEATMAPS
@@ -99,7 +99,7 @@ def study_outcome(gallery: Gallery, stimuli: int, participants: int, epsilon: Nu
 
 
 def movie_outcome(
-    course: Sequence[Columns], mechanism: DynamicHeatmap, screen: Geometry, seconds: float, seed: int = 0
+    course: Sequence[Columns], mechanism: HeatmapMovie, screen: Geometry, seconds: float, seed: int = 0
 ) -> JointOutcome:
     """Release the time course of some viewers, each with their times."""
     plan = mechanism.plan_for(screen, seconds, len(course), Neighbours.REPLACE_ONE, exact(DELTA))

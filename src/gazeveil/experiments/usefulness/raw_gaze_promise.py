@@ -24,8 +24,8 @@ from gazeveil.experiments.usefulness.features import DELTA, EPSILONS, FLOOR, Cel
 from gazeveil.features.bins import BinRules, bin_ranges, extract_bin_corpus
 from gazeveil.features.design import Design
 from gazeveil.features.learning import learn
-from gazeveil.features.own import OwnSeries, RawGaze
 from gazeveil.features.panel import panel_of
+from gazeveil.features.participant_series import ParticipantSeries, RawGaze
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.table import FeatureTable
 from gazeveil.gaze.corpus import Corpus
@@ -155,8 +155,8 @@ def _errors(
     """Return error and standard error of both ways, and of the public mean."""
     width, raw = people.rules.width, RawGaze(seconds, people.rules)
     steps = min(steps_touched(seconds, people.rules), designs.windows[0].steps)
-    whole = [OwnSeries(epsilon=epsilon, delta=DELTA, design=d, stretch=steps) for d in designs.windows]
-    binned = [OwnSeries(epsilon=epsilon, delta=DELTA, design=d, raw=raw) for d in designs.bins]
+    whole = [ParticipantSeries(epsilon=epsilon, delta=DELTA, design=d, stretch=steps) for d in designs.windows]
+    binned = [ParticipantSeries(epsilon=epsilon, delta=DELTA, design=d, raw=raw) for d in designs.bins]
     public = np.concatenate([design.mean for design in designs.windows])
     squares: dict[str, list[FloatArray]] = {OVERLAPPING: [], BINS_FIRST: [], FLOOR: []}
     for bins in people.private:
@@ -173,7 +173,9 @@ def _errors(
     return {method: _root(np.concatenate(each)) for method, each in squares.items()}
 
 
-def _released(mechanisms: list[OwnSeries], parts: list[slice], values: FloatArray, noise: NoiseSource) -> FloatArray:
+def _released(
+    mechanisms: list[ParticipantSeries], parts: list[slice], values: FloatArray, noise: NoiseSource
+) -> FloatArray:
     released = [one.perturb(values[:, :, part], noise) for one, part in zip(mechanisms, parts, strict=True)]
     return np.concatenate(released, axis=2)
 

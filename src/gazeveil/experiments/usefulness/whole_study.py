@@ -19,12 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.aggregate.choice import choose
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import Columns, Kernel
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.map_view import joint_sensitivity
 from gazeveil.aggregate.maps import counts
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.sight import joint_sensitivity
 from gazeveil.aggregate.strategy import STRATEGIES, Strategy, Task
 from gazeveil.aggregate.study_plan import BOUND
 from gazeveil.aggregate.whole_study import PrivateHeatmaps
@@ -229,7 +229,7 @@ class MovieRow:
 def measure_movie(viewed: Viewed, observers: int, epsilon: float, seed: int = 0) -> MovieRow:
     """Release the time course of some of the participants."""
     bins = viewed.counts.shape[1]
-    mechanism = DynamicHeatmap(epsilon=epsilon, bin_seconds=BIN_S)
+    mechanism = HeatmapMovie(epsilon=epsilon, bin_seconds=BIN_S)
     screen, seconds = viewed.grid.geometry, bins * BIN_S
     plan = mechanism.plan_for(screen, seconds, observers, Neighbours.REPLACE_ONE, exact(DELTA))
     kernel = plan.kernel()

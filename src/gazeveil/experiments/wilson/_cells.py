@@ -68,7 +68,7 @@ class Cells:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
+            with self._path.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(json.dumps(found, ensure_ascii=False) + "\n")
         except OSError as error:
             raise OutputError(f"cannot write {self._path}: {error.strerror or error}") from None

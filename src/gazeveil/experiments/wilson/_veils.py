@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gazeveil.errors import OptionError
 from gazeveil.experiments.veils import veil as any_veil
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.samples.mechanism import MECHANISMS, SampleMechanism
 from gazeveil.samples.presets import preset
 from gazeveil.samples.recipe import from_recipe

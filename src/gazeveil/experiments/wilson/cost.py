@@ -18,7 +18,7 @@ from typing import Any, Final
 from gazeveil.experiments.identity_data import simulated_people
 from gazeveil.experiments.wilson._paper import FRAME_S, TABLE_5
 from gazeveil.experiments.wilson._veils import VEILS, veil
-from gazeveil.gaze.geometry import Geometry, headset
+from gazeveil.geometry import Geometry, headset
 from gazeveil.noise import NoiseSource
 from gazeveil.samples.mechanism import SampleMechanism
 from gazeveil.types import Tell

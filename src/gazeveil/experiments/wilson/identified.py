@@ -62,6 +62,6 @@ def identification(plan: Plan, *, sweeps: Mapping[str, Sweep] = SWEEPS, tell: Te
 
 
 def _row(judge: Judge, name: str, strength: float, stage: Stage) -> Named:
-    told = judge.hear(stage)
+    told = judge.measure(stage)
     low, high = told.accuracy_interval
     return Named(told.recogniser, name, float(strength), told.accuracy, low, high, told.chance)

@@ -265,7 +265,7 @@ def _job(plan: Plan, name: str, attack: str, recognisers: tuple[str, ...]) -> Me
         stage = next(iter(judges.values())).stage(mechanism, _made(attack) if attack else None)
     except MissingExtra as error:
         return name, attack, {one: {**told, "recogniser": one, "missing": error.message} for one in recognisers}, left
-    rows = {one: judges[one].hear(stage).to_dict() | told | {"recogniser": one} for one in recognisers}
+    rows = {one: judges[one].measure(stage).to_dict() | told | {"recogniser": one} for one in recognisers}
     return name, attack, rows, left
 
 

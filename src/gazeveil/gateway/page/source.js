@@ -7,10 +7,12 @@ import { byId, make, write } from "./dom.js";
 import { PointerEye } from "./pointer_eye.js";
 import { SOURCES } from "./words.js";
 
+const STALE_MS = 5000; // how long a status from before the choice may still come
+
 export class SourceChoice {
   /** @param {Function} tracker  Returns the name of the tracker that is shown; `decided` takes the kind that was chosen. */
   constructor(tracker, decided) {
-    Object.assign(this, { tracker, decided, told: "" });
+    Object.assign(this, { tracker, decided, told: "", awaited: null, until: 0 });
     this.eye = new PointerEye((words) => {
       write(byId("source-words"), words);
       announce(words);
@@ -23,6 +25,8 @@ export class SourceChoice {
   show(source) {
     byId("source").hidden = !source;
     if (!source || this.choosing) return;
+    if (this.awaited && source.kind !== this.awaited && performance.now() < this.until) return;
+    this.awaited = null;
     const box = byId("source-choices");
     const choices = source.choices.includes(source.kind) ? source.choices : [source.kind, ...source.choices];
     const key = choices.join();
@@ -45,6 +49,7 @@ export class SourceChoice {
     this.choosing = true;
     try {
       const taken = await post(trackerPath(this.tracker(), "source"), { kind });
+      Object.assign(this, { awaited: taken.kind, until: performance.now() + STALE_MS });
       this.decided(taken.kind);
       if (taken.url) this.eye.start(taken, document.querySelectorAll(".eye-surface"));
       else this.eye.stop();

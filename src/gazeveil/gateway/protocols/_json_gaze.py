@@ -23,7 +23,7 @@ from gazeveil.gateway.protocols._headset_json import NOTHING, Headset, beside, p
 from gazeveil.gateway.protocols._json_paths import ABSENT, at, path_of
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.sample import RawSample, VeiledFixation, VeiledHit, VeiledSample
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 VERSION: Final = 1
 """Of these messages. Fields may be added under the same version; none changes its meaning."""

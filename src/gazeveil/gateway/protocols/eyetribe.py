@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-import time
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gazeveil.gateway.plane import Plane
@@ -43,6 +43,7 @@ _NO_STREAM: Final = 4
 _STATE_CHANGED: Final = 802
 
 _AGES: Final = 253_402_300_800  # seconds from 1970 to the year 10000, where calendars end
+_EPOCH: Final = datetime(1970, 1, 1)
 _SETTABLE: Final = frozenset({"push", "version", "screenindex", "screenresw", "screenresh", "screenpsyw", "screenpsyh"})
 
 Reply = dict[str, Any]
@@ -206,7 +207,7 @@ class EyeTribeSink(GradedSink):
         second, thousandth = divmod(round(t * 1000), 1000)
         if second != self._second:
             self._second = second
-            self._date = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(second % _AGES))
+            self._date = str(_EPOCH + timedelta(seconds=second % _AGES))  # Windows' own calendar ends in 3000
         point = f'{{"x":{x},"y":{y}}}'
         eye = f'{{"raw":{point},"avg":{point},"psize":0.0,"pcenter":{{"x":0.0,"y":0.0}}}}'
         return (

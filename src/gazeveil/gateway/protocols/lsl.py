@@ -25,7 +25,7 @@ from gazeveil.gateway.protocols._neon_status import CAMERAS, version_for
 from gazeveil.gateway.protocols._numbers import coordinate, seconds
 from gazeveil.gateway.protocols._tracker_clock import TrackerClock
 from gazeveil.gateway.sample import RawSample, Veiled, VeiledFixation, VeiledHit, VeiledSample
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 MOST_CHANNELS: Final = 1024
 """More channels than this make no gaze stream."""

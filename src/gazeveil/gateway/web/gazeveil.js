@@ -1442,7 +1442,7 @@ const VEILS = {
 export function startVeil(recipe, noise = NoiseSource.secure()) {
   const { mechanism, space, ...given } = recipe ?? {};
   const names = Object.keys(VEILS);
-  demand(names.includes(mechanism), `no veil is called ${String(mechanism)} in a page`, `known: ${names.join(", ")}`);
+  demand(names.includes(mechanism), `no mechanism is called ${String(mechanism)} in a page`, `known: ${names.join(", ")}`);
   const [kind, known] = VEILS[mechanism];
   const unknown = Object.keys(given).filter((name) => !known.includes(name));
   demand(!unknown.length, `${mechanism} has no parameter ${unknown.join(", ")}`, `it has ${known.join(", ")}`);

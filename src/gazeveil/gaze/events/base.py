@@ -25,8 +25,8 @@ import polars as pl
 
 from gazeveil.errors import OptionError
 from gazeveil.gaze.events.online import Stream
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
 
 

@@ -14,8 +14,8 @@ from gazeveil.gaze.events.base import detector, require
 from gazeveil.gaze.events.online import CHUNK, Stream, events_of
 from gazeveil.gaze.events.table import from_rows
 from gazeveil.gaze.events.velocity import MAX_STEP, WINDOW, Steps, VelocityStream
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray
 
 _LOOKING = ("lost", "fixation", "saccade")

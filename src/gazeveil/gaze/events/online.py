@@ -15,8 +15,8 @@ import polars as pl
 
 from gazeveil.errors import InputError
 from gazeveil.gaze.events.table import KINDS, Event, from_rows, in_unit
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.types import FloatArray
 
 CHUNK = 8192

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.types import FloatArray
 
 

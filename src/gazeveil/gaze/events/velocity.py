@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Unit
 from gazeveil.types import FloatArray
 
 WINDOW = 0.02

@@ -15,7 +15,7 @@ from gazeveil.gaze.formats._bids_names import OURS
 from gazeveil.gaze.formats._columns import GAZE_UNITS, parse_name
 from gazeveil.gaze.formats._samples import completed
 from gazeveil.gaze.formats.base import ReadOptions
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 UNIT_NAMES = {Unit.PIXEL: "pixel", Unit.DEGREE: "deg", Unit.FRACTION: "normalized"}
 """What we write as ``Units`` of the coordinates."""

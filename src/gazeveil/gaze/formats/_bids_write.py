@@ -120,9 +120,9 @@ class _DataSet:
         notes = [note for note in self._notes if note is not None]
         _write_json(self._root / DESCRIPTION, _description(notes))
         readme = _README.format(ours=OURS) + "".join(_README_VEILED.format(sentence=note.sentence) for note in notes)
-        (self._root / "README.md").write_text(readme, encoding="utf-8")
+        (self._root / "README.md").write_text(readme, encoding="utf-8", newline="\n")
         rows = "".join(f"{subject}\n" for subject in self._written)
-        (self._root / "participants.tsv").write_text(f"participant_id\n{rows}", encoding="utf-8")
+        (self._root / "participants.tsv").write_text(f"participant_id\n{rows}", encoding="utf-8", newline="\n")
 
     def _begin(self, chunk: Chunk) -> _Recording:
         key = chunk.key
@@ -299,7 +299,7 @@ class _Recording:
             }
         )
         text = events.write_csv(separator="\t", null_value="n/a")
-        self._stem.with_name(f"{self._stem.name}_events.tsv").write_text(text, encoding="utf-8")
+        self._stem.with_name(f"{self._stem.name}_events.tsv").write_text(text, encoding="utf-8", newline="\n")
         _write_json(
             self._stem.with_name(f"{self._stem.name}_events.json"),
             {
@@ -342,4 +342,6 @@ def _measured_rate(times: np.ndarray[Any, Any]) -> float | None:
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8", newline="\n"
+    )

@@ -32,8 +32,8 @@ from gazeveil.gaze.formats._eyelink_samples import (
 )
 from gazeveil.gaze.formats._naming import Named, rules_of
 from gazeveil.gaze.formats.base import ReadOptions, ReadReport
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Geometry, Unit
 
 _OPENS_A_TRIAL = {b"TRIALID", b"RECCFG", b"!CAL"}
 _TELLING_MESSAGE = re.compile(r"(GAZE_COORDS|DISPLAY_COORDS|TRIALID|RECCFG)\b[\s:=]*(.*)", re.DOTALL)

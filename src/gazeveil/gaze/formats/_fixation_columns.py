@@ -15,7 +15,7 @@ from gazeveil.gaze.formats._columns import GAZE_UNITS, TIME_UNITS, Columns, pars
 from gazeveil.gaze.formats._naming import usual_variable
 from gazeveil.gaze.formats.base import ReadOptions
 from gazeveil.gaze.formats.delimited import SPELLINGS as OF_TABLES
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 
 _PLACES = (
     *("currentfix?", "mappedfixationpoint?", "fixationpoint?", "fixationposition?", "mappedfixation?", "fixation?"),

@@ -17,8 +17,8 @@ from gazeveil.gaze.formats._naming import Rule
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._writing import Losses, Piece, TextFile, as_file_name, cannot_hold
 from gazeveil.gaze.formats._written_numbers import milliseconds, plain_numbers, scaled_times
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Unit
 
 _IMAGE = Rule("TRIAL_VAR", "image")
 _NAMES_A_PICTURE = re.compile(r"\.[A-Za-z0-9]{2,4}\b")

@@ -25,8 +25,8 @@ from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._smi_columns import said_in
 from gazeveil.gaze.formats._writing import Losses, Piece, as_file_name, cannot_hold
 from gazeveil.gaze.formats._written_numbers import plain_numbers, scaled_times
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Geometry, Unit
 
 _NONE = "0.0"
 _IMAGE = Rule("MSG", "image")

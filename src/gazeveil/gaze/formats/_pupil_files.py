@@ -16,8 +16,8 @@ from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._table_files import constant, times_in, veiled_column
 from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name
 from gazeveil.gaze.formats._written_numbers import plain_numbers, scaled_times
-from gazeveil.gaze.geometry import Unit
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Unit
 
 _MILLISECONDS = 1000.0
 

@@ -16,8 +16,8 @@ from gazeveil.errors import FileFormatError, InternalError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._samples import no_samples, slices
 from gazeveil.gaze.formats.base import Chunk
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Geometry
 from gazeveil.types import IntArray
 
 

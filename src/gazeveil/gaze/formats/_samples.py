@@ -17,7 +17,7 @@ import polars as pl
 from gazeveil.errors import FileFormatError
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._rules import HOLDS, no_such_eye
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray
 
 PER_SECOND: Final[Mapping[str, float]] = MappingProxyType({"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9})

@@ -15,7 +15,7 @@ from gazeveil.gaze.formats._columns import TIME_UNITS, Columns, parse_name
 from gazeveil.gaze.formats._preamble import stated
 from gazeveil.gaze.formats._samples import completed
 from gazeveil.gaze.formats.base import ReadOptions
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _EYES: Final = {
     "": ("bpor", "pointofregardbinocular"),

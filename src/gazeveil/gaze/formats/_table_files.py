@@ -18,8 +18,8 @@ from gazeveil.gaze.formats._naming import a_name
 from gazeveil.gaze.formats._samples import PER_SECOND
 from gazeveil.gaze.formats._writing import Losses, Piece, TableFile, as_file_name, cannot_hold
 from gazeveil.gaze.formats._written_numbers import scaled_times
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Geometry, Unit
 
 _LETTERS = {"left": "L", "right": "R"}
 _TIME, _WHO, _SESSION = "Recording timestamp [μs]", "Participant name", "Recording name"

@@ -20,14 +20,14 @@ from typing import IO, ClassVar, cast
 import polars as pl
 
 from gazeveil.errors import GeometryError, InputError
-from gazeveil.files import replacing
+from gazeveil.files import is_device, replacing
 from gazeveil.gaze import schema
 from gazeveil.gaze.formats._samples import follows_from_eyes
 from gazeveil.gaze.formats._written_numbers import plain_numbers
 from gazeveil.gaze.formats.base import LOSABLE, Chunk
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.geometry import Geometry, Unit
 
 _NOT_IN_A_LINE = "\n\r\0"
 _NOT_IN_A_NAME = '/\\:*?"<>|'
@@ -242,7 +242,8 @@ def as_file_name(observer: str, *, dots: bool = False) -> str:
         InputError: If it cannot be the name of a file, or would not be read back from it.
     """
     odd = any(letter in _NOT_IN_A_NAME or ord(letter) < ord(" ") for letter in observer)
-    if odd or observer.strip(" .") != observer or ("." in observer and not dots) or len(observer) > _LONGEST_NAME:
+    odd |= is_device(observer) or observer.strip(" .") != observer
+    if odd or ("." in observer and not dots) or len(observer) > _LONGEST_NAME:
         raise InputError(
             f"the participant {observer!r} cannot be the name of a file, which is where such files say who looked",
             hint="rename the participant, or write Parquet, CSV or BIDS, which hold any label",
@@ -264,6 +265,7 @@ class _Walk:
     def __init__(self, kind: type[TextFile], path: Path, target: Path, losses: Losses) -> None:
         self._kind, self._path, self._target, self._losses = kind, path, target, losses
         self._files: dict[str, TextFile] = {}
+        self._taken: set[str] = set()
         self._seen: dict[tuple[str, ...], Key] = {}
         self._key: Key | None = None
         self._place: str | None = None
@@ -338,6 +340,12 @@ class _Walk:
             self._single, place = place, ""
         is_new = place not in self._files
         if is_new:
+            if place.casefold() in self._taken:
+                raise InputError(
+                    f"the files of two participants would be {place!r} but for capitals, which not every system minds",
+                    hint="rename one of them, or write Parquet, CSV or BIDS, which hold any label",
+                )
+            self._taken.add(place.casefold())
             self._files[place] = self._kind(self._losses)
         self._turn_to(place)
         return is_new

@@ -34,11 +34,11 @@ import polars as pl
 
 from gazeveil.errors import FileFormatError, InputError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.recording import Key
 from gazeveil.gaze.sentinels import parse_sentinel
 from gazeveil.gaze.validity import parse_rules
 from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.geometry import Geometry
 from gazeveil.registry import Registry
 
 HEAD_BYTES = 65_536

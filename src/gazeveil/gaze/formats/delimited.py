@@ -23,9 +23,9 @@ from gazeveil.gaze.formats._table import Batch, Table, check_delimiter
 from gazeveil.gaze.formats._table_files import DelimitedFile, TabFile
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.validity import parse_rules
 from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.geometry import Geometry, Unit
 
 SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

@@ -39,7 +39,7 @@ from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
 from gazeveil.gaze.formats.pupil_cloud import about_recording, scene_plane, wearer_labels, wearers_in
 from gazeveil.gaze.formats.pupil_core import observer_by_folder
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _GAZEPOINT_NAME = re.compile(r"(.+?)_fixations?$", re.IGNORECASE)
 _OF_SAMPLES = re.compile(r"gazepoint(left|right)?[xy]|(left|right|average)gaze[xy]|gaze[xy]$|gazepositiononsurface")

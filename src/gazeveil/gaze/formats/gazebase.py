@@ -22,8 +22,8 @@ from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._writing import Piece, TableFile, write_files
 from gazeveil.gaze.formats._written_numbers import scaled_times
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Unit, headset
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Unit, headset
 
 _NAME: Final = re.compile(
     r"S_(?P<round>\d)(?P<person>\d{3})_S(?P<session>\d)(?:_\d+)?_(?P<task>[A-Z][A-Z0-9]*)\.csv(?:\.gz)?"

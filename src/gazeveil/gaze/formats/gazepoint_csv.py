@@ -20,7 +20,7 @@ from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._table_files import GazepointFile
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _TICK = re.compile(r"timetick\(f=(\d+)\)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"(.+?)_(all_gaze|fixations?)$", re.IGNORECASE)

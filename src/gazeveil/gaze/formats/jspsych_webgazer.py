@@ -29,8 +29,8 @@ from gazeveil.gaze.formats._samples import combined, completed, in_seconds, slic
 from gazeveil.gaze.formats._text import whole_text
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, screen
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Geometry, screen
 from gazeveil.types import FloatArray
 
 _MILLISECONDS = 1e3

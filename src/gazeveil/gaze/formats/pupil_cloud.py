@@ -28,7 +28,7 @@ from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit, screen
+from gazeveil.geometry import Geometry, Unit, screen
 
 SCENE_CAMERAS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"Neon": (1600, 1200), "Pupil Invisible": (1088, 1080)}

@@ -20,7 +20,7 @@ from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 CONFIDENT: Final = 0.6
 """Gaze and pupils with a lower confidence are not valid: what Pupil Labs calls useful data is above it."""

@@ -29,7 +29,7 @@ from gazeveil.gaze.formats._table_lines import Aside, Line
 from gazeveil.gaze.formats._text import read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _TRACKED = 1
 _ALL_STATES = 31

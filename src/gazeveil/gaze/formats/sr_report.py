@@ -20,7 +20,7 @@ from gazeveil.gaze.formats._table import Table
 from gazeveil.gaze.formats._table_files import SrReportFile
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _MISSING = "."
 _NO_POSITION = (-32768.0, 1e8)

@@ -33,8 +33,8 @@ from gazeveil.gaze.formats._samples import combined, completed, slices
 from gazeveil.gaze.formats._text import TextBlock, read_head
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Key
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.types import BoolArray, FloatArray
 
 _FILES = ("livedata.json.gz", "livedata.json", "gazedata.gz", "gazedata")

@@ -27,7 +27,7 @@ from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._table_files import TobiiSdkFile
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _TIMES = ("devicetimestamp", "systemtimestamp")
 _POINT = "gazepointondisplayarea"

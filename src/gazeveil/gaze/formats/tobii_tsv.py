@@ -26,7 +26,7 @@ from gazeveil.gaze.formats._table_files import TobiiTsvFile
 from gazeveil.gaze.formats._tobii_messages import Messages
 from gazeveil.gaze.formats._writing import write_files
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import Geometry, Unit
+from gazeveil.geometry import Geometry, Unit
 
 _PIXELS = ("dacspx", "adcspx", "px", "", "mcspx")
 _FRACTIONS = ("dacsnorm", "adcsnorm", "mcsnorm")

@@ -18,7 +18,7 @@ from gazeveil.gaze.formats._samples import PER_SECOND, combined, completed, expe
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 
 _TIMES = ("rawtimestamp", "gazecapturetime", "capturetime")
 _FORWARD = {

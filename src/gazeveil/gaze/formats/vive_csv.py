@@ -31,7 +31,7 @@ from gazeveil.gaze.formats._samples import (
 from gazeveil.gaze.formats._table import Batch, Table
 from gazeveil.gaze.formats._vectors import AXES, VectorColumns, with_angles
 from gazeveil.gaze.formats.base import Chunk, ReadOptions, ReadReport, file_format
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from gazeveil.types import FloatArray
 
 _SIDES = ("left", "right")

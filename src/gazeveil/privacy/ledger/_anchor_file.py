@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import struct
-import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -24,11 +23,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from gazeveil._locks import lock, unlock
 from gazeveil.errors import LedgerError
 from gazeveil.files import replacing
-
-if sys.platform != "win32":
-    import fcntl
 
 STATE = "GAZEVEIL_STATE"
 """The environment variable that names the folder for what gazeveil remembers."""
@@ -127,12 +124,12 @@ class AnchorFile:
         try:
             file = os.open(self._name, mode | _BINARY)
             try:
-                if sys.platform != "win32":
-                    fcntl.flock(file, fcntl.LOCK_SH if mode == os.O_RDONLY else fcntl.LOCK_EX)
-                yield file
+                lock(file, shared=mode == os.O_RDONLY)
+                try:
+                    yield file
+                finally:
+                    unlock(file)
             finally:
-                if sys.platform != "win32":
-                    fcntl.flock(file, fcntl.LOCK_UN)  # closing alone would not, if a child has inherited the file
                 os.close(file)
         except OSError as error:
             raise self._trouble("read" if mode == os.O_RDONLY else "written", error) from error
@@ -220,9 +217,11 @@ def state_folder() -> Path:
     """Return the folder for what gazeveil remembers on this machine."""
     if named := os.environ.get(STATE):
         return Path(named).absolute()
-    if own := os.environ.get("STATE_DIRECTORY", "").split(":")[0]:  # systemd's, for a unit with StateDirectory=
+    if own := os.environ.get("STATE_DIRECTORY", "").split(os.pathsep)[0]:  # systemd's, for a unit with StateDirectory=
         return Path(own).absolute() / "remembered"
     if base := os.environ.get("XDG_STATE_HOME"):
+        return Path(base).absolute() / "gazeveil"
+    if base := os.environ.get("LOCALAPPDATA"):  # Windows
         return Path(base).absolute() / "gazeveil"
     try:
         return Path.home() / ".local" / "state" / "gazeveil"

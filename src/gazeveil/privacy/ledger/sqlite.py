@@ -10,7 +10,6 @@ pages (the "WAL-reset bug"); where writers are alone, there is no race.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import threading
@@ -21,7 +20,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from gazeveil._locks import try_lock, unlock
 from gazeveil.errors import InternalError, LedgerBusy, LedgerError, LedgerRolledBack
+from gazeveil.files import sync
 from gazeveil.privacy.ledger._fork import Turn
 from gazeveil.privacy.ledger.events import GENESIS
 from gazeveil.privacy.ledger.store import PATIENCE_S, SCHEMA_VERSION, Line, Tail
@@ -278,7 +279,7 @@ class SqliteStore:
     def _make_private(self) -> None:
         """Make the file before SQLite does, which would let everyone read it."""
         try:
-            os.close(os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE))
+            os.close(os.open(self._name, os.O_RDWR | os.O_CREAT, _PRIVATE))
         except OSError as error:
             raise LedgerError(f"cannot make the ledger {self.path}: {error.strerror}") from error
 
@@ -308,34 +309,32 @@ class SqliteStore:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
             self._check(connection)
-        _sync_folder(self.path.parent)
+        sync(self.path.parent)  # makes the new file's name durable too
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep all other writers out. The system lets go of the lock when a process ends, however it ends."""
         try:
-            descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+            descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, _PRIVATE)
         except OSError as error:
             raise LedgerError(
                 f"cannot open the lock file {self._lock}: {error.strerror}", hint="check the folder's permissions"
             ) from error
         try:
             self._queue(descriptor)
-            yield
+            try:
+                yield
+            finally:
+                unlock(descriptor)
         finally:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing alone would not, if a child has inherited the descriptor
             os.close(descriptor)
 
     def _queue(self, descriptor: int) -> None:
         give_up = time.monotonic() + self.patience_s
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() > give_up:
-                    raise self._locked() from None
-                time.sleep(_PAUSE_S)
+        while not try_lock(descriptor):
+            if time.monotonic() > give_up:
+                raise self._locked()
+            time.sleep(_PAUSE_S)
 
     def _locked(self) -> LedgerBusy:
         return LedgerBusy(
@@ -451,17 +450,9 @@ def _remember_what_was_read() -> None:
     _INHERITED.update(file for file, readers in _BEING_READ.items() if readers > 0)
 
 
-os.register_at_fork(after_in_child=_remember_what_was_read)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_remember_what_was_read)
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> object:
     return connection.execute(f"PRAGMA {name}").fetchone()[0]
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new file's name durable too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -26,7 +26,7 @@ from gazeveil.errors import OptionError
 from gazeveil.exact import Number, exact
 from gazeveil.features.design import nine_of_ten
 from gazeveil.gaze.aoi import AreasOfInterest
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose_disjoint
 from gazeveil.privacy.guarantee import Guarantee

@@ -15,9 +15,9 @@ from gazeveil.aggregate.engine import Engine
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import Number
 from gazeveil.features.foreign import ForeignFeatures
-from gazeveil.features.own import OwnSeries
 from gazeveil.features.panel import noisy_lengths
-from gazeveil.features.publish import OwnRelease, about_raw_gaze, longer_stretches, table_of
+from gazeveil.features.participant_series import ParticipantSeries
+from gazeveil.features.publish import ParticipantRelease, about_raw_gaze, longer_stretches, table_of
 from gazeveil.features.ranges import Ranges
 from gazeveil.features.series import SeriesMechanism
 from gazeveil.features.settings import Settings
@@ -63,13 +63,13 @@ class SeriesMeasurement(SeriesProduct):
         series: Which series are released.
     """
 
-    product: ClassVar[str] = OwnRelease.product
+    product: ClassVar[str] = ParticipantRelease.product
     files: ClassVar[str] = "features.parquet: the noisy series of all participants, one row per step"
     proof: ClassVar[str] = "feature-series"
     per_participant: ClassVar[bool] = True
 
     study: Study
-    mechanism: OwnRelease
+    mechanism: ParticipantRelease
     series: DeclaredSeries
 
     @property
@@ -83,7 +83,7 @@ class SeriesMeasurement(SeriesProduct):
         found: Number = self.mechanism.mechanism.epsilon
         return found
 
-    def with_epsilon(self, epsilon: Number) -> OwnRelease:
+    def with_epsilon(self, epsilon: Number) -> ParticipantRelease:
         """Return the mechanism with another ε."""
         return self.mechanism.at(epsilon)
 
@@ -99,14 +99,16 @@ class SeriesMeasurement(SeriesProduct):
             "The eye-movement feature series of each participant were cut or filled to a public length, clipped to "
             f"declared ranges, and noised one by one. {listed}"
         )
-        subject = f"features-{each.to_dict()['mechanism']}" if not isinstance(each, OwnSeries) else "features-own"
+        subject = (
+            f"features-{each.to_dict()['mechanism']}" if not isinstance(each, ParticipantSeries) else "features-own"
+        )
         audit = subject if subject in AUDITED else ""
         return Method(sentence=sentence, sources=("dwork2014", "bozkir2021"), audit=audit)
 
     def forecast(self) -> Forecast | None:
         """Return the error to expect of a series, where there is a design."""
         each = self.mechanism.each(self.series.each)
-        return error_forecast(each.plan(), each.design.source) if isinstance(each, OwnSeries) else None
+        return error_forecast(each.plan(), each.design.source) if isinstance(each, ParticipantSeries) else None
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the public facts that the release rests on."""
@@ -118,7 +120,7 @@ class SeriesMeasurement(SeriesProduct):
         mechanism = self.mechanism.mechanism
         if mechanism.stretch is not None and getattr(mechanism, "raw", None) is None:
             return (about_raw_gaze(mechanism.stretch, self.series.settings.info),)
-        if isinstance(mechanism, OwnSeries) and isinstance(self.guarantee.unit, Observer):
+        if isinstance(mechanism, ParticipantSeries) and isinstance(self.guarantee.unit, Observer):
             return ("a participant's own series at the level of participants says little up to an ε of 3",)
         return ()
 
@@ -150,7 +152,7 @@ class SeriesMeasurement(SeriesProduct):
     def write(self, value: FeatureTable, folder: Path, tell: Tell) -> dict[str, Any]:
         """Write the table, and the design if there is one."""
         value.write(folder / "features.parquet")
-        if isinstance(self.mechanism.mechanism, OwnSeries):
+        if isinstance(self.mechanism.mechanism, ParticipantSeries):
             self.mechanism.mechanism.design.save(folder / "design.json")
         return dict(longer_stretches(self.mechanism.mechanism))
 
@@ -172,17 +174,17 @@ class SeriesMeasurement(SeriesProduct):
         return tuple(f"any {stretch}: ε = {epsilon:.4g}" for stretch, epsilon in rows)
 
 
-@PRODUCTS.register(OwnRelease.product)
+@PRODUCTS.register(ParticipantRelease.product)
 def prepare(
     study: Study,
-    mechanism: OwnRelease | OwnSeries | SeriesMechanism,
+    mechanism: ParticipantRelease | ParticipantSeries | SeriesMechanism,
     task: str | None = None,
     group: str | None = None,
     settings: Settings | ForeignFeatures | None = None,
     ranges: Ranges | None = None,
 ) -> SeriesMeasurement:
-    """Plan the release of each participant's own series on one task."""
-    made = mechanism if isinstance(mechanism, OwnRelease) else OwnRelease(mechanism=mechanism)
+    """Plan the release of everyone's own series on one task."""
+    made = mechanism if isinstance(mechanism, ParticipantRelease) else ParticipantRelease(mechanism=mechanism)
     if study.participants.roster is None:
         raise OptionError(
             "each participant's own series is released under their name: declare a roster",

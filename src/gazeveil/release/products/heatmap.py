@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.choice import effective_observers, explained
+from gazeveil.aggregate.choice import choose, effective_observers, explained
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
@@ -186,8 +186,8 @@ class HeatmapMeasurement(OneStimulus):
         number = self.study.participants.number
         if number is None or self.mechanism.strategy != "auto":
             return None
-        shares = explained(self._task(number))
-        chosen = self.recipe()["strategy"]["strategy"]
+        task = self._task(number)
+        shares, chosen = explained(task), choose(task)
         return pl.DataFrame(
             {
                 "design": list(shares),

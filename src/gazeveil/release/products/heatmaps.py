@@ -46,7 +46,7 @@ from gazeveil.release.products._common import Aggregate, check_delta, least, num
 from gazeveil.release.products._strategy_method import joint_method, strategy_method
 from gazeveil.release.sizing import with_usual_sizes
 from gazeveil.release.study import Study, spelt
-from gazeveil.release.study_files import file_name
+from gazeveil.release.study_files import file_name, file_names
 from gazeveil.showing import MOST_ROWS, a_few
 from gazeveil.types import IntArray, Tell
 
@@ -164,11 +164,11 @@ class HeatmapsMeasurement(Aggregate):
         screen = self.study.one_screen(self.stimuli)
         drawing = drawing_of(screen) if plots.available() else None
         write_map(mean, screen, folder, "mean", None, "private heatmap, mean over all stimuli", drawing=drawing)
-        bare = len(value.maps) > MOST_DRAWN
+        bare, files = len(value.maps) > MOST_DRAWN, file_names(value.maps)
         for done, (name, estimate) in enumerate(value.maps.items()):
             tell(done, len(value.maps))
             under = None if bare else picture_of(self.study.stimulus(name))
-            write_map(estimate, screen, folder / "stimuli", file_name(name), under, name, bare=bare, drawing=drawing)
+            write_map(estimate, screen, folder / "stimuli", files[name], under, name, bare=bare, drawing=drawing)
         followed = {name: value.maps[name].picture_share for name in self.mechanism.pictures if name in value.maps}
         about = {"data_share": {"mean": mean.data_share, "stimuli": _shares(value)}}
         return about | ({"picture_share": followed} if followed else {})

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.dynamic import DynamicHeatmap
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.movie_plan import MovieEstimate, MoviePlan
 from gazeveil.aggregate.saliency import SPECTRAL, Saliency
 from gazeveil.aggregate.strategy import Estimate
@@ -71,7 +71,7 @@ class MovieMeasurement(OneStimulus):
     proof: ClassVar[str] = "whole-studies"
 
     study: Study
-    mechanism: DynamicHeatmap
+    mechanism: HeatmapMovie
     stimulus: str
     speed: float = 1.0
 
@@ -209,7 +209,7 @@ def _bins(value: MovieEstimate) -> list[tuple[float, float]]:
     return list(zip(value.edges[:-1].tolist(), value.edges[1:].tolist(), strict=True))
 
 
-def _said(shown: Stimulus, mechanism: DynamicHeatmap) -> tuple[Saliency, ...]:
+def _said(shown: Stimulus, mechanism: HeatmapMovie) -> tuple[Saliency, ...]:
     """Return what a study declares about gaze on a stimulus: its film bin by bin, else its map or picture."""
     if shown.film is not None:
         return said_by_film(shown.film, shown.screen, mechanism.middles(shown.seconds))
@@ -217,10 +217,8 @@ def _said(shown: Stimulus, mechanism: DynamicHeatmap) -> tuple[Saliency, ...]:
     return () if said is None else (said,)
 
 
-@PRODUCTS.register(DynamicHeatmap.product)
-def prepare(
-    study: Study, mechanism: DynamicHeatmap, stimulus: str | None = None, speed: float = 1.0
-) -> MovieMeasurement:
+@PRODUCTS.register(HeatmapMovie.product)
+def prepare(study: Study, mechanism: HeatmapMovie, stimulus: str | None = None, speed: float = 1.0) -> MovieMeasurement:
     """Plan the dynamic heatmap of one stimulus of a study."""
     if not (math.isfinite(speed) and speed > 0):
         raise OptionError(f"the speed of a movie must be a positive number, not {speed!r}")

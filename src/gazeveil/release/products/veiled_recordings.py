@@ -24,10 +24,10 @@ from gazeveil.exact import Number
 from gazeveil.gaze.corpus import MANIFEST, Corpus
 from gazeveil.gaze.corpus_writer import writing_corpus
 from gazeveil.gaze.formats.base import writer_of
-from gazeveil.gaze.geometry import Geometry
 from gazeveil.gaze.reading import ChunkStream
 from gazeveil.gaze.spool import Spool, SpooledCorpus
 from gazeveil.gaze.veil_note import VeilNote
+from gazeveil.geometry import Geometry
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.compose import compose
 from gazeveil.privacy.guarantee import Guarantee

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from gazeveil._compiled import kernel
-from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
     DONE,
@@ -27,6 +26,7 @@ from gazeveil.samples._stream_kernels import (
     used,
     words_of_a_point,
 )
+from gazeveil.samples._window_budget_kernels import left, spend
 from gazeveil.types import FloatArray, IntArray, WordArray
 
 
@@ -48,7 +48,7 @@ def step(
         return BAD_TIME, 0.0, 0.0
     now = moment(clock, t)
     at, loss = paced(clock, now), int(plan[LOSS])
-    ticks = (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD]) and room(books, at) >= loss
+    ticks = (clock[TICKS] == 0 or now - clock[TICK] >= plan[PERIOD]) and left(books, at) >= loss
     noisy_x = noisy_y = 0.0
     if ticks:
         gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)

@@ -7,10 +7,9 @@ from __future__ import annotations
 import math
 
 from gazeveil._compiled import kernel
-from gazeveil.samples._receive_kernels import AXES, CLOCK, FAST, FIXED, POINT, receive, send, ways
+from gazeveil.samples._receive_kernels import AXES, FAST, FIXED, NOISE, POINT, receive, send, ways
 from gazeveil.types import FloatArray, IntArray
 
-NOISE = CLOCK
 LATTICE = FIXED
 
 

@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from gazeveil._compiled import kernel
-from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
     DONE,
@@ -36,6 +35,7 @@ from gazeveil.samples._stream_kernels import (
     used,
     words_of_a_point,
 )
+from gazeveil.samples._window_budget_kernels import left, spend
 from gazeveil.samples.mechanisms._tested_kernels import distance
 from gazeveil.types import FloatArray, IntArray, WordArray
 
@@ -64,7 +64,7 @@ def step(
     now = moment(clock, t)
     cost, loss = int(plan[TEST_LOSS]), int(plan[LOSS])
     at = paced(clock, now)
-    due = (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD]) and room(books, at) >= cost + loss
+    due = (clock[TICKS] == 0 or now - clock[TEST] >= plan[PERIOD]) and left(books, at) >= cost + loss
     gaze_x, gaze_y = taken(clock, belief, plan, now, x, y)
     publishes = due
     tested = due and clock[TICKS] > 0

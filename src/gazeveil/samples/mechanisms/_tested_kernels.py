@@ -14,7 +14,6 @@ import numpy as np
 
 from gazeveil._compiled import kernel
 from gazeveil.samples._filter_kernels import TURN, inside, wrapped
-from gazeveil.samples._ledger_kernels import room, spend
 from gazeveil.samples._sphere_kernels import angle_between
 from gazeveil.samples._stream_kernels import (
     BAD_TIME,
@@ -44,6 +43,7 @@ from gazeveil.samples._stream_kernels import (
     used,
     words_of_a_point,
 )
+from gazeveil.samples._window_budget_kernels import left, spend
 from gazeveil.types import FloatArray, IntArray, WordArray
 
 HALVING, ABSORBING, COUNTING = range(3)
@@ -69,10 +69,10 @@ def distance(plan: FloatArray, x: float, y: float, to_x: float, to_y: float) -> 
 @kernel(error_model="numpy")
 def allowance(clock: IntArray, books: IntArray, plan: FloatArray, at: int) -> int:
     """Return what a release may cost now."""
-    left = room(books, at)
+    unspent = left(books, at)
     if plan[KIND] == ABSORBING:
-        return int(min(left, int(plan[SHARE]) * min(clock[SHARES] + 1, int(plan[MOST_SHARES]))))
-    return int(min(left // 2, int(plan[LOSS])))
+        return int(min(unspent, int(plan[SHARE]) * min(clock[SHARES] + 1, int(plan[MOST_SHARES]))))
+    return int(min(unspent // 2, int(plan[LOSS])))
 
 
 @kernel(error_model="numpy")
@@ -119,7 +119,7 @@ def step(
     locked = slot and clock[LOCKED] > 0
     loss = allowance(clock, books, plan, at) if slot and not locked else 0
     tested = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] > 0
-    tested = tested and (counting or room(tests, at) >= plan[TEST_LOSS])
+    tested = tested and (counting or left(tests, at) >= plan[TEST_LOSS])
     publishes = loss > 0 and loss >= plan[LEAST_LOSS] and clock[TICKS] == 0
     if tested:
         code, publishes = is_far(clock, belief, plan, words, now, gaze_x, gaze_y, loss)

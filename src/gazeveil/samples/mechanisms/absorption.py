@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import ClassVar
 
 from gazeveil.errors import OptionError
-from gazeveil.samples.ledger import Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms._slots import Slotted
 from gazeveil.samples.mechanisms.kaleido import tests_in
 from gazeveil.samples.stream import Plan
+from gazeveil.samples.window_budget import Rule
 
 
 @MECHANISMS.register("absorption")

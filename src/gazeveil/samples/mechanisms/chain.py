@@ -22,7 +22,7 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import Guarantee, Unproven
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.compiled import CHUNK
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
 from gazeveil.types import FloatArray
@@ -100,7 +100,7 @@ class _Chained(Veil):
         ]
         self._veils = [member.start(source) for member, source in zip(mechanism.members, self._sources, strict=True)]
 
-    @alone
+    @one_thread
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         try:
@@ -111,7 +111,7 @@ class _Chained(Veil):
             raise
         return x, y
 
-    @alone
+    @one_thread
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         try:
@@ -122,19 +122,19 @@ class _Chained(Veil):
             raise
         return x, y, z
 
-    @alone
+    @one_thread
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows, to all members."""
         for veil in self._veils:
             veil.pace(now)
 
-    @alone
+    @one_thread
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         shown_x, shown_y = self._through(t, x, y)
         return shown_x, shown_y
 
-    @alone
+    @one_thread
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import whole_number
-from gazeveil.samples import kalman
+from gazeveil.samples import gaze_model
 from gazeveil.samples.content import Prior, Region, prior_of, regions_of
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.space import Sphere
@@ -50,8 +50,8 @@ class Clock(StreamMechanism):
         if self.ticks:
             return self.ticks
         scale = float(self.radius / self.epsilon)
-        variance = kalman.IN_SPACE if isinstance(self.space, Sphere) else kalman.IN_THE_PLANE
-        return kalman.choose_c(kalman.EYES, self.space.usual, scale, float(self.window), variance)
+        variance = gaze_model.IN_SPACE if isinstance(self.space, Sphere) else gaze_model.IN_THE_PLANE
+        return gaze_model.choose_c(gaze_model.EYES, self.space.usual, scale, float(self.window), variance)
 
     def prior(self) -> Prior:
         """Return what is known of gaze before any is seen, given what is shown."""

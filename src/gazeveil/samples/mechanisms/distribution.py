@@ -11,11 +11,11 @@ from typing import ClassVar
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import exact
-from gazeveil.samples.ledger import Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms._slots import Slotted
 from gazeveil.samples.mechanisms.kaleido import LEAST_SHARE, tests_in
 from gazeveil.samples.stream import Plan
+from gazeveil.samples.window_budget import Rule
 
 
 @MECHANISMS.register("distribution")

@@ -21,9 +21,9 @@ from gazeveil.exact import above_zero, exact
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
-from gazeveil.samples.kalman import HEADS, GazeModel
+from gazeveil.samples.gaze_model import HEADS, GazeModel
 from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.mechanisms.clock import Clock
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays
@@ -177,7 +177,7 @@ class EyeAndHeadVeil(Veil):
         nowhere = np.full(np.shape(t), math.nan)
         return self.run_both(t, x, y, nowhere, nowhere)[:2]
 
-    @alone
+    @one_thread
     def run_both(
         self, t: FloatArray, x: FloatArray, y: FloatArray, yaw: FloatArray, pitch: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -24,7 +24,7 @@ from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee
 from gazeveil.samples.checks import as_samples
 from gazeveil.samples.degrees import NOISE_PER_DEGREE
 from gazeveil.samples.length import Length
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.space import Sphere
 from gazeveil.samples.state import Arrays, fit
 from gazeveil.samples.timekeeping import PLACES, PREVIOUS, RAN_BACK, SEEN, in_microseconds, moment, moments
@@ -173,7 +173,7 @@ class _Ticking(Veil):
         self._pause = max(self._pause, last + max(before, self._apart) + 1, begun + before + 1)
         self._recent = [NEVER] * (changed.ticks - 1) + [last]
 
-    @alone
+    @one_thread
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows for the samples to come: no window on it holds more than is guaranteed."""
         wall = in_microseconds(now)
@@ -181,7 +181,7 @@ class _Ticking(Veil):
             self._anchor_wall = wall
         self._wall = max(self._wall, wall)
 
-    @alone
+    @one_thread
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         if len(self._held) != 2:
@@ -189,7 +189,7 @@ class _Ticking(Veil):
         shown_x, shown_y = self._take(t, x, y)
         return shown_x, shown_y
 
-    @alone
+    @one_thread
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         if len(self._held) != 3:
@@ -197,7 +197,7 @@ class _Ticking(Veil):
         shown_x, shown_y, shown_z = self._take(t, x, y, z)
         return shown_x, shown_y, shown_z
 
-    @alone
+    @one_thread
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         if len(self._held) != 2:
@@ -205,7 +205,7 @@ class _Ticking(Veil):
         shown_x, shown_y = self._through(t, x, y)
         return shown_x, shown_y
 
-    @alone
+    @one_thread
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:

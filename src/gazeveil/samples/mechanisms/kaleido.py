@@ -17,9 +17,9 @@ from typing import ClassVar
 
 from gazeveil.errors import OptionError
 from gazeveil.exact import at_least_zero, exact
-from gazeveil.samples.ledger import Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.stream import Plan, StreamMechanism, grain_of
+from gazeveil.samples.window_budget import Rule
 
 LEAST_SHARE = Fraction(1, 4096)
 """No release gets less of a window's budget than this: its noise would only leave the screen."""

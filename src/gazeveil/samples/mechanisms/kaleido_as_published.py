@@ -13,10 +13,10 @@ from typing import ClassVar
 from gazeveil.errors import OptionError
 from gazeveil.exact import above_zero
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
-from gazeveil.samples.ledger import LONGEST_WINDOW, LOSS_UNIT, Rule
 from gazeveil.samples.mechanism import MECHANISMS
 from gazeveil.samples.mechanisms.kaleido import check_tests
 from gazeveil.samples.stream import Plan, StreamMechanism
+from gazeveil.samples.window_budget import LONGEST_WINDOW, LOSS_UNIT, Rule
 
 REASON = (
     "Kaleido as published: test noise that ignores the radius (K1), one test too few in a window (K2), "

@@ -75,21 +75,27 @@ class _Smoothing(NoisyVeil):
     __slots__ = ()
 
     def _refill(self, samples: int = BLOCK) -> None:
+        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+
         self._check_open()
-        if self._clock[1] == 0 and self._fixed[11] == 0.0:
+        if self._clock[kernels.SEEN] == 0 and self._fixed[kernels.FILLS] == 0.0:
             self._start_anywhere()
         super()._refill(samples)
 
     def _start_anywhere(self) -> None:
         """Fill the ring with random points of the space, each of weight 1."""
-        space, window = self.mechanism.space, int(self._fixed[10])
-        ring = self._memory[14 : 14 + 4 * window].reshape(window, 4)
+        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+
+        space, window = self.mechanism.space, int(self._fixed[kernels.WINDOW])
+        ring = self._memory[kernels.RING :][: kernels.COLUMNS * window].reshape(window, kernels.COLUMNS)
         shares = _uniform(self.noise, window * space.axes).reshape(window, space.axes)
         ring[:, : space.axes] = np.array(space.low) + shares * np.array(space.size)
         ring[:, 3] = 1.0
 
     def _is_sane(self) -> bool:
-        return super()._is_sane() and bool(0 <= self._clock[7] < self._fixed[10])
+        from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
+
+        return super()._is_sane() and bool(0 <= self._clock[kernels.AT] < self._fixed[kernels.WINDOW])
 
 
 def _uniform(source: NoiseSource, count: int) -> FloatArray:

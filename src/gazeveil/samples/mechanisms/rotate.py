@@ -14,7 +14,7 @@ from gazeveil.errors import OptionError, StateError
 from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import GazeStreamDP, Guarantee, Unproven
 from gazeveil.samples.checks import as_samples, positive
-from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, alone
+from gazeveil.samples.mechanism import MECHANISMS, Faults, SampleMechanism, Veil, one_thread
 from gazeveil.samples.mechanisms.chain import checked_members
 from gazeveil.samples.state import Arrays
 from gazeveil.samples.timekeeping import PLACES, RAN_BACK, SEEN, moment, moments
@@ -101,7 +101,7 @@ class _Rotating(Veil):
         self._wall: float | None = None
         self._veil: Veil | None = None
 
-    @alone
+    @one_thread
     def pace(self, now: float) -> None:
         """Say what the machine's clock shows: neither turns nor what is released in them may come faster by it."""
         if self._wall is None and self._veil is not None:  # of a stream that moved here: take its turn as begun now
@@ -110,7 +110,7 @@ class _Rotating(Veil):
         if self._veil is not None:
             self._veil.pace(now)
 
-    @alone
+    @one_thread
     def step(self, t: float, x: float, y: float) -> tuple[float, float]:
         """Take one sample and return the veiled point at once."""
         try:
@@ -121,7 +121,7 @@ class _Rotating(Veil):
             self._fail(error)
             raise
 
-    @alone
+    @one_thread
     def step3(self, t: float, x: float, y: float, z: float) -> tuple[float, float, float]:
         """Take one sample of a space with three axes."""
         try:
@@ -132,13 +132,13 @@ class _Rotating(Veil):
             self._fail(error)
             raise
 
-    @alone
+    @one_thread
     def run(self, t: FloatArray, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take many samples at once; the same as stepping through them."""
         shown_x, shown_y = self._through(t, x, y)
         return shown_x, shown_y
 
-    @alone
+    @one_thread
     def run3(
         self, t: FloatArray, x: FloatArray, y: FloatArray, z: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -68,7 +68,9 @@ class _Smoothing(CompiledVeil):
     __slots__ = ()
 
     def _is_sane(self) -> bool:
-        return bool(0 <= self._clock[6] < self._fixed[10])
+        from gazeveil.samples.mechanisms import _smoothing_kernels as kernels  # noqa: PLC0415
+
+        return bool(0 <= self._clock[kernels.AT] < self._fixed[kernels.WINDOW])
 
 
 def checked_window(window: int) -> int:

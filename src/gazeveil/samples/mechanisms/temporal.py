@@ -59,4 +59,6 @@ class _Holding(CompiledVeil):
     __slots__ = ()
 
     def _is_sane(self) -> bool:
-        return bool(0 <= self._clock[6] < self.mechanism.keep_every)  # type: ignore[attr-defined]
+        from gazeveil.samples.mechanisms import _hold_kernels as kernels  # noqa: PLC0415
+
+        return bool(0 <= self._clock[kernels.LEFT] < self.mechanism.keep_every)  # type: ignore[attr-defined]

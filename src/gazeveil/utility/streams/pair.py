@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from gazeveil.errors import GeometryError, InputError
 from gazeveil.gaze.aoi import AreasOfInterest, Rectangle
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.registry import Registry
 from gazeveil.types import BoolArray, FloatArray
 

@@ -15,7 +15,7 @@ from gazeveil.attacks.ekyt.network.preprocess import velocities
 from gazeveil.attacks.ekyt.training.dataset import Velocities, load, packed
 from gazeveil.attacks.trials import trials_at
 from gazeveil.errors import InputError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 
 
 def velocities_of(

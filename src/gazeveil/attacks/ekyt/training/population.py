@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gazeveil.attacks.ekyt.network.preprocess import velocities, window_samples
 from gazeveil.attacks.ekyt.training.dataset import Velocities, packed
 from gazeveil.errors import OptionError
-from gazeveil.gaze.geometry import headset
+from gazeveil.geometry import headset
 from gazeveil.simulate.oculomotor import look
 from gazeveil.simulate.population import Population
 from gazeveil.simulate.seeds import Purpose, generator

@@ -89,7 +89,7 @@ def _identified(
     shown: dict[str, list[Any]] = {}
     for recording in released(data, protected, seed):
         shown.setdefault(recording.session, []).append(trial_of(recording).anonymous())
-    return _answer(judge.hear(Stage(mechanism, None, (None, None), {key: tuple(own) for key, own in shown.items()})))
+    return _answer(judge.measure(Stage(mechanism, None, (None, None), {key: tuple(own) for key, own in shown.items()})))
 
 
 def _answer(found: Judgement) -> Answer:

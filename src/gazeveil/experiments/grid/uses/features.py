@@ -7,17 +7,16 @@ The mechanisms of `SERIES_MECHANISMS`, ``low-rank``, and what needs all particip
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from gazeveil.errors import UnknownName
+from gazeveil.errors import UnknownName, closest
 from gazeveil.experiments.grid import series_data
 from gazeveil.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.experiments.grid.series_data import SeriesData
-from gazeveil.features.own import OwnSeries
-from gazeveil.features.publish import OwnRelease
+from gazeveil.features.participant_series import ParticipantSeries
+from gazeveil.features.publish import ParticipantRelease
 from gazeveil.features.series import SERIES_MECHANISMS
 from gazeveil.features.whole import DATASET_SERIES
 
@@ -34,7 +33,7 @@ class Features(Use):
 
     def mechanisms(self) -> list[str]:
         """Return the names of mechanisms."""
-        return [NONE, OwnSeries.name, *SERIES_MECHANISMS.names(), *DATASET_SERIES.names()]
+        return [NONE, ParticipantSeries.name, *SERIES_MECHANISMS.names(), *DATASET_SERIES.names()]
 
     def check(self, wanted: Wanted) -> tuple[Any, ...]:
         """Return what a mechanism is made of."""
@@ -42,16 +41,14 @@ class Features(Use):
             check_options(wanted.name, wanted.parameters, ())
             return ()
         if wanted.name not in self.mechanisms():
-            close = difflib.get_close_matches(wanted.name, self.mechanisms(), n=1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
             raise UnknownName(
                 f"no feature mechanism is called {wanted.name!r}",
-                hint=f"{guess}known: {', '.join(self.mechanisms())}",
+                hint=closest(wanted.name, self.mechanisms()),
             )
         kind = _kind(wanted.name)
         decided = ("steps", "features", "design", "raw")
         check_options(wanted.name, wanted.parameters, [one.name for one in fields(kind) if one.name not in decided])
-        return (kind, OwnRelease)
+        return (kind, ParticipantRelease)
 
     def make(self, wanted: Wanted, data: SeriesData) -> Protected:
         """Return the mechanism for each of a participant's series; ε is for all of them together."""
@@ -59,20 +56,20 @@ class Features(Use):
             return Protected.nothing()
         given: dict[str, Any] = dict(wanted.parameters)
         made: Any
-        if wanted.name == OwnSeries.name:
-            made = OwnSeries(**{"delta": "0.00001", **given}, design=data.design)
+        if wanted.name == ParticipantSeries.name:
+            made = ParticipantSeries(**{"delta": "0.00001", **given}, design=data.design)
         else:
             _, steps, features = data.series.shape
             made = _kind(wanted.name)(steps=steps, features=features, **given)
         if not made.guarantee.proven:
             return Protected(made, made.guarantee, made.to_dict())
-        release = OwnRelease(mechanism=made)
+        release = ParticipantRelease(mechanism=made)
         return Protected(release.each(data.each), release.guarantee(data.each), release.to_dict(data.each))
 
 
 def _kind(name: str) -> Any:
-    if name == OwnSeries.name:
-        return OwnSeries
+    if name == ParticipantSeries.name:
+        return ParticipantSeries
     return SERIES_MECHANISMS[name] if name in SERIES_MECHANISMS else DATASET_SERIES[name]
 
 

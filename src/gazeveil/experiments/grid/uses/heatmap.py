@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +11,7 @@ from typing import Any, Final
 from gazeveil.aggregate.heatmap import PrivateHeatmap
 from gazeveil.aggregate.liu.mechanism import NOISES, LiuMap
 from gazeveil.aggregate.strategy import STRATEGIES
-from gazeveil.errors import UnknownName
+from gazeveil.errors import UnknownName, closest
 from gazeveil.experiments.grid import map_data
 from gazeveil.experiments.grid.contract import NONE, USES, Protected, Use, Wanted, check_options
 from gazeveil.experiments.grid.map_data import MapData
@@ -46,11 +45,7 @@ class Heatmaps(Use):
             check_options(name, wanted.parameters, [one.name for one in fields(LiuMap) if one.name != "noise"])
             return (LiuMap, NOISES[_LIU[name]], liu_map)
         if name != "heatmap" and name not in STRATEGIES:
-            close = difflib.get_close_matches(name, self.mechanisms(), n=1)
-            guess = f"did you mean {close[0]!r}? " if close else ""
-            raise UnknownName(
-                f"no way to make a heatmap is called {name!r}", hint=f"{guess}known: {', '.join(self.mechanisms())}"
-            )
+            raise UnknownName(f"no way to make a heatmap is called {name!r}", hint=closest(name, self.mechanisms()))
         known = [one.name for one in fields(PrivateHeatmap) if one.name not in ("strategy", "picture", "cell_deg")]
         check_options(name, wanted.parameters, known)
         strategies = [STRATEGIES[name]] if name in STRATEGIES else list(STRATEGIES)

@@ -16,8 +16,8 @@ import numpy as np
 
 from gazeveil.errors import OptionError
 from gazeveil.gaze import schema
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Eye, Recording
+from gazeveil.geometry import Geometry, Unit
 from gazeveil.privacy.audit.neighbours.pair import Pair
 from gazeveil.types import FloatArray
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray
 from gazeveil.utility.streams.pair import METRICS, Pair
 

@@ -16,7 +16,7 @@ import numpy as np
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.render import render
 from gazeveil.errors import GeometryError
-from gazeveil.gaze.geometry import Geometry
+from gazeveil.geometry import Geometry
 from gazeveil.types import FloatArray
 from gazeveil.utility.maps import correlation, divergence
 from gazeveil.utility.streams.pair import METRICS, Pair

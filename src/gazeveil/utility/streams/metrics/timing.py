@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from gazeveil.gaze.geometry import Unit
+from gazeveil.geometry import Unit
 from gazeveil.types import FloatArray
 from gazeveil.utility.streams.metrics.distance import root_mean_square
 from gazeveil.utility.streams.pair import METRICS, Pair

@@ -27,7 +27,7 @@ SHORTEST_WINDOW = Fraction(1, 1000)
 
 _MOST_CAP = 1 << 48
 _LEAST_CAP = 1 << 10
-_MOST_ROOMS = 1 << 20
+_MOST_SLOTS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +71,27 @@ def books_for(rule: Rule, spacing_us: int) -> IntArray:
     Raises:
         OptionError: If ten seconds would hold more than a million spends.
     """
-    from gazeveil.samples import _ledger_kernels as k  # noqa: PLC0415  (numba loads on use)
+    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415  (numba loads on use)
 
-    rooms = k.KEPT_US // max(1, spacing_us) + 2
-    if rooms > _MOST_ROOMS:
+    slots = k.KEPT_US // max(1, spacing_us) + 2
+    if slots > _MOST_SLOTS:
         raise OptionError("spends so close together would fill the ledger", hint="use a longer window")
-    books = np.zeros(k.RING_AT + 2 * rooms, np.int64)
-    books[k.ROOMS] = rooms
+    books = np.zeros(k.RING_AT + 2 * slots, np.int64)
+    books[k.SLOTS] = slots
     _add_rule(books, rule, 0)
     return books
 
 
 def with_promise(books: IntArray, now_us: int, rule: Rule, spacing_us: int) -> IntArray:
     """Return the ledger with a new rule from now on, the old ones binding until their windows have passed."""
-    from gazeveil.samples import _ledger_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
 
-    fresh = _moved(books, max(int(books[k.ROOMS]), len(books_for(rule, spacing_us)) - k.RING_AT >> 1))
+    fresh = _moved(books, max(int(books[k.SLOTS]), len(books_for(rule, spacing_us)) - k.RING_AT >> 1))
     count = int(fresh[k.RULES])
     for number in range(count):
         at = k.RULES_AT + number * k.RULE_WIDTH
         fresh[at + k.UNTIL] = min(int(fresh[at + k.UNTIL]), now_us + int(fresh[at + k.WINDOW]))
-    k.room(fresh, now_us)  # forgets the rules that bind no more
+    k.left(fresh, now_us)  # forgets the rules that bind no more
     if fresh[k.RULES] == k.MOST_RULES:
         _merge(fresh)
     _add_rule(fresh, rule, now_us)
@@ -100,29 +100,29 @@ def with_promise(books: IntArray, now_us: int, rule: Rule, spacing_us: int) -> I
 
 def spends(books: IntArray) -> list[tuple[int, int]]:
     """Return the spends that are still remembered, as (microseconds, loss units), oldest first."""
-    from gazeveil.samples import _ledger_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
 
-    rooms = int(books[k.ROOMS])
-    slots = [k.RING_AT + 2 * (number % rooms) for number in range(int(books[k.OLDEST]), int(books[k.NEXT]))]
-    return [(int(books[slot]), int(books[slot + 1])) for slot in slots]
+    slots = int(books[k.SLOTS])
+    places = [k.RING_AT + 2 * (number % slots) for number in range(int(books[k.OLDEST]), int(books[k.NEXT]))]
+    return [(int(books[slot]), int(books[slot + 1])) for slot in places]
 
 
 def fits(books: IntArray) -> bool:
     """Whether an array can be a ledger at all: for state that came from outside."""
-    from gazeveil.samples import _ledger_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
 
     if books.ndim != 1 or books.dtype != np.int64 or len(books) < k.RING_AT + 2:
         return False
-    rules, following, oldest, rooms = (int(value) for value in books[: k.RULES_AT])
+    rules, following, oldest, slots = (int(value) for value in books[: k.RULES_AT])
     return (
         1 <= rules <= k.MOST_RULES
-        and len(books) == k.RING_AT + 2 * rooms
-        and 0 <= oldest <= following <= oldest + rooms
+        and len(books) == k.RING_AT + 2 * slots
+        and 0 <= oldest <= following <= oldest + slots
     )
 
 
 def _add_rule(books: IntArray, rule: Rule, now_us: int) -> None:
-    from gazeveil.samples import _ledger_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
 
     inside = [(number, amount) for number, (t, amount) in enumerate(spends(books)) if t >= now_us - rule.window_us]
     first = int(books[k.OLDEST]) + inside[0][0] if inside else int(books[k.NEXT])
@@ -133,11 +133,8 @@ def _add_rule(books: IntArray, rule: Rule, now_us: int) -> None:
 
 
 def _merge(books: IntArray) -> None:
-    """Replace all rules by one that is as strict as each of them.
-
-    Endless changes of the privacy level need no endless list.
-    """
-    from gazeveil.samples import _ledger_kernels as k  # noqa: PLC0415
+    """Replace all rules by one that is as strict as each of them, so that the list stays short."""
+    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
 
     rows = books[k.RULES_AT : k.RING_AT].reshape(k.MOST_RULES, k.RULE_WIDTH)
     widest = int(np.argmax(rows[:, k.WINDOW]))
@@ -150,14 +147,14 @@ def _merge(books: IntArray) -> None:
     books[k.RULES] = 1
 
 
-def _moved(books: IntArray, rooms: int) -> IntArray:
+def _moved(books: IntArray, slots: int) -> IntArray:
     """Return a copy with a ring of another size."""
-    from gazeveil.samples import _ledger_kernels as k  # noqa: PLC0415
+    from gazeveil.samples import _window_budget_kernels as k  # noqa: PLC0415
 
-    fresh = np.zeros(k.RING_AT + 2 * rooms, np.int64)
+    fresh = np.zeros(k.RING_AT + 2 * slots, np.int64)
     fresh[: k.RING_AT] = books[: k.RING_AT]
-    fresh[k.ROOMS] = rooms
+    fresh[k.SLOTS] = slots
     for number, (t, amount) in enumerate(spends(books), start=int(books[k.OLDEST])):
-        slot = k.RING_AT + 2 * (number % rooms)
+        slot = k.RING_AT + 2 * (number % slots)
         fresh[slot], fresh[slot + 1] = t, amount
     return fresh

@@ -13,7 +13,7 @@ import numpy as np
 from gazeveil._compiled import kernel
 from gazeveil.types import IntArray
 
-RULES, NEXT, OLDEST, ROOMS = range(4)
+RULES, NEXT, OLDEST, SLOTS = range(4)
 """Header: how many rules are in force, the number of the next spend, of the oldest kept, and the ring's size."""
 CAP, WINDOW, UNTIL, FIRST, SPENT = range(5)
 """A rule: what a closed window may hold, its length, until when the rule binds, its first spend, their sum."""
@@ -27,10 +27,10 @@ FOREVER = np.iinfo(np.int64).max
 
 
 @kernel(error_model="numpy")
-def room(books: IntArray, now: int) -> int:
+def left(books: IntArray, now: int) -> int:
     """Return what may still be spent at this time under every rule in force; it can be negative."""
     least = FOREVER
-    rooms = books[ROOMS]
+    slots = books[SLOTS]
     rule = 0
     while rule < books[RULES]:
         at = RULES_AT + rule * RULE_WIDTH
@@ -42,12 +42,12 @@ def room(books: IntArray, now: int) -> int:
             continue
         start = now - books[at + WINDOW]
         first = books[at + FIRST]
-        while first < books[NEXT] and books[RING_AT + 2 * (first % rooms)] < start:
-            books[at + SPENT] -= books[RING_AT + 2 * (first % rooms) + 1]
+        while first < books[NEXT] and books[RING_AT + 2 * (first % slots)] < start:
+            books[at + SPENT] -= books[RING_AT + 2 * (first % slots) + 1]
             first += 1
         books[at + FIRST] = first
-        left = books[at + CAP] - books[at + SPENT]
-        least = min(least, left)
+        unspent = books[at + CAP] - books[at + SPENT]
+        least = min(least, unspent)
         rule += 1
     return least
 
@@ -55,14 +55,14 @@ def room(books: IntArray, now: int) -> int:
 @kernel(error_model="numpy")
 def spend(books: IntArray, now: int, amount: int) -> bool:
     """Enter a spend if every rule has room for it and the ring too; otherwise change nothing and say so."""
-    if amount <= 0 or room(books, now) < amount:
+    if amount <= 0 or left(books, now) < amount:
         return False
-    rooms = books[ROOMS]
-    while books[OLDEST] < books[NEXT] and books[RING_AT + 2 * (books[OLDEST] % rooms)] < now - KEPT_US:
+    slots = books[SLOTS]
+    while books[OLDEST] < books[NEXT] and books[RING_AT + 2 * (books[OLDEST] % slots)] < now - KEPT_US:
         books[OLDEST] += 1
-    if books[NEXT] - books[OLDEST] >= rooms:
+    if books[NEXT] - books[OLDEST] >= slots:
         return False
-    slot = RING_AT + 2 * (books[NEXT] % rooms)
+    slot = RING_AT + 2 * (books[NEXT] % slots)
     books[slot] = now
     books[slot + 1] = amount
     books[NEXT] += 1

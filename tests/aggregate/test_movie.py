@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from gazeveil import ApproxDP, Corpus, NoiseSource, Recording, screen
 from gazeveil.aggregate._joint_audits import movie_subject, study_subject
-from gazeveil.aggregate.dynamic import DynamicHeatmap
+from gazeveil.aggregate.map_view import joint_sensitivity
+from gazeveil.aggregate.movie import HeatmapMovie
 from gazeveil.aggregate.movie_plan import MoviePlan, _bins, _cosines
-from gazeveil.aggregate.sight import joint_sensitivity
 from gazeveil.errors import InputError, OptionError
 from gazeveil.exact import exact
 from gazeveil.noise import add_gaussian
@@ -32,9 +32,9 @@ from tests.releasing import planned, released
 PLANE = screen(800, 600, 80, 60, 573)  # 8 by 6 degrees, so that decoding is quick
 
 
-def dynamic(**changes: Any) -> DynamicHeatmap:
+def dynamic(**changes: Any) -> HeatmapMovie:
     options: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-4, "bin_seconds": 0.5, "duration": 3.0, **changes}
-    return DynamicHeatmap(**options)
+    return HeatmapMovie(**options)
 
 
 def plan(**changes: Any) -> MoviePlan:

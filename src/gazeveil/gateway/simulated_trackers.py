@@ -18,9 +18,9 @@ import numpy as np
 
 from gazeveil.errors import InputError
 from gazeveil.gateway.sample import RawSample
-from gazeveil.gaze.geometry import Geometry, Unit
 from gazeveil.gaze.recording import Recording
 from gazeveil.gaze.usual import usual
+from gazeveil.geometry import Geometry, Unit
 
 Moment = tuple[float, list[RawSample]]
 """Seconds since the start, and the samples that come then."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gazeveil.attacks import Trial
-from gazeveil.attacks.features import remembering
-from gazeveil.attacks.features.remembering import remembered
+from gazeveil.attacks.features import cache
+from gazeveil.attacks.features.cache import cached
 
 
 def trial(value: float, person: str = "p", pupil: bool = False) -> Trial:
@@ -26,13 +26,13 @@ class Work:
 
 @pytest.fixture(autouse=True)
 def forgotten() -> None:
-    remembering.forget()
+    cache.forget()
 
 
 def test_the_same_gaze_is_worked_out_once_whoever_it_is() -> None:
     work = Work()
-    first = remembered("sum", trial(1.0), work)
-    assert remembered("sum", trial(1.0, person=""), work) is first
+    first = cached("sum", trial(1.0), work)
+    assert cached("sum", trial(1.0, person=""), work) is first
     assert work.done == 1
     assert not first.flags.writeable
 
@@ -40,22 +40,22 @@ def test_the_same_gaze_is_worked_out_once_whoever_it_is() -> None:
 def test_other_gaze_another_question_or_a_pupil_is_worked_out_anew() -> None:
     work = Work()
     for what, one in (("sum", trial(1.0)), ("sum", trial(2.0)), ("mean", trial(1.0)), ("sum", trial(1.0, pupil=True))):
-        remembered(what, one, work)
+        cached(what, one, work)
     assert work.done == 4
     swapped = Trial("p", "1", "a", np.arange(10) / 10, np.zeros(10), np.full(10, 1.0), 10.0)
-    remembered("sum", swapped, work)
+    cached("sum", swapped, work)
     assert work.done == 5
 
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembering, "MOST_BYTES", 3 * 16)
+    monkeypatch.setattr(cache, "MOST_BYTES", 3 * 16)
     work = Work()
     for value in (1.0, 2.0, 3.0):
-        remembered("sum", trial(value), work)
-    remembered("sum", trial(1.0), work)  # asked for again, so the second is the oldest now
-    remembered("sum", trial(4.0), work)
+        cached("sum", trial(value), work)
+    cached("sum", trial(1.0), work)  # asked for again, so the second is the oldest now
+    cached("sum", trial(4.0), work)
     assert work.done == 4
-    remembered("sum", trial(1.0), work)
+    cached("sum", trial(1.0), work)
     assert work.done == 4
-    remembered("sum", trial(2.0), work)
+    cached("sum", trial(2.0), work)
     assert work.done == 5

@@ -17,7 +17,7 @@ import numpy as np
 
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.prior import bell, prior_of, working_grid
-from gazeveil.errors import OptionError
+from gazeveil.errors import OptionError, closest
 from gazeveil.privacy.unit import Neighbours
 from gazeveil.types import FloatArray
 
@@ -33,7 +33,7 @@ _DIGITS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sight:
+class MapView:
     """How a map is seen.
 
     Attributes:
@@ -61,11 +61,11 @@ class Sight:
         return np.asarray(np.add.reduce(self.weights[where] * map_[where, None], axis=0))
 
 
-SIGHTS = ("bumps", "histogram")
+MAP_VIEWS = ("bumps", "histogram")
 
 
 @lru_cache(maxsize=8)
-def sight_of(name: str, grid: Grid) -> Sight:
+def view_of(name: str, grid: Grid) -> MapView:
     """Return how a map on a grid is seen: through overlapping ``bumps``, or as a coarse ``histogram``.
 
     Raises:
@@ -74,25 +74,23 @@ def sight_of(name: str, grid: Grid) -> Sight:
     working = working_grid(grid)
     if name == "bumps":
         seen = bumps_over(working)
-        return Sight(name, working, working, seen, seen)
+        return MapView(name, working, working, seen, seen)
     if name == "histogram":
         coarse = Grid(min(COARSE[0], working.columns), min(COARSE[1], working.rows), grid.geometry)
-        return Sight(name, coarse, working, np.eye(coarse.size), overlap(working, coarse))
-    raise OptionError(
-        f"many maps cannot be released together by the strategy {name!r}", hint=f"known: {', '.join(SIGHTS)}"
-    )
+        return MapView(name, coarse, working, np.eye(coarse.size), overlap(working, coarse))
+    raise OptionError(f"many maps cannot be released together by the strategy {name!r}", hint=closest(name, MAP_VIEWS))
 
 
 @lru_cache(maxsize=8)
-def directions_of(sight: Sight) -> tuple[FloatArray, FloatArray, float]:
+def directions_of(view: MapView) -> tuple[FloatArray, FloatArray, float]:
     """Return the directions that hold what is seen of maps (a row each), the features along them, and their scale.
 
     The scale is the length of what is seen of the map that is expected before anyone looks.
     """
-    _, _, turn = np.linalg.svd(sight.features, full_matrices=False)
+    _, _, turn = np.linalg.svd(view.features, full_matrices=False)
     turn = np.ascontiguousarray(turn[:_MOST_DIRECTIONS])
-    features = np.ascontiguousarray(sight.features @ turn.T)
-    return turn, features, float(np.linalg.norm(prior_of(sight.working).mean @ features))
+    features = np.ascontiguousarray(view.features @ turn.T)
+    return turn, features, float(np.linalg.norm(prior_of(view.working).mean @ features))
 
 
 def root_up(square: int) -> Fraction:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from gazeveil import screen
-from gazeveil.aggregate import together
+from gazeveil.aggregate import joint_decoder
 from gazeveil.aggregate.answers import Answers, lifted, smooth_fields
 from gazeveil.aggregate.grid import Grid
+from gazeveil.aggregate.joint_decoder import decode_mean, decode_together
 from gazeveil.aggregate.measured import LOOKS, Kinship, Measured
 from gazeveil.aggregate.prior import Prior, prior_of
 from gazeveil.aggregate.render import render
-from gazeveil.aggregate.together import decode_mean, decode_together
 from gazeveil.types import FloatArray
 
 PRIOR = prior_of(Grid(8, 6, screen(800, 600, 80, 60, 573)))
@@ -46,25 +46,25 @@ def mean_the_slow_way(prior: Prior, found: Measured) -> tuple[FloatArray, float]
     """Weigh every mean map, kind of hot spots and gain by the density of what was measured."""
     numbers, features = found.weights @ found.numbers, found.features
     noise = float(np.sum((found.weights * found.noise_sd) ** 2)) * np.eye(len(numbers))
-    kinds = [(relative / found.unrelated, length) for relative, length in together.MEAN_HOT_SPOTS]
+    kinds = [(relative / found.unrelated, length) for relative, length in joint_decoder.MEAN_HOT_SPOTS]
     logs, maps = [], []
     for mean, weight in zip(prior.means, prior.weights, strict=True):
         for kind in kinds:
             around = prior.covariance_times(mean, kind, np.eye(prior.grid.size))
             one_look = np.diag(mean) - np.outer(mean, mean)
             looks = LOOKS * found.observers * found.unrelated
-            for gain in together.GAINS:
+            for gain in joint_decoder.GAINS:
                 spread = gain**2 * features.T @ (around + one_look / looks) @ features + noise
                 miss = numbers - gain * mean @ features
                 logs.append(
                     math.log(weight) - 0.5 * (miss @ np.linalg.solve(spread, miss) + np.linalg.slogdet(spread)[1])
                 )
                 maps.append(mean + gain * around @ features @ np.linalg.solve(spread, miss))
-    chances = np.exp(np.array(logs) - max(logs)).reshape(-1, len(together.GAINS))
-    chances[chances.sum(axis=1) < together._RARE * chances.sum()] = 0
+    chances = np.exp(np.array(logs) - max(logs)).reshape(-1, len(joint_decoder.GAINS))
+    chances[chances.sum(axis=1) < joint_decoder._RARE * chances.sum()] = 0
     chances /= chances.sum()
-    map_ = np.maximum(chances.ravel() @ np.array(maps), together._FLOOR / prior.grid.size)
-    return map_ / map_.sum(), float(chances.sum(axis=0) @ together.GAINS)
+    map_ = np.maximum(chances.ravel() @ np.array(maps), joint_decoder._FLOOR / prior.grid.size)
+    return map_ / map_.sum(), float(chances.sum(axis=0) @ joint_decoder.GAINS)
 
 
 @pytest.mark.parametrize("noise", [0.001, 0.1])

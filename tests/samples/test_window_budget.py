@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from gazeveil.errors import OptionError
 from gazeveil.noise import NoiseSource
 from gazeveil.samples import MECHANISMS, Screen
-from gazeveil.samples import _ledger_kernels as kernels
 from gazeveil.samples import _stream_kernels as places
-from gazeveil.samples.ledger import Rule, books_for, fits, spends, with_promise
+from gazeveil.samples import _window_budget_kernels as kernels
+from gazeveil.samples.window_budget import Rule, books_for, fits, spends, with_promise
 
 SCREEN = Screen(1280, 720)
 SOUND = ["clock", "kaleido", "sparse-vector", "distribution", "absorption"]
@@ -81,17 +81,17 @@ def test_a_longer_window_sees_what_the_shorter_one_had_let_go() -> None:
     for t in range(0, 3_000_000, 500_001):
         assert kernels.spend(books, t, 10)
     longer = with_promise(books, 3_000_000, Rule(25, 2_000_000), 1000)
-    assert kernels.room(longer, 3_000_000) == min(10, 25 - 40)
+    assert kernels.left(longer, 3_000_000) == min(10, 25 - 40)
 
 
 def test_tightening_is_immediate_and_loosening_waits() -> None:
     books = books_for(Rule(100, 1000), 10_000)
     kernels.spend(books, 0, 60)
     tighter = with_promise(books, 10, Rule(50, 1000), 10_000)
-    assert kernels.room(tighter.copy(), 10) == -10
+    assert kernels.left(tighter.copy(), 10) == -10
     looser = with_promise(tighter, 20, Rule(500, 1000), 10_000)
-    assert kernels.room(looser.copy(), 1020) == 50
-    assert kernels.room(looser, 1021) == 500
+    assert kernels.left(looser.copy(), 1020) == 50
+    assert kernels.left(looser, 1021) == 500
 
 
 def test_a_knob_turned_without_end_keeps_few_rules_and_stays_strict() -> None:
@@ -99,9 +99,9 @@ def test_a_knob_turned_without_end_keeps_few_rules_and_stays_strict() -> None:
     for turn in range(50):
         books = with_promise(books, turn, Rule(100 + turn, 1000), 10_000)
         assert fits(books)
-    assert kernels.room(books, 50) <= 149
-    assert kernels.room(books.copy(), 50) >= 100
-    assert kernels.room(books, 3000) == 149
+    assert kernels.left(books, 50) <= 149
+    assert kernels.left(books.copy(), 50) >= 100
+    assert kernels.left(books, 3000) == 149
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from gazeveil.errors import InputError
-from gazeveil.gateway import feeds
+from gazeveil.gateway import simulated_trackers
 from gazeveil.gateway.sample import RawSample
-from gazeveil.gaze.geometry import screen
 from gazeveil.gaze.recording import Recording
+from gazeveil.geometry import screen
 
 PLANE = screen(1000, 800, 500, 400, 600)
 
@@ -32,7 +32,7 @@ def recording() -> Recording:
 
 
 def test_a_replay_starts_at_zero_and_tells_lost_gaze_as_missing() -> None:
-    samples = list(feeds.replayed(recording(), loop=False))
+    samples = list(simulated_trackers.replayed(recording(), loop=False))
     assert [sample.t for sample in samples] == pytest.approx([0, 0.02, 0.04, 0.06])
     assert [sample.x for sample in samples[:2]] == [1.0, 2.0]
     assert math.isnan(samples[2].x)
@@ -40,26 +40,26 @@ def test_a_replay_starts_at_zero_and_tells_lost_gaze_as_missing() -> None:
 
 
 def test_a_replay_that_loops_goes_on_in_time() -> None:
-    times = [sample.t for sample in islice(feeds.replayed(recording()), 12)]
+    times = [sample.t for sample in islice(simulated_trackers.replayed(recording()), 12)]
     assert all(later > earlier for earlier, later in pairwise(times))
     assert times[4] == pytest.approx(0.08)
 
 
 def test_a_faster_replay_is_due_earlier() -> None:
     samples = [RawSample(t, 0, 0) for t in (10.0, 10.5, 11.0)]
-    assert [due for due, _ in feeds.moments(iter(samples), speed=2.0)] == pytest.approx([0, 0.25, 0.5])
+    assert [due for due, _ in simulated_trackers.moments(iter(samples), speed=2.0)] == pytest.approx([0, 0.25, 0.5])
 
 
 def test_samples_of_one_beat_come_together_and_none_is_lost() -> None:
     samples = [RawSample(t / 1000, t, 0) for t in range(100)]
-    moments = list(feeds.moments(iter(samples)))
+    moments = list(simulated_trackers.moments(iter(samples)))
     assert len(moments) < 25
     assert [sample.x for _, some in moments for sample in some] == list(range(100))
     assert all(due >= some[-1].t - 1e-9 for due, some in moments)
 
 
 def test_simulated_eyes_look_at_the_plane_at_their_rate() -> None:
-    samples = list(islice(feeds.simulated(PLANE, seed=3, rate_hz=100), 500))
+    samples = list(islice(simulated_trackers.simulated(PLANE, seed=3, rate_hz=100), 500))
     assert samples[-1].t - samples[0].t == pytest.approx(4.99, abs=0.1)
     seen = [sample.x for sample in samples if not math.isnan(sample.x)]
     assert len(seen) > 250
@@ -67,9 +67,9 @@ def test_simulated_eyes_look_at_the_plane_at_their_rate() -> None:
 
 
 def test_a_screen_of_unknown_size_is_taken_as_usual() -> None:
-    assert len(list(islice(feeds.simulated(screen(1000, 800), rate_hz=60), 10))) == 10
+    assert len(list(islice(simulated_trackers.simulated(screen(1000, 800), rate_hz=60), 10))) == 10
 
 
 def test_a_file_without_gaze_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        feeds.recording_of(tmp_path / "none.csv", PLANE)
+        simulated_trackers.recording_of(tmp_path / "none.csv", PLANE)

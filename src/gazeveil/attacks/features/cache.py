@@ -21,7 +21,7 @@ _KNOWN: OrderedDict[tuple[Hashable, bytes], FloatArray] = OrderedDict()
 _HELD = {"bytes": 0}
 
 
-def remembered(what: Hashable, trial: Trial, work_out: Callable[[Trial], FloatArray]) -> FloatArray:
+def cached(what: Hashable, trial: Trial, work_out: Callable[[Trial], FloatArray]) -> FloatArray:
     """Return ``work_out(trial)``, which must depend on ``what`` and on the trial's gaze alone; it cannot be changed.
 
     Args:

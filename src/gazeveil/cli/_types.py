@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: 2026 The gazeveil authors
+# SPDX-License-Identifier: Apache-2.0
+"""How help writes the values of options: SECONDS, FILE, NAME, or the names that there are; and nothing for a switch.
+
+An option says it with its own ``metavar``, or it is in the table below, or its type decides.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any, Final
+
+from gazeveil.cli._choices import OFFERED
+
+_WRITTEN: Final = {
+    "SECONDS": "--bin --duration --every --hide-seconds --limit --seconds --step --window --within",
+    "MINUTES": "--minutes",
+    "DEGREES": "--blur-deg --cell-deg",
+    "MM": "--distance-mm",
+    "HZ": "--rate",
+    "LENGTH": "--radius",
+    "FOLDER": "--data --frames --pictures",
+    "FILE": "--against --areas --ca --compare --contents --design --groups --keep --key --log --maps --model --overlay "
+    "--picture --prior --recipe --replay --saliency --sign --table --weights --with",
+    "PATH": "--out --release",
+    "POLICY": "--to",
+    "LEDGER": "--ledger",
+    "DATE": "--date",
+    "CHARACTER": "--decimal --delimiter",
+    "HOST:PORT": "--listen",
+    "NUMBERS": "--epsilons",
+    "NAMES": "--allow --attacks --experiment --features --methods --only --peers --presets --products --recognisers "
+    "--sets --veils --without",
+    "NAME": "--account --as-user --attack --detector --device --engine --finder --format --from --group --id "
+    "--mechanism --method --name --observer --order --participant --person --preset --product --protocol --recogniser "
+    "--session --stimulus --strategy --target --task --tracker --trial",
+}
+_OUT: Final = {
+    "FILE": "attack train ekyt, events, experiment leaderboard, experiment picture-model, features declare, "
+    "features design, features extract, ledger export, study check",
+    "FOLDER": "demo, experiment attributes, experiment features, experiment geometry, experiment heatmap, "
+    "experiment membership, experiment baselines, experiment reconstruction, experiment run, experiment scanpaths, "
+    "reproduce all, reproduce bozkir, reproduce kaleido, reproduce liu, reproduce wilson, userstudy gaze, "
+    "userstudy report",
+}
+"""What --out is; elsewhere it may be either."""
+_BY_COMMAND: Final = {f"{command} --out": word for word, commands in _OUT.items() for command in commands.split(", ")}
+_BY_COMMAND["reproduce wilson --table"] = "NUMBER"
+_BY_OPTION: Final = {option: word for word, options in _WRITTEN.items() for option in options.split()}
+_ARGUMENTS: Final = {"inputs": "GAZE", "results": "RESULT", "first": "RUN", "second": "RUN"}
+_AS_METAVAR = 30
+"""How many letters of choices still stand in the place of a value; more of them go into the sentence."""
+
+
+def write_types(command: Any, typed: str) -> None:
+    """Make a command's help, and that of all commands below it, write values in participants' words."""
+    for name, inner in getattr(command, "commands", {}).items():
+        write_types(inner, f"{typed} {name}")
+    own = command.get_params
+
+    @functools.wraps(own)
+    def get_params(ctx: Any) -> Any:
+        return written(own(ctx), typed)
+
+    command.get_params = get_params
+
+
+def written(parameters: Iterable[Any], typed: str = "") -> Any:
+    """Write the values of parameters in participants' words; the option --help is among them."""
+    parameters = list(parameters)
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            _write_argument(parameter)
+        elif parameter.is_flag:
+            parameter.metavar = ""
+            if parameter.default is None:  # --help; typer imports much to make a truth value of None
+                parameter.default = False
+        else:
+            _write_option(parameter, typed)
+    return parameters
+
+
+def _write_argument(argument: Any) -> None:
+    word = (argument.metavar or _ARGUMENTS.get(argument.name, argument.name.upper())).strip("[]")
+    many = "..." if argument.nargs != 1 else ""
+    argument.metavar = word
+    argument.get_usage_pieces = lambda ctx: [word + many if argument.required else f"[{word}]{many}"]
+    argument.display_type_rich = lambda ctx: ""
+
+
+def _write_option(option: Any, typed: str) -> None:
+    choices = OFFERED.get(f"{typed} {option.opts[0]}") or _choices_of(option)
+    if choices and option.metavar is None:
+        listed = "|".join(choices)
+        option.metavar = listed if len(listed) <= _AS_METAVAR else "NAME"
+        if option.metavar == "NAME":
+            option.help = f"{option.help} One of: {', '.join(choices)}."
+        option._custom_shell_complete = lambda ctx, parameter, begun: [
+            name for name in choices if name.startswith(begun)
+        ]
+    elif option.metavar is None:
+        first = option.opts[0]
+        option.metavar = _BY_COMMAND.get(f"{typed} {first}") or _BY_OPTION.get(first) or _by_type(option)
+
+
+def _choices_of(option: Any) -> tuple[str, ...]:
+    """Return the members of an enumeration, as typer keeps them in its newer and its older versions."""
+    kind = getattr(option, "type_descriptor", None) or option.type
+    return tuple(str(getattr(choice, "value", choice)) for choice in getattr(kind, "choices", None) or ())
+
+
+def _by_type(option: Any) -> str:
+    kind = getattr(option, "type_descriptor", None)
+    name = str(option.type.name if kind is None else kind.annotation)
+    if "int" in name or "float" in name:
+        return "NUMBER"
+    return "PATH" if "path" in name.lower() else "TEXT"
