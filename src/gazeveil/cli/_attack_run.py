@@ -142,7 +142,7 @@ def _print(told: Judgement) -> None:
             ["data", told.data],
             ["participants, sessions, queries", f"{told.people}, {told.folds}, {told.queries}"],
             ["recogniser", f"{told.recogniser} (sees beside velocity: {', '.join(told.sees) or 'nothing'})"],
-            ["veil", told.mechanism or "none"],
+            ["mechanism", told.mechanism or "none"],
             ["guarantee", told.promise or "–"],
             ["attack", f"{told.attack} ({told.threat_model})" if told.attack else "none"],
             ["identified by vote", f"{told.accuracy:.1%} ({low:.0%} to {high:.0%}); chance {told.chance:.1%}"],

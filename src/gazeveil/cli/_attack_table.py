@@ -31,7 +31,7 @@ def attack_table(table: TablePath = None, as_json: AsJson = False) -> None:
         return
     print_table(
         f"how often participants were identified, version {read.version}",
-        ["veil", "attack", "recogniser", "known from", "seconds", "identified", "95 % interval", "chance", "data"],
+        ["mechanism", "attack", "recogniser", "known from", "seconds", "identified", "95 % interval", "chance", "data"],
         [
             [
                 "none" if row.mechanism is None else row.mechanism.in_words(),

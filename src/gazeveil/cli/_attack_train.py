@@ -115,7 +115,7 @@ def ekyt(
     )
     print_table(
         "participants not seen in training, identified in their last session",
-        ["network", "last loss", "people", "nearest window is right", "by chance"],
+        ["network", "last loss", "participants", "nearest window is right", "by chance"],
         [
             [number + 1, curve[-1]["loss"], score["people"], score["nearest_window_is_right"], score["chance"]]
             for number, (curve, score) in enumerate(zip(log["curves"], log["scores"], strict=False))

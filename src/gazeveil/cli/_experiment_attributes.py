@@ -54,7 +54,7 @@ def experiment_attributes(
     for one in found:
         print_table(
             f"{one.title}; macro F1, one session left out, trained behind the same mechanism",
-            ["question", "veil", "F1", "from", "to", "guessing"],
+            ["question", "mechanism", "F1", "from", "to", "guessing"],
             [
                 [row.question, row.veil, row.found.f1, *row.found.f1_interval, row.found.guessing]
                 for row in rows
@@ -134,7 +134,7 @@ def experiment_heads(
         return
     print_table(
         f"{rows[0].people} participants in a headset, other sessions known; guessing is right in {rows[0].chance:.3f}",
-        ["what leaves", "epsilon", "window", "attacker sees", "named", "from", "to", "gaze off", "head", "world"],
+        ["what leaves", "epsilon", "window", "attacker sees", "identified", "from", "to", "gaze off", "head", "world"],
         [
             [
                 row.leaves,

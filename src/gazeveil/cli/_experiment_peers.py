@@ -74,7 +74,7 @@ def experiment_peers(
         ways = [(who, way) for who, found in mine[0].identified.items() for way in found]
         print_table(
             f"{name}: identified (chance {mine[0].chance:.3f}), and what is left of gaze",
-            ["peer", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
+            ["baseline", *(f"{who}, {way}" for who, way in ways), *samples.UTILITIES, "answered", "guarantee"],
             [
                 [
                     row.peer,
@@ -91,7 +91,7 @@ def experiment_peers(
         ways = [(who, way) for who, found in rows_of[0].identified.items() for way in found]
         print_table(
             f"{name}: identified (chance {rows_of[0].chance:.3f}), and what is left of series",
-            ["peer", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
+            ["baseline", *(f"{who}, {way}" for who, way in ways), "documents found", "error", "guarantee"],
             [
                 [row.peer, *(row.identified[who][way] for who, way in ways), row.document, row.error, row.guarantee]
                 for row in rows_of

@@ -51,7 +51,16 @@ def experiment_scanpaths(
         print_table(
             f"{one.title}. Similarity: different participants {one.between_people['mean']:.3f}, "
             f"random scanpaths {one.random['mean']:.3f}. Chance of a link {1 / one.people:.3f}.",
-            ["veil", "similarity", "linked", "by warping", "outliers F1", "at random", "AUC", "with ≥ 3 fixations"],
+            [
+                "mechanism",
+                "similarity",
+                "linked",
+                "by warping",
+                "outliers F1",
+                "at random",
+                "AUC",
+                "with ≥ 3 fixations",
+            ],
             [
                 [row.veil, row.mean, row.linked, row.warped, row.outlier_f1, row.random_f1, row.outlier_auc, row.found]
                 for row in one.rows

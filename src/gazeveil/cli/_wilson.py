@@ -184,12 +184,12 @@ def _print_table_3(told: Mapping[str, Any]) -> None:
         cells = {(row["veil"], row["attack"]): row for row in rows if row["recogniser"] == recogniser}
         print_table(
             f"table 3: share of participants identified by {recogniser} (95 % interval); the paper's in brackets",
-            ["veil", *(attack or "no attack" for attack in attacks)],
+            ["mechanism", *(attack or "no attack" for attack in attacks)],
             [[veil, *(_cell(cells.get((veil, attack))) for attack in attacks)] for veil in veils],
         )
     print_table(
         "the strongest attack on each mechanism, chosen after the fact: an upper bound",
-        ["veil", "recogniser", "attack", "named", "95 % interval", "chance"],
+        ["mechanism", "recogniser", "attack", "identified", "95 % interval", "chance"],
         [
             [row["veil"], row["recogniser"], row["attack"] or "no attack", _percent(row["accuracy"]),
              _between(row["accuracy_interval"]), _percent(row["chance"])]
@@ -201,7 +201,7 @@ def _print_table_3(told: Mapping[str, Any]) -> None:
     areas = next(iter(told["usefulness"]))["areas"]
     print_table(
         f"usefulness of each mechanism; hits on {areas}",
-        ["veil", "F1 of hits", "lag (s)", "error (°)"],
+        ["mechanism", "F1 of hits", "lag (s)", "error (°)"],
         [
             [row["veil"], *(_number(row[name]) for name in ("aoi_f1", "lag_s", "rmse_deg"))]
             for row in told["usefulness"]
@@ -212,7 +212,7 @@ def _print_table_3(told: Mapping[str, Any]) -> None:
 def _print_table_5(told: Mapping[str, Any]) -> None:
     print_table(
         "table 5: cost of a mechanism; the paper measures its whole application, at 72 frames a second",
-        ["veil", "step (µs)", "99 % (µs)", "share of a frame", "memory of a stream (kB)", "paper: MB", "paper: fps"],
+        ["mechanism", "step (µs)", "99 % (µs)", "of a frame", "memory of a stream (kB)", "paper: MB", "paper: fps"],
         [
             [row["veil"], _number(row["step_us"]), _number(row["step_us_p99"]), f"{100 * row['share_of_frame']:.4f} %",
              _number(row["memory_kb"]), _number(row["paper_memory_mb"]), _number(row["paper_fps"])]
@@ -226,7 +226,7 @@ def _print_figure_2(told: Mapping[str, Any]) -> None:
         half = ", utility half" if told.get("half") == "utility" else ""
         print_table(
             f"objects hit with and without a mechanism, {told['sessions']} sessions (Wilson 2024, figure 2{half})",
-            ["veil", "strength", "paper's", "F1", "SE", "precision", "recall"],
+            ["mechanism", "strength", "paper's", "F1", "SE", "precision", "recall"],
             [
                 [row["veil"], row["strength"], row["setting"], row["f1"], row["se"], row["precision"], row["recall"]]
                 for row in told["rows"]
@@ -235,7 +235,7 @@ def _print_figure_2(told: Mapping[str, Any]) -> None:
     if told.get("identification"):
         print_table(
             "participants identified behind a mechanism without an attack (Wilson 2024, figure 2)",
-            ["recogniser", "veil", "strength", "paper's", "named", "95 % interval"],
+            ["recogniser", "mechanism", "strength", "paper's", "identified", "95 % interval"],
             [
                 [row["recogniser"], row["veil"], row["strength"], row["setting"], _percent(row["accuracy"]),
                  _between((row["low"], row["high"]))]

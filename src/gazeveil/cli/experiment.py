@@ -122,7 +122,7 @@ def heatmap(
     chosen = plan.chosen()
     print_table(
         report.note(found),
-        ["method", "ε", "people", "CC", "±", "CC without prior", "±", "hot spots found", "±", "oracle's choice"],
+        ["method", "ε", "participants", "CC", "±", "CC without prior", "±", "hot spots found", "±", "oracle's choice"],
         [
             [
                 chosen[row.method].title.replace("`", ""),

@@ -164,7 +164,7 @@ def show(dataset: AnyDataset = None, person: AnyPerson = None, where: Where = DE
     if as_json:
         print_json({"ledger": book.store.where, "accounts": [account.to_dict() for account in accounts]})
         return
-    columns = ("data set", "person", "budget", "spent", "left", "comes back next", "charges", "state")
+    columns = ("data set", "participant", "budget", "spent", "left", "comes back next", "charges", "state")
     _print(f"accounts in {book.store.where}", columns, [_row(account) for account in accounts])
 
 
@@ -183,7 +183,7 @@ def history(
     if as_json:
         print_json({"ledger": book.store.where, "events": [event.to_dict() for event in events]})
         return
-    columns = ("time (UTC)", "data set", "person", "number", "what", "guarantee", "recipe", "id", "note")
+    columns = ("time (UTC)", "data set", "participant", "number", "what", "guarantee", "recipe", "id", "note")
     _print(f"history in {book.store.where}", columns, [_event_row(event) for event in events])
 
 

@@ -144,7 +144,7 @@ def kaleido(
         )  # fmt: skip
     print_table(
         "the shape that the paper states, in pairs of neighbouring settings: better with ε, worse with w and r",
-        ["veil", "ε", "w", "r"],
+        ["mechanism", "ε", "w", "r"],
         [
             [row["veil"], *(f"{row[name]} of {row[f'{name}_pairs']}" for name in ("epsilon", "window", "radius"))]
             for row in told["shape"]
@@ -162,7 +162,7 @@ def _print_summary(told: Mapping[str, Any]) -> None:
     radii = [key for key in told["summary"][0] if key.startswith("r")]
     print_table(
         "error relative to a constant guess (the centre), mean over sets and guarantees (below 1 is useful)",
-        ["veil", "sound", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
+        ["mechanism", "proven", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
         [
             [row["veil"], veil["sound"], *(row[key] for key in (*radii, "all")),
              f"{row['worse_than_centre']} of {row['cells']}"]
@@ -172,7 +172,7 @@ def _print_summary(told: Mapping[str, Any]) -> None:
     if told["against_the_study"]:
         print_table(
             "against the study that decided the design (gain: share of the error saved; within: by its standard error)",
-            ["streams", "veil", "gain", "least gain", "better", "within"],
+            ["streams", "mechanism", "gain", "least gain", "better", "within"],
             [
                 [row["streams"], row["veil"], row["gain"], row["least_gain"],
                  *(f"{row[name]} of {row['cells']}" for name in ("better", "within"))]

@@ -199,7 +199,7 @@ def to_markdown(told: Mapping[str, Any]) -> str:
     if "summary" in told:
         radii = [key for key in told["summary"][0] if key.startswith("r")]
         lines += _table(
-            ["veil", "sound", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
+            ["mechanism", "proven", *(f"r = {key[1:]}" for key in radii), "all", "worse than the centre"],
             [
                 [row["veil"], "yes" if veil["sound"] else "**no**", *(f"{row[key]:.3f}" for key in (*radii, "all")),
                  f"{row['worse_than_centre']} of {row['cells']}"]

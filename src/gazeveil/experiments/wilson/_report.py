@@ -43,7 +43,7 @@ def _table_3(told: Mapping[str, Any]) -> Iterator[str]:
         for attack in attacks:
             yield _line([_code(attack), *(_cell(cells.get((veil, attack))) for veil in veils)])
         yield ""
-    yield from _head(["veil", "strongest", "against it", "named", "F1 of hits", "lag (s)", "error (°)"])
+    yield from _head(["mechanism", "strongest", "against it", "identified", "F1 of hits", "lag (s)", "error (°)"])
     left = {row["veil"]: row for row in told["usefulness"]}
     for row in told["strongest"]:
         useful = left[row["veil"]]
@@ -54,7 +54,7 @@ def _table_3(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _table_5(told: Mapping[str, Any]) -> Iterator[str]:
-    yield from _head(["veil", "step (µs)", "99 % (µs)", "of a frame", "stream (kB)", "paper: MB", "paper: fps"])
+    yield from _head(["mechanism", "step (µs)", "99 % (µs)", "of a frame", "stream (kB)", "paper: MB", "paper: fps"])
     for row in told["rows"]:
         yield _line(
             [row["veil"], _number(row["step_us"]), _number(row["step_us_p99"]), f"{100 * row['share_of_frame']:.3f} %",
