@@ -21,7 +21,9 @@ SOURCE = ROOT / "src" / "gazeveil"
 
 WRITE = {
     r"promis(e|es|ed|ing)\b": "guarantee",
-    r"(?<!most )(?<!many )people(?! in general)\b": "participants",
+    r"(?<!where )(?<!other )(?<!most )(?<!many )(?<!about )(?<!between )(?<!that )people(?! in general| look)\b": (
+        "participants"
+    ),
     r"(?<!technical )persons?(?! or institution)\b": "participant",
     r"(somebody|anybody|everybody)\b": "someone, anyone, everyone; better: a participant, all participants",
     r"knobs?\b": "privacy level",

@@ -45,9 +45,11 @@ def english_syllables(word: str) -> int:
     """Return how many syllables an English word has, by rule."""
     letters = word.lower()
     count = len(re.findall(r"[aeiouy]+", letters))
-    silent = re.search(r"[^aeiouy]e$", letters) and not re.search(r"[^aeiouy]le$", letters)
-    silent = silent or (re.search(r"[^aeiouycgsxz]es$", letters) and not re.search(r"[cs]hes$", letters))
-    silent = silent or re.search(r"[^aeiouydt]ed$", letters)
+    silent = (
+        (re.search(r"[^aeiouy]e$", letters) and not re.search(r"[^aeiouy]le$", letters))
+        or (re.search(r"[^aeiouycgsxz]es$", letters) and not re.search(r"[cs]hes$", letters))
+        or re.search(r"[^aeiouydt]ed$", letters)
+    )
     return max(1, count - bool(silent))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from gazeveil.errors import OptionError
@@ -280,7 +281,7 @@ def _protected(said: Statement, words: _Language) -> Iterator[str]:
 
 def _example(said: Statement, words: _Language) -> Iterator[str]:
     """Say how far a belief can shift, by the same numbers as the full statement."""
-    unit, at_most = said.guarantee.unit, said.belief_at_most() or 1
+    unit, at_most = said.guarantee.unit, said.belief_at_most() or Fraction(1)
     of_paths = isinstance(unit, WindowOfGaze)
     if of_paths:
         yield words.example_of_paths

@@ -367,7 +367,7 @@ WITHHELD: Final = {
     "notify.*": "What other clients and the tracker send may be about the participant, for example a calibration.",
     "diameter, diameter_3d of the tracker": "Pupil size is not veiled.",
     "ellipse": "The outline of the raw pupil.",
-    "circle_3d": "Where the raw pupil is and whither it points.",
+    "circle_3d": "Where the raw pupil is and where it points.",
     "sphere of the tracker": "Position and size of the eyeball: a biometric.",
     "projected_sphere": "Position and size of the eyeball: a biometric.",
     "theta, phi of the tracker": "Raw direction of one eye.",
