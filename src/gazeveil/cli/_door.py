@@ -56,7 +56,7 @@ NoLedger = Annotated[
 ]
 
 
-Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The ε of all of it together: {IN_SHORT}.")]
+Epsilon = Annotated[str, typer.Option("--epsilon", metavar="NUMBER", help=f"The total ε: {IN_SHORT}.")]
 Delta = Annotated[
     str | None, typer.Option("--delta", metavar="NUMBER", help="The δ to spend; by default the study's, or 1e-5.")
 ]
@@ -68,7 +68,7 @@ def _option(*names: str, text: str, panel: str, metavar: str | None = None) -> A
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """What a releasing command was told beside its own options."""
+    """The common options of a releasing command."""
 
     corpus: Path
     study_file: Path | None
@@ -164,7 +164,7 @@ class Door:
         from gazeveil.release.record import check_place
 
         if self.out is None:
-            raise OptionError("say where to write with --out, or only look ahead with --dry-run")
+            raise OptionError("give --out for the folder to write, or --dry-run to see the forecast only")
         if self.out.suffix.lower() in {".csv", ".parquet", ".json", ".npz", ".png", ".tsv"}:
             raise OptionError(
                 f"a release is a folder with its record, not a file such as {self.out.name!r}",
@@ -189,7 +189,7 @@ class Door:
 
 
 def payer(ledger: str | None, *, no_ledger: bool) -> str | None:
-    """Check that it is said who is charged; return the ledger to charge.
+    """Check that a ledger is given to charge, or declined; return the ledger to charge.
 
     Raises:
         OptionError: If neither a ledger nor ``--no-ledger`` is given, or both.
@@ -198,7 +198,7 @@ def payer(ledger: str | None, *, no_ledger: bool) -> str | None:
         ledger = None
     if (ledger is None) != no_ledger:
         raise OptionError(
-            "say which ledger to charge with --ledger and --account, or --no-ledger to keep no account",
+            "give --ledger and --account to charge a ledger, or --no-ledger to keep no account",
             hint="make one with `gazeveil ledger init ACCOUNT --epsilon 3 --delta 1e-4`",
         )
     return ledger
@@ -270,14 +270,14 @@ def _door(
     account: Account = "",
     no_ledger: NoLedger = False,
     dry_run: Annotated[
-        bool, _option("--dry-run", text="Only show guarantee, cost and forecast; spend nothing.", panel=_RUNNING)
+        bool, _option("--dry-run", text="Show guarantee, cost and forecast only; spend nothing.", panel=_RUNNING)
     ] = False,
     anyway: Annotated[
-        bool, _option("--anyway", "--yes", text="Go on where the forecast says it is not worth it.", panel=_RUNNING)
+        bool, _option("--anyway", "--yes", text="Release even if the forecast says it is not worth it.", panel=_RUNNING)
     ] = False,
     engine: Annotated[str, _option("--engine", text="local, or a Spark master.", panel=_RUNNING)] = "local",
     seed: Annotated[
-        int | None, _option("--seed", text="Repeatable noise, for trying out: not private.", panel=_RUNNING)
+        int | None, _option("--seed", text="Seed for repeatable noise, for tests only: not private.", panel=_RUNNING)
     ] = None,
     sign_with: Annotated[
         Path | None, _option("--sign", text="Sign the record with this Ed25519 key (PEM).", panel=_RUNNING)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""``gazeveil info``: what is in these files, and how good is it?"""
+"""``gazeveil info``: contents and data quality of gaze files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gazeveil.gaze.quality import Inspector, Quality, Trace
     from gazeveil.gaze.recording import Key
 
-NOTICE = "This is about the raw data of single participants: for whoever holds them, not for publication."
+NOTICE = "This describes raw data of single participants. Keep it with the data; do not publish it."
 _MOST_ROWS = 12
 _MOST_LINES = 20
 
@@ -36,7 +36,7 @@ def info(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what gaze files hold, how good their data are, and what is odd about them: for the holder of the data."""
+    """Show contents, data quality and oddities of gaze files; for the holder of the data only."""
     from gazeveil.gaze.grades import badness, tally
     from gazeveil.gaze.overview import Overview
     from gazeveil.gaze.quality import Inspector

@@ -287,10 +287,10 @@ def recording_with(**changes: Any) -> Recording:
         ([recording_with(stimulus="a\rb")], "line break"),
         ([recording_with(t=[np.inf])], "not finite"),
         ([recording_with(pupil=[np.inf])], "not finite"),
-        ([recording_with(), recording_with(observer="p", geometry=headset())], "one plane"),
+        ([recording_with(), recording_with(observer="p", geometry=headset())], "one viewing plane"),
         ([recording_with(), recording_with(observer="p", pupil=[1.0])], "columns that the first has not: pupil"),
     ],
-    ids=["nothing", "line feed", "return", "infinite time", "infinite pupil", "two planes", "more columns"],
+    ids=["nothing", "line feed", "return", "infinite time", "infinite pupil", "two viewing planes", "more columns"],
 )
 def test_what_a_table_cannot_hold_is_refused_and_leaves_nothing(
     tmp_path: Path, recordings: list[Recording], message: str

@@ -201,7 +201,7 @@ def _find_columns(columns: Columns, options: ReadOptions) -> dict[str, str]:
 
 
 def _geometry(columns: Columns, found: Mapping[str, str], options: ReadOptions) -> Geometry:
-    """Return what x and y are: the header's unit on the user's plane."""
+    """Return what x and y are: the header's unit on the user's viewing plane."""
     stated = {
         GAZE_UNITS[word]
         for ours, theirs in found.items()
