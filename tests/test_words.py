@@ -52,6 +52,7 @@ NOT_OF_STREAMS = ("aggregate", "attacks", "experiments", "features", "utility", 
 EXCEPT = {
     "gateway": {"peer": "the other end of a connection", "knob": "a key of policies that are in use"},
     "gateway/guide.py": {"person": "a key of policies that are in use"},
+    "experiments/demo/veils.py": {"a veil": "explained there"},
     "experiments/advising/measured.py": {"no veil": "a value of tables that are in use"},
     "cli/policy.py": {"knob": "a key of policies that are in use", "person": "a key of policies that are in use"},
     "cli/experiment.py": {"peers": "the name of a command"},
