@@ -15,6 +15,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import RESULTS
@@ -22,7 +25,7 @@ from gazeveil.experiments.usefulness import _heatmap_report as report
 from gazeveil.experiments.usefulness import _trust_report
 from gazeveil.experiments.usefulness._heatmap_plots import usefulness_plot
 from gazeveil.experiments.usefulness._heatmap_scenes import Gallery, Split, osie, simulated
-from gazeveil.experiments.usefulness.heatmaps import Found, Plan, Score, compare, refreshed
+from gazeveil.experiments.usefulness.heatmaps import Found, Plan, compare, refreshed
 from gazeveil.experiments.usefulness.trust import Trial, by_category, lines, trials_from
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +48,15 @@ TRUST = {
     "crowd": "Photographs of crowds, a model trained without these",
 }
 """Releases and their priors, by the name of the stored file."""
-SHORT = ("prior", "liu", "hierarchical", "grid", "recipe", "ours", "none")
+LEFT_OUT = ("recipe",)
+"""What was measured and is of no interest to readers: an earlier version of ours."""
+SHORT = ("liu", "hierarchical", "grid")
+RELEASES = (
+    ("prior of the picture, no gaze data", "right", "prior"),
+    ("**gazeveil**, no picture", "none", "release"),
+    ("**gazeveil**, with the picture", "right", "release"),
+)
+"""Rows of the short table that come from stored releases: title, which picture, and which number."""
 
 
 def measured(name: str, split: Split, plan: Plan) -> Found:
@@ -60,29 +71,35 @@ def stored(name: str, split: Split) -> Found:
     return Found.from_dict(json.loads((STORED / f"heatmap-{name}-{split}.json").read_text()))
 
 
-def long_tables() -> str:
-    """Return all numbers, one table a part."""
+def shown(name: str, split: Split) -> Found:
+    """Return one stored part with the methods that are compared in the documentation."""
+    found = stored(name, split)
+    methods = tuple(method for method in found.plan.chosen() if method not in LEFT_OUT)
+    return replace(found, plan=replace(found.plan, methods=methods))
+
+
+def long_tables(split: Split) -> str:
+    """Return all numbers of a split, one table for each data set."""
     parts = []
-    for name, split in PARTS:
-        found = stored(name, split)
+    for name in (name for name, own in PARTS if own == split):
+        found = shown(name, split)
         parts += [f"**{report.note(found)}**", "", report.to_markdown(found)]
     return "\n".join(parts)
 
 
-def short_tables() -> str:
-    """Return the correlations on scenes that no constant was tuned on, one table a data set."""
-    parts = []
-    for name in ("osie", "simulated"):
-        found = stored(name, Split.TEST)
-        numbers = [f"n = {count}{'*' if count > found.viewers else ''}" for count in found.plan.observers]
-        parts += [f"**{report.note(found)}**", "", f"| | {' | '.join(numbers)} |", f"|---|{'---|' * len(numbers)}"]
-        known = found.plan.chosen()
-        for method in SHORT:
-            rows = [found.row(method, count) for count in found.plan.observers]
-            cells = [f"{report.score_in_words(row.cc)} ({report.short(row.residual.mean)})" for row in rows]
-            parts.append(f"| {known[method].title} | {' | '.join(cells)} |")
-        parts.append("")
-    return "\n".join(parts)
+def short_table() -> str:
+    """Return the correlations on real scenes that no constant was tuned on, beside releases with a picture."""
+    found, tried = shown("osie", Split.TEST), lines(trials_of("osie"))
+    counts = list(dict.fromkeys(line.participants for line in tried))
+    parts = [f"| {' | '.join(['method', *(f'n = {count}' for count in counts)])} |", f"|---|{'---|' * len(counts)}"]
+    known = found.plan.chosen()
+    rows = [(known[name].title, [report.score_in_words(found.row(name, count).cc) for count in counts])
+            for name in SHORT]  # fmt: skip
+    for title, picture, part in RELEASES:
+        own = [getattr(line, part) for line in tried if line.picture == picture]
+        rows.append((title, [report.score_in_words(score) for score in own]))
+    parts += [f"| {title} | {' | '.join(cells)} |" for title, cells in rows]
+    return "\n".join(parts) + "\n"
 
 
 def trials_of(name: str) -> list[Trial]:
@@ -91,35 +108,24 @@ def trials_of(name: str) -> list[Trial]:
 
 
 def trust_tables() -> str:
-    """Return what releases add to their priors, beside what came out before there were designs around pictures."""
+    """Return what releases add to their priors."""
     parts = []
     for name, title in TRUST.items():
         tried = trials_of(name)
         parts += [f"**{title}**", "", _trust_report.to_markdown(lines(tried))]
-        if name in {"osie", "simulated"}:
-            parts += [f"*Release without a picture less the earlier one, scene by scene*: {_since(name, tried)}.", ""]
     categories = json.loads((STORED / "trust-kinds.json").read_text())["kinds"]
     parts += ["**A kind of OSIE image left out of training**", ""]
     parts.append(_trust_report.category_table(by_category(trials_of("kinds"), categories)))
     return "\n".join(parts)
 
 
-def _since(name: str, tried: list[Trial]) -> str:
-    """Return by how much releases without a picture exceed those of the stored comparison with peers, in words."""
-    before, found = stored(name, Split.TEST), []
-    names = json.loads((STORED / f"trust-{name}.json").read_text())["scenes"]
-    for count in dict.fromkeys(trial.participants for trial in tried):
-        earlier = dict(zip(names, before.row("ours", count).by_scene, strict=True))
-        own = [one for one in tried if (one.picture, one.participants) == ("none", count)]
-        score = Score.of(one.release - earlier[one.scene][0] for one in own)
-        found.append(f"n = {count}: {_trust_report.cell(score, 'gain')}")
-    return ", ".join(found)
-
-
 HEATMAPS = ROOT / "docs" / "concepts" / "private-heatmaps.md"
-PAGES = {
-    HEATMAPS: long_tables,
-    ROOT / "docs" / "performance.md": short_tables,
+APPENDIX = ROOT / "docs" / "appendix"
+PRIORS = APPENDIX / "heatmap-priors.md"
+PAGES: dict[Path, Callable[[], str]] = {
+    HEATMAPS: short_table,
+    APPENDIX / "heatmap-baselines.md": partial(long_tables, Split.TEST),
+    APPENDIX / "heatmap-tuning.md": partial(long_tables, Split.TUNE),
 }
 
 
@@ -131,7 +137,7 @@ def with_tables(page: str, tables: str, begin: str = BEGIN, end: str = END) -> s
 
 
 def with_trust(page: str) -> str:
-    """Return the page on heatmaps with what releases add to their priors."""
+    """Return the page with what releases add to their priors."""
     return with_tables(page, trust_tables(), TRUST_BEGIN, TRUST_END)
 
 
@@ -146,13 +152,12 @@ def main(words: list[str]) -> int:
             print(report.note(found), report.to_markdown(found), sep="\n\n", flush=True)
     for page, tables in PAGES.items():
         page.write_text(with_tables(page.read_text(), tables()))
-    HEATMAPS.write_text(with_trust(HEATMAPS.read_text()))
-    (ROOT / "docs" / "images" / "heatmap-trust-osie.png").write_bytes(
-        _trust_report.trust_plot(lines(trials_of("osie")))
-    )
+    PRIORS.write_text(with_trust(PRIORS.read_text()))
+    images = ROOT / "docs" / "images"
+    (images / "heatmap-trust-osie.png").write_bytes(_trust_report.trust_plot(lines(trials_of("osie"))))
     for name in ("osie", "simulated"):
-        picture = ROOT / "docs" / "images" / f"heatmap-usefulness-{name}.png"
-        picture.write_bytes(usefulness_plot(stored(name, Split.TEST)))
+        (images / f"heatmap-usefulness-{name}.png").write_bytes(usefulness_plot(shown(name, Split.TEST)))
+    (images / "heatmap-tuning.png").write_bytes(usefulness_plot(shown("osie", Split.TUNE)))
     return 0
 
 

@@ -4,17 +4,26 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import importlib
 import re
 from pathlib import Path
 
 import pytest
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
+import gazeveil
 from gazeveil.registry import Registry
 from tests.commandline import commands
 from tests.recipes import BLOCK, PAGES, ROOT, Reader, blocks, named
 
-LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#]*)(?:#([^)]*))?\)")
+HEADING = re.compile(r"^#+ (.+?)$", re.MULTILINE)
+MARKUP = re.compile(r"\]\([^)]*\)|[\[`*]")
+SHOWN = re.compile(r"^::: ([\w.]+)$", re.MULTILINE)
+API = ROOT / "docs" / "reference" / "api"
+MOST_WORDS = 2500
 
 RUNNING = {"python", "bash", "console"}
 STILL = {"text", "toml", "json", "csv", "javascript", "csharp", "cpp"}
@@ -80,9 +89,43 @@ def test_every_command_is_on_the_page_of_the_command_line() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_links_lead_somewhere(page: Path) -> None:
-    prose = BLOCK.sub("", page.read_text())
-    missing = [target for target in LINK.findall(prose) if not (page.parent / target).exists()]
+    prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    missing = []
+    for target, anchor in LINK.findall(prose):
+        place = (page.parent / target).resolve() if target else page
+        if not place.exists() or (anchor and place.suffix == ".md" and anchor not in anchors(place)):
+            missing.append(f"{target}#{anchor}")
     assert not missing
+
+
+@functools.cache
+def anchors(page: Path) -> set[str]:
+    """Return what links may point to on a page: its headings, as Markdown calls them, and its own anchors."""
+    prose = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = {slugify(MARKUP.sub("", heading), "-") for heading in HEADING.findall(prose)}
+    return headings | set(re.findall(r'<a id="([\w-]+)">', prose))
+
+
+def test_no_page_is_longer_than_one_can_read() -> None:
+    words = {named(page): len(page.read_text(encoding="utf-8").split()) for page in PAGES}
+    assert {page: count for page, count in words.items() if count > MOST_WORDS} == {}
+
+
+def test_every_appendix_has_one_plot_before_its_first_table() -> None:
+    for page in sorted((ROOT / "docs" / "appendix").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        assert -1 < text.find("![") < text.index("\n|"), page.name
+
+
+def test_every_public_name_is_in_the_api_once() -> None:
+    shown = [
+        name for page in sorted(API.glob("*.md")) for name in re.findall(r"^::: ([\w.]+)$", page.read_text(), re.M)
+    ]
+    packages = {name for name in shown if name.count(".") == 1 and name.partition(".")[2] not in gazeveil.__all__}
+    assert sorted(set(shown) - packages) == sorted(f"gazeveil.{name}" for name in gazeveil.__all__)
+    assert len(shown) == len(set(shown))
+    for package in packages:
+        assert importlib.import_module(package).__all__
 
 
 def test_no_page_is_lost_from_the_table_of_contents() -> None:

@@ -90,6 +90,7 @@ def test_what_cannot_be_locked_at_all_is_told_and_not_waited_for(
         _locks.lock(file.fileno())
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what is open is known from /proc")
 def test_the_main_walk_needs_nothing_that_windows_lacks(tmp_path: Path) -> None:
     for name in ("site", "work"):
@@ -106,7 +107,7 @@ def test_the_main_walk_needs_nothing_that_windows_lacks(tmp_path: Path) -> None:
     }
     ended = subprocess.run(
         [sys.executable, "-m", "tests.windows.walk"],
-        cwd=tmp_path / "work", env=os.environ | there, capture_output=True, encoding="utf-8", timeout=110, check=False,
+        cwd=tmp_path / "work", env=os.environ | there, capture_output=True, encoding="utf-8", timeout=280, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-4000:]
     seen = json.loads(ended.stdout.rpartition("SEEN ")[2])

@@ -45,7 +45,7 @@ class Picture:
 
 
 def paper(width: float, height: float, layout: Any = None) -> Any:
-    """Return a figure of so many inches, without touching anybody's global plotting state.
+    """Return a figure of this many inches, without touching anyone's global plotting state.
 
     Raises:
         MissingExtra: If matplotlib is not installed.

@@ -10,16 +10,18 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gazeveil.aggregate.choice import choose, effective_observers
+from gazeveil.aggregate.choice import choose
 from gazeveil.aggregate.design import Expected, ball, expected
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.models import Plane, directions
 from gazeveil.aggregate.saliency import Saliency
 from gazeveil.aggregate.strategies import bumps, modes
 from gazeveil.aggregate.strategies._common import plane_of
+from gazeveil.aggregate.strategies.histogram import COARSE, FINER, coarse_grid
 from gazeveil.aggregate.strategy import Task
 from gazeveil.geometry import screen
 from gazeveil.privacy.unit import Neighbours
+from gazeveil.release.calibrated import effective_participants
 
 GRID = Grid(32, 24, screen(800, 600))
 PLANE = Plane(GRID, (1.1, 1.1))
@@ -140,11 +142,16 @@ def test_the_forecast_of_what_is_explained_follows_the_budget(name):
     assert 0 <= found[0] < found[-1] <= 1
 
 
-def test_effective_observers_are_counted_at_epsilon_1():
-    assert effective_observers(TASK) == pytest.approx(30, rel=1e-3)
-    assert effective_observers(replace(TASK, neighbours=Neighbours.ADD_REMOVE)) == pytest.approx(42.43, rel=1e-3)
-    assert effective_observers(replace(TASK, epsilon=3.0)) > 60
-    assert effective_observers(replace(TASK, delta=0.0)) == 0
+def test_effective_participants_are_counted_at_epsilon_1():
+    assert effective_participants(TASK) == pytest.approx(30, rel=1e-3)
+    assert effective_participants(replace(TASK, neighbours=Neighbours.ADD_REMOVE)) == pytest.approx(42.43, rel=1e-3)
+    assert effective_participants(replace(TASK, epsilon=3.0)) > 60
+    assert effective_participants(replace(TASK, delta=0.0)) == 0
+
+
+def test_a_histogram_is_finer_from_400_participants_on():
+    grids = [coarse_grid(replace(TASK, observers=number)) for number in (399, 400)]
+    assert [(grid.columns, grid.rows) for grid in grids] == [COARSE, FINER]
 
 
 def test_a_fine_grid_is_designed_on_its_working_grid():

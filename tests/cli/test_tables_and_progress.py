@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import gazeveil.cli
-from gazeveil.cli import _output
+from gazeveil.cli import _output, _table
 from gazeveil.cli._output import print_table, progress
 from gazeveil.cli.main import EXIT_OK, run
 
@@ -47,7 +47,7 @@ def test_every_command_that_prints_a_table_prints_it_by_one_function() -> None:
 def test_no_table_is_wider_than_the_terminal(
     across: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", str(across))
+    monkeypatch.setattr(_table, "_across", lambda: across)
     for where, columns in TABLES.items():
         for shift in range(3):
             row = [CELLS[(index + shift) % len(CELLS)] for index in range(len(columns))]
@@ -60,7 +60,7 @@ def test_no_table_is_wider_than_the_terminal(
 def test_a_narrow_table_of_a_command_fits_and_loses_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(_table, "_across", lambda: 60)
     assert run(["attack", "table"]) == EXIT_OK
     narrow = capsys.readouterr().out
     assert max(len(line) for line in narrow.splitlines()) <= 60
@@ -71,7 +71,7 @@ def test_a_narrow_table_of_a_command_fits_and_loses_nothing(
 def test_words_are_not_broken_where_there_is_room(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(_table, "_across", lambda: 60)
     print_table("t", ["recording", "what it is"], [["participant", "one two three four five six seven eight nine ten"]])
     shown = capsys.readouterr().out
     assert all(word in shown for word in ("recording", "participant", "seven", "eight"))
@@ -80,7 +80,7 @@ def test_words_are_not_broken_where_there_is_room(
 def test_rows_become_lists_where_words_would_be_broken(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr(_table, "_across", lambda: 30)
     print_table("t", ["recogniser", "interval", "participants"], [["clusterfix", "80% to 90%", 1200]])
     assert capsys.readouterr().out.splitlines()[1:] == [
         "",
@@ -88,6 +88,14 @@ def test_rows_become_lists_where_words_would_be_broken(
         "  interval      80% to 90%",
         "  participants  1,200",
     ]
+
+
+def test_tables_are_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "73")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert _table._across() == 73
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
+    assert _table._across() == 200
 
 
 class Clock:

@@ -28,7 +28,7 @@ from gazeveil.experiments.grid.cells import cells_of
 from gazeveil.experiments.grid.comparing import compare
 from gazeveil.experiments.grid.contract import FAMILIES, USES
 from gazeveil.experiments.grid.families import streams
-from gazeveil.experiments.grid.leaderboard import boards, markdown, within
+from gazeveil.experiments.grid.leaderboard import MARK, boards, markdown, within
 from gazeveil.experiments.grid.pool import in_processes
 from gazeveil.experiments.grid.running import Progress, Setting, run_cells
 from gazeveil.experiments.grid.software import software
@@ -309,9 +309,13 @@ def test_the_packaged_grid_is_small_complete_and_asks_only_for_what_there_is() -
     assert read_grid(GRID).name == "measured"
 
 
-def test_the_leaderboard_in_the_docs_is_that_of_the_packaged_grid() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "concepts" / "leaderboard.md").read_text(encoding="utf-8")
-    assert within(page, measured()) == page
+def test_the_leaderboards_in_the_docs_are_those_of_the_packaged_grid() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    places = [docs / "concepts" / "leaderboard.md", *sorted((docs / "appendix").glob("leaderboard-*.md"))]
+    pages = [place.read_text(encoding="utf-8") for place in places]
+    assert [within(page, measured()) for page in pages] == pages
+    marks = [mark[2] for page in pages for mark in MARK.finditer(page)]
+    assert sorted(marks) == sorted(["short", *set(measured()["use"])])
     assert within("no marks", measured()) == markdown(measured())
 
 
@@ -319,6 +323,8 @@ def test_every_use_has_measures_of_both_roles_and_knows_the_names_that_it_offers
     for use in USES.names():
         roles = {family.role for family in FAMILIES if use in family.uses}
         assert roles == {"attack", "utility"}, use
+        for source in USES[use].sources:
+            assert callable(source.load)
     for family in FAMILIES:
         for name in family.names():
             found = family.find(name, {})

@@ -112,7 +112,7 @@ class TestPanels:
         assert np.all(panel.values[..., 1] == 0.5)
 
 
-class TestOwnReleases:
+class TestParticipantReleases:
     def test_nothing_beside_the_noisy_features_leaves(self) -> None:
         given = table({"a": 40, "b": 7})
         release = released(FourierPerturbation(epsilon=1, steps=40, features=2), given)

@@ -162,7 +162,7 @@ class TestDesign:
             Design.load(path)
 
     def test_one_person_alone_is_no_design(self) -> None:
-        with pytest.raises(InputError, match="two public people"):
+        with pytest.raises(InputError, match="two public participants"):
             learn([people(1, 0, 0)], RANGES, "too few")
 
     def test_missing_values_are_refused(self) -> None:
@@ -228,7 +228,7 @@ class TestGroups:
         assert errors == sorted(errors, reverse=True)
 
 
-class TestOwnSeries:
+class TestParticipantSeries:
     def test_steps_are_one_promise_raw_gaze_another_a_person_a_third(self) -> None:
         raw = RawGaze(2.0, BinRules())
         assert ParticipantSeries(epsilon=1, design=design(), stretch=20).guarantee.unit == FeatureSeries(20)

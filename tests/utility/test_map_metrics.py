@@ -13,6 +13,7 @@ from scipy import stats
 from gazeveil.errors import InputError, OptionError
 from gazeveil.types import FloatArray
 from gazeveil.utility.maps import (
+    MAP_METRICS,
     Spread,
     correlation,
     divergence,
@@ -128,3 +129,11 @@ def test_maps_that_cannot_be_compared_are_refused() -> None:
         divergence([[math.nan]], [[1.0]])
     with pytest.raises(OptionError, match="rows and columns"):
         hot_spots(np.ones(3))
+
+
+@pytest.mark.parametrize("name", MAP_METRICS.names())
+def test_every_metric_of_maps_has_its_best_value_where_both_are_equal(name: str) -> None:
+    one, other, _ = maps(1)
+    best = MAP_METRICS[name](one, one)
+    assert best == pytest.approx(0, abs=1e-12) or best == pytest.approx(1)
+    assert MAP_METRICS[name](other, one) != pytest.approx(best)

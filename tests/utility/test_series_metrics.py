@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazeveil.errors import OptionError
-from gazeveil.utility.series import correlated_factor, correlation_over_time, nmse, range_error, utility
+from gazeveil.utility.series import (
+    SERIES_METRICS,
+    correlated_factor,
+    correlation_over_time,
+    nmse,
+    range_error,
+    utility,
+)
 
 
 def test_the_error_by_range_is_the_root_mean_square() -> None:
@@ -86,3 +93,10 @@ class TestFactor:
         # the correlation of a moving mean falls from 1 to 0 over 20 steps on either side: it sums to 20
         assert correlated_factor(windows, most=19) == pytest.approx(20, rel=0.1)
         assert correlated_factor(np.diff(windows, axis=1), most=15) < 2
+
+
+@pytest.mark.parametrize("name", SERIES_METRICS.names())
+def test_every_metric_of_series_is_zero_where_both_are_equal(name: str) -> None:
+    true = np.linspace(0.1, 0.9, 20)
+    assert SERIES_METRICS[name](true, true) == 0
+    assert SERIES_METRICS[name](true, true + 0.1) > 0

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables for people, never wider than the terminal: cells are folded, and if that is not enough, rows become lists."""
+"""Tables, never wider than the terminal: cells are folded, and if that is not enough, rows become lists."""
 
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import sys
 import textwrap
@@ -20,7 +19,7 @@ _LONGEST_LABEL = 24
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table for people; numbers are right-aligned."""
+    """Print a table for participants; numbers are right-aligned."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -43,10 +42,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
 
 
 def _across() -> int:
-    """Return how wide tables may be: as wide as the terminal, or as ``COLUMNS`` says where there is none."""
-    if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return shutil.get_terminal_size().columns
-    return _WITHOUT_TERMINAL
+    """Return how wide tables may be: as wide as the terminal, if there is one."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else _WITHOUT_TERMINAL
 
 
 def _widths(columns: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> list[int] | None:

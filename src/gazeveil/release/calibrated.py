@@ -3,7 +3,7 @@
 """Forecasts that were measured: how good releases came out in studies of which everything was known.
 
 A single heatmap's quality depends on public facts through one number: how many participants would see as much noise per
-participant at ε = 1, δ = 10⁻⁵ and replace-one (`gazeveil.aggregate.choice.effective_observers`). The curves are means
+participant at ε = 1, δ = 10⁻⁵ and replace-one (`effective_participants`). The curves are means
 and 5 % and 95 % quantiles over scenes, sets of scenes weighing alike. Of whole studies and movies the theory says how
 much single maps carry beyond their mean (`gazeveil.aggregate.study_plan.carried`), as one number from public facts; the
 curves say what that came to, and another curve what it came to where pictures are known.
@@ -13,12 +13,19 @@ measures them again.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from gazeveil.aggregate.strategy import Task
+from gazeveil.privacy.calibrate import gaussian_sigma
+from gazeveil.privacy.unit import Neighbours
 from gazeveil.release.forecast import Forecast
+
+_REFERENCE = 3.73064
+"""The multiplier of Gaussian noise at ε = 1, δ = 10⁻⁵, where a participant counts as one."""
 
 GAIN = 0.05
 """Which part of what the prior alone lacks to a correlation of 1 a map must be expected to bring.
@@ -26,6 +33,14 @@ GAIN = 0.05
 A part, not a difference: without a picture the prior has about 0.4, and a map must bring 0.03; with a predicted picture
 it has about 0.8, and 0.01 on top are as large a part of what the picture left open, none of which it could have known.
 """
+
+
+def effective_participants(task: Task) -> float:
+    """Return how many participants would see as much noise each at ε = 1, δ = 10⁻⁵ and replace-one; 0 without δ."""
+    if task.delta == 0:
+        return 0.0
+    number = task.observers * _REFERENCE / gaussian_sigma(task.epsilon, task.delta)
+    return number * math.sqrt(2) if task.neighbours is Neighbours.ADD_REMOVE else number
 
 
 @dataclass(frozen=True, slots=True)

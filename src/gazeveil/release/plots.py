@@ -35,7 +35,7 @@ def available() -> bool:
 def heat(x: FloatArray, y: FloatArray, width: int, height: int, blur: float) -> FloatArray:
     """Return how much gaze lies around each pixel: counts blurred by a Gaussian of ``blur`` pixels.
 
-    This is a picture of raw gaze: it promises nothing.
+    This is a picture of raw gaze: it guarantees nothing.
     """
     seen = np.isfinite(x) & np.isfinite(y)
     counts, _, _ = np.histogram2d(y[seen], x[seen], bins=(height, width), range=((0, height), (0, width)))
@@ -206,7 +206,7 @@ def trace(recording: Recording, events: pl.DataFrame, title: str) -> bytes:
 def main_sequence(
     saccades_of: Mapping[str, pl.DataFrame], curves: Mapping[str, tuple[float, float]], title: str
 ) -> bytes:
-    """Draw peak velocity over amplitude for some people, with their fitted curves (ceiling, scale)."""
+    """Draw peak velocity over amplitude for some participants, with their fitted curves (ceiling, scale)."""
     figure, axes = canvas(7, 4.2)
     largest = 1.0
     for colour, marker, (name, saccades) in zip(COLOURS, "os^Dv*XP", saccades_of.items(), strict=False):

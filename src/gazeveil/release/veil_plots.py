@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gaze before and after a veil, as a picture. It shows raw gaze: for whoever may see that, not for release."""
+"""Gaze before and after a mechanism, as a picture. It shows raw gaze: for whoever may see that, not for release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def before_and_after(columns: Sequence[FloatArray], geometry: Geometry, title: s
 
     Args:
         columns: t, raw x, raw y, veiled x, veiled y.
-        geometry: The plane of the gaze.
+        geometry: The viewing plane of the gaze.
         title: What to write above.
     """
     t, x, y, veiled_x, veiled_y = columns

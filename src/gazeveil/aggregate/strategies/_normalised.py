@@ -53,9 +53,14 @@ def sigma(task: Task) -> float:
     """
     if task.delta == 0:
         raise OptionError(
-            "Gaussian noise keeps no promise with delta 0", hint="allow a small delta, or use the strategy modes"
+            "Gaussian noise keeps no guarantee with delta 0", hint="allow a small delta, or use the strategy modes"
         )
     return gaussian_sigma(task.epsilon, task.delta, nonnegative_sensitivity(task.neighbours))
+
+
+def noise_sd(task: Task) -> float:
+    """Return the standard deviation of the noise of the mean over observers."""
+    return sigma(task) / (BOUND * task.observers)
 
 
 def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected) -> Channel:
@@ -74,7 +79,7 @@ def channel(task: Task, plane: Plane, features: FloatArray, projected: Projected
         offset=np.zeros(plane.grid.size),
         gains=tuple(gain * usual for gain in GAINS),
         observers=task.observers,
-        noise_sd=sigma(task) / (BOUND * task.observers),
+        noise_sd=noise_sd(task),
     )
 
 

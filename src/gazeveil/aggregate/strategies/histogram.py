@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gazeveil.aggregate.choice import effective_observers
 from gazeveil.aggregate.decoder import Decoder
 from gazeveil.aggregate.grid import Grid, overlap
 from gazeveil.aggregate.maps import NormalisedMap
@@ -22,9 +21,12 @@ from gazeveil.aggregate.strategy import STRATEGIES, Estimate, Task
 from gazeveil.blas import one_thread
 from gazeveil.types import IntArray
 
-MANY = 400.0
+MUCH = 0.01319
 COARSE, FINER = (8, 8), (16, 12)
-"""Columns and rows that are released up to `MANY` effective observers, and beyond."""
+"""Columns and rows that are released where each participant's share of the noise is above `MUCH`, and below.
+
+For replace-one, ε = 1 and δ = 10⁻⁵, fewer than 400 participants have more.
+"""
 
 
 @STRATEGIES.register("histogram")
@@ -32,7 +34,7 @@ COARSE, FINER = (8, 8), (16, 12)
 class Histogram(_normalised.Normalised):
     """Release a coarse histogram of gaze and infer the fine map from it.
 
-    Promise: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
+    Guarantee: (ε, δ)-differential privacy for observers (docs/proofs/heatmap-strategies.md).
 
     Attributes:
         task: The public facts.
@@ -66,8 +68,8 @@ class Histogram(_normalised.Normalised):
 
 
 def coarse_grid(task: Task) -> Grid:
-    """Return the cells to release: the more noise there is a head, the fewer."""
-    columns, rows = COARSE if effective_observers(task) < MANY else FINER
+    """Return the cells to release: the more noise there is for each participant, the fewer."""
+    columns, rows = COARSE if _normalised.noise_sd(task) > MUCH else FINER
     working = working_grid(task.grid)
     return Grid(min(columns, working.columns), min(rows, working.rows), task.grid.geometry)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The gazeveil authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws what is inferred about people: behind veils, and from geometry."""
+"""Draws what is inferred about participants: behind mechanisms, and from geometry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gazeveil.pictures import BLUE, RED, canvas, legend_below, png
 
 
 def behind_veils(rows: Sequence[veiled.Row]) -> bytes:
-    """Draw macro F1 of every question behind every veil, a panel for each set and question."""
+    """Draw macro F1 of every question behind every mechanism, a panel for each set and question."""
     panels = list(dict.fromkeys((row.people, row.question) for row in rows))
     plot, axes = canvas(4.2 * len(panels), 4.2, 1, len(panels), squeeze=False)
     for place, panel in zip(axes[0], panels, strict=True):

@@ -67,7 +67,7 @@ def trade_off(own: pl.DataFrame, attacker: str, use: str) -> bytes:
 
 
 def veiled_gaze(raw: Recording, shown: Sequence[tuple[str, Recording]]) -> bytes:
-    """Return the horizontal gaze of somebody over time, behind one mechanism after the other."""
+    """Return the horizontal gaze of someone over time, behind one mechanism after the other."""
     rows = -(-len(shown) // _ACROSS)
     figure, axes = canvas(10.0, 1.7 * rows + 0.4, rows, _ACROSS, squeeze=False, sharex=True, sharey=True)
     for place, one in enumerate(axes.flat):

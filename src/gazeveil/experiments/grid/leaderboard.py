@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import polars as pl
@@ -16,7 +17,10 @@ from gazeveil.experiments.grid.standing import HARMS, named, standings
 FIRST: Final = {"live": "reidentification", "dataset": "reidentification", "features": "reidentification",
                 "heatmap": "membership"}  # fmt: skip
 """By which harm mechanisms of a use are ranked."""
-BEGIN, END = "<!-- leaderboard -->", "<!-- end of leaderboard -->"
+END: Final = "<!-- end of leaderboard -->"
+MARK: Final = re.compile(r"(<!-- leaderboard(?:: (short|\w+))? -->)(.*?)" + re.escape(END), re.DOTALL)
+"""A stretch of a page that holds boards: all of them, those of one use, or all in short form."""
+_VALUE: Final = re.compile(r" by [^|]*?(?= \(guessing)| \[[^]]*\]")
 TITLES: Final = {
     "live": "Live gaze",
     "dataset": "Published recordings",
@@ -48,6 +52,14 @@ class Board:
         """What it is about."""
         return f"{TITLES.get(self.use, self.use)}: {self.data}"
 
+    def short(self) -> Board:
+        """Return the board with ε, the first harm and the first use alone, without intervals and names of attackers."""
+        chosen = [2, next(number for number, name in enumerate(self.columns) if name.startswith("kept"))]
+        columns = ("mechanism", "guarantee", *(self.columns[number] for number in chosen))
+        rows = [(row[0], row[1].partition(" for ")[0], *(_VALUE.sub("", row[number]) for number in chosen))
+                for row in self.rows]  # fmt: skip
+        return replace(self, columns=columns, rows=tuple(rows))
+
 
 def boards(table: pl.DataFrame) -> list[Board]:
     """Return a board for each use and set of data."""
@@ -66,22 +78,29 @@ def boards(table: pl.DataFrame) -> list[Board]:
     return found
 
 
-def markdown(table: pl.DataFrame) -> str:
-    """Return all boards as Markdown."""
+def markdown(table: pl.DataFrame, which: str = "") -> str:
+    """Return boards as Markdown: all of them, those of one use, or with ``short`` all with fewer columns."""
     lines = []
     for board in boards(table):
-        lines += [f"### {board.title}", "", "| " + " | ".join(board.columns) + " |", "|---" * len(board.columns) + "|"]
-        lines += ["| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in board.rows]
-        lines.append("")
+        if which in ("", "short", board.use):
+            shown = board.short() if which == "short" else board
+            lines += [f"### {board.title}", "", _line(shown.columns), "|---" * len(shown.columns) + "|"]
+            lines += [*map(_line, shown.rows), ""]
     return "\n".join(lines)
 
 
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
+
+
 def within(page: str, table: pl.DataFrame) -> str:
-    """Return a page with all boards between its two marks; a page without marks becomes the boards alone."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    boards_alone = markdown(table)
-    return f"{before}{begin}\n\n{boards_alone}\n{end}{after}" if begin and end else boards_alone
+    """Return a page with boards between its marks; a page without marks becomes all boards.
+
+    ``<!-- leaderboard -->`` stands for all boards, ``<!-- leaderboard: live -->`` for those of one use, and
+    ``<!-- leaderboard: short -->`` for all of them with fewer columns; each ends with ``<!-- end of leaderboard -->``.
+    """
+    filled = MARK.sub(lambda mark: f"{mark[1]}\n\n{markdown(table, mark[2] or '')}\n{END}", page)
+    return filled if MARK.search(page) else markdown(table)
 
 
 def _places(own: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ _WINDOW = 1.0
 
 
 def over_the_promise(points: Sequence[Point], figure: int, sets: Sequence[Mapping[str, Any]]) -> bytes:
-    """Draw the paper's figure: over ε, one line a window and radius, for the published veil and for ours."""
+    """Draw the paper's figure: over ε, one line a window and radius, for the published mechanism and for ours."""
     veils = [name for name in _COMPARED if any(point.veil == name for point in points)] or [points[0].veil]
     plot, panels = canvas(5 * len(veils), 3 * len(sets), len(sets), len(veils), squeeze=False, sharey="row")
     windows = sorted({point.setting.window for point in points})
@@ -41,7 +41,7 @@ def over_the_promise(points: Sequence[Point], figure: int, sets: Sequence[Mappin
 
 
 def veils_compared(points: Sequence[Point], figure: int, sets: Sequence[Mapping[str, Any]]) -> bytes:
-    """Draw all veils over ε at one window, one panel a set and radius."""
+    """Draw all mechanisms over ε at one window, one panel a set and radius."""
     radii = sorted({point.setting.radius for point in points})
     windows = sorted({point.setting.window for point in points}, key=lambda window: abs(window - _WINDOW))
     plot, panels = canvas(5 * len(radii), 3 * len(sets), len(sets), len(radii), squeeze=False, sharey="row")

@@ -37,7 +37,7 @@ def noise_surface(levels: Sequence[NoiseLevel]) -> bytes:
 
 
 def noise_slice(levels: Sequence[NoiseLevel]) -> bytes:
-    """Draw figure 2 (b): the slice at 300 x 300 pixels, with the sound noise below it."""
+    """Draw figure 2 (b): the slice at 300 x 300 pixels, with the corrected noise below it."""
     figure, axes = canvas(8, 4.6)
     for level, colour in _LEVELS:
         rows = sorted(

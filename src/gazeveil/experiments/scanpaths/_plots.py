@@ -16,7 +16,7 @@ from gazeveil.utility.scanpaths import DIMENSIONS
 
 
 def drawn(sets: Sequence[Measured]) -> bytes:
-    """Draw similarity, linkage and outliers of every veil, a row for every set."""
+    """Draw similarity, linkage and outliers of every mechanism, a row for every set."""
     plot, panels = canvas(15, 3.6 * len(sets) + 0.5, len(sets), 3, squeeze=False)
     for (similarity, linkage, outlying), one in zip(panels, sets, strict=True):
         _similarity(similarity, one)
@@ -68,7 +68,7 @@ def _outliers(axes: Any, one: Measured) -> None:
     bars = _bars(values, [row.outlier_interval for row in one.rows])
     axes.errorbar(at, values, yerr=bars, fmt="o", markersize=4, color=BLUE, label="F1 of outliers")
     axes.scatter(at, [row.random_f1 for row in one.rows], marker="_", color=RED, s=60, label="as many at random")
-    axes.axhline(one.rows[0].everybody_f1, color=GREY, linestyle=":", linewidth=1, label="everybody called one")
+    axes.axhline(one.rows[0].everybody_f1, color=GREY, linestyle=":", linewidth=1, label="all called outliers")
     axes.set_ylabel("F1")
     axes.set_ylim(0, 1.05)
     _legend_above(axes, 3)

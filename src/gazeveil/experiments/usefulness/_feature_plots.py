@@ -49,11 +49,11 @@ def groups(
     feature: str,
     step: float,
 ) -> bytes:
-    """Draw group series of one feature: a panel for every number of people and ε, true means dotted.
+    """Draw group series of one feature: a panel for every number of participants and ε, true means dotted.
 
     Args:
         truths: The true mean of every task, over time.
-        released: For people and ε, for every task the released mean and its standard deviation.
+        released: For participants and ε, for every task the released mean and its standard deviation.
         feature: What it is.
         step: Seconds from one step to the next.
     """

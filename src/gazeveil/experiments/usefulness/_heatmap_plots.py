@@ -28,7 +28,7 @@ _LOOKS = {
 
 
 def usefulness_plot(found: Found) -> bytes:
-    """Draw the three measures over the number of people, one line a method, at the first ε."""
+    """Draw the three measures over the number of participants, one line a method, at the first ε."""
     figure, axes = canvas(12, 4.4, columns=3, sharex=True)
     for panel, (measure, title) in zip(axes, _TITLES.items(), strict=True):
         panel.set_xscale("log")  # with its limits first, or a single number of people has no width to be drawn in

@@ -22,7 +22,7 @@ def note(found: Found) -> str:
     draws = "1 draw" if found.plan.repeats == 1 else f"{found.plan.repeats} draws"
     told = f"{what}: {found.scenes} scenes, {draws} each, {found.viewers} viewers a scene, δ = {found.plan.delta:g}."
     if any(count > found.viewers for count in found.plan.observers):
-        told += " * People drawn with replacement, and their looks too: not real people."
+        told += " * Participants resampled with replacement, and their fixations too."
     return f"{told} Assumed: {found.assumed}." if found.assumed else told
 
 
@@ -38,7 +38,7 @@ def to_markdown(found: Found, epsilon: float | None = None) -> str:
     if {"ours", "recipe"} <= set(plan.chosen()):
         gains = (found.gain("ours", "recipe", count, epsilon) for count in plan.observers)
         cells = [" / ".join(f"{score.mean:+.3f} ± {short(score.error, 3)}" for score in gain[:2]) for gain in gains]
-        lines.append(f"| gain of ours over the first recipe, scene by scene | {' | '.join(cells)} |")
+        lines.append(f"| gain of ours over an earlier version, scene by scene |  {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -24,7 +24,7 @@ TITLES: Final[Mapping[str, str]] = {
     "over_none": "release − release without picture",
     "own": "CC without the prior",
     "covered": "in 95 % intervals, these participants",
-    "population_covered": "in 95 % intervals, everybody",
+    "population_covered": "in 95 % intervals, all participants",
     "false": "false hot spots",
     "flags": "hot spots of a map",
     "below": "releases below the prior",
@@ -35,7 +35,7 @@ _LOOKS: Final = {"right": BLUE, "wrong": ORANGE, "none": GREEN}
 
 
 def to_markdown(found: Iterable[Line]) -> str:
-    """Return a table for each kind of picture: a row a measure, a column a number of people."""
+    """Return a table for each kind of picture: a row a measure, a column a number of participants."""
     groups: dict[str, list[Line]] = {}
     for line in found:
         groups.setdefault(line.picture, []).append(line)
@@ -52,7 +52,7 @@ def to_markdown(found: Iterable[Line]) -> str:
 
 
 def category_table(found: Mapping[str, Sequence[Line]]) -> str:
-    """Return a table of the releases with the right picture: a row a category and number of people."""
+    """Return a table of the releases with the right picture: a row a category and number of participants."""
     names = ("prior", "release", "gain", "over_none")
     parts = [f"| category | scenes | n | {' | '.join(TITLES[name] for name in names)} |", f"|---|{'---|' * 6}"]
     for category, own in found.items():
@@ -105,7 +105,7 @@ def write(tried: Sequence[Trial], about: Mapping[str, Any], categories: Mapping[
 
 
 def trust_plot(found: Sequence[Line]) -> bytes:
-    """Draw release and prior, the data's own part and the coverage over the number of people."""
+    """Draw release and prior, the data's own part and the coverage over the number of participants."""
     figure, axes = canvas(12, 4.4, columns=3, sharex=True)
     titles = ("correlation with the map of all", "… after the prior is regressed out", "cells in their 95 % intervals")
     counts = sorted({line.participants for line in found})

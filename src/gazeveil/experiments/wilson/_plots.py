@@ -17,7 +17,7 @@ _HITS = {False: "-", True: ":"}
 
 
 def hits_over_strength(rows: Sequence[Retention], named: Sequence[Named] = ()) -> bytes:
-    """Draw Wilson's figure 2: F1 (dotted) and who is named (solid) over strength, with the paper's settings."""
+    """Draw Wilson's figure 2: F1 (dotted) and who is identified (solid) over strength, with the paper's settings."""
     shown = {row.veil for row in rows} | {row.veil for row in named}
     veils = [name for name in SWEEPS if name in shown]
     plot, panels = canvas(3.2 * len(veils), 3.4, 1, len(veils), squeeze=False, sharey=True)

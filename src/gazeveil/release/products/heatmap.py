@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from gazeveil.aggregate.choice import choose, effective_observers, explained
+from gazeveil.aggregate.choice import choose, explained
 from gazeveil.aggregate.engine import Engine
 from gazeveil.aggregate.grid import Grid
 from gazeveil.aggregate.heatmap import COUNT_SHARE, PrivateHeatmap
@@ -25,7 +25,13 @@ from gazeveil.noise import NoiseSource
 from gazeveil.privacy.guarantee import ApproxDP, Guarantee, PureDP
 from gazeveil.release import plots
 from gazeveil.release.binding import BoundCorpus
-from gazeveil.release.calibrated import HEATMAP, HEATMAP_WITH_PICTURE, PURE_HEATMAP, PURE_HEATMAP_WITH_PICTURE
+from gazeveil.release.calibrated import (
+    HEATMAP,
+    HEATMAP_WITH_PICTURE,
+    PURE_HEATMAP,
+    PURE_HEATMAP_WITH_PICTURE,
+    effective_participants,
+)
 from gazeveil.release.documents import PARTS
 from gazeveil.release.fixations import engine_for
 from gazeveil.release.forecast import Forecast
@@ -86,10 +92,9 @@ class HeatmapMeasurement(OneStimulus):
 
     def recipe(self) -> dict[str, Any]:
         """Return mechanism and parameters as plain values."""
-        strategy = self.strategy
+        strategy, asked = self.strategy, self.mechanism.to_dict()
         chosen = {"chosen": "after a private count"} if strategy is None else dict(strategy.to_dict())
-        spent = {"delta": as_text(self.delta), "stimulus": self.stimulus}
-        return {**self.mechanism.to_dict(), **spent, "strategy": chosen}
+        return {**asked, "delta": as_text(self.delta), "stimulus": self.stimulus, "strategy": chosen}
 
     def forecast(self) -> Forecast | None:
         """Return the correlation to expect; None where participants are counted privately first.
@@ -168,7 +173,7 @@ class HeatmapMeasurement(OneStimulus):
         return Shares.of(value, self._said_by).in_words()
 
     def shares(self, value: Any) -> Shares | None:
-        """Return how much of the map is data, picture and prior; None for what somebody made of the map since."""
+        """Return how much of the map is data, picture and prior; None for what someone made of the map since."""
         return Shares.of(value, self._said_by) if isinstance(value, Estimate) else None
 
     @property
@@ -215,7 +220,7 @@ def heatmap_forecast(task: Task) -> Forecast:
     if exact(task.delta) == 0:
         pure = PURE_HEATMAP_WITH_PICTURE if pictured else PURE_HEATMAP
         return pure.forecast(task.observers * float(task.epsilon))
-    return (HEATMAP_WITH_PICTURE if pictured else HEATMAP).forecast(effective_observers(task))
+    return (HEATMAP_WITH_PICTURE if pictured else HEATMAP).forecast(effective_participants(task))
 
 
 @PRODUCTS.register(PrivateHeatmap.product)

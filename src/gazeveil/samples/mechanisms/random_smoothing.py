@@ -25,7 +25,7 @@ from gazeveil.types import FloatArray
 class RandomSmoothing(SampleMechanism):
     """Smooth as `LinearSmoothing` does, but give every sample a secret weight and start from secret points.
 
-    Promise: none is proven. The exact inverse of plain smoothing needs the weights. What a random start hides is gone
+    Guarantee: none is proven. The exact inverse of plain smoothing needs the weights. What a random start hides is gone
     after a few windows, because the filter forgets it. Where gaze is missing, the last gaze seen enters the window
     again, with a weight of its own.
 
@@ -50,8 +50,8 @@ class RandomSmoothing(SampleMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is promised."""
-        return Unproven("nobody has proven what random weights and a random start hide (W3)")
+        """Nothing is guaranteed."""
+        return Unproven("there is no proof of what random weights and a random start hide (W3)")
 
     def start(self, noise: NoiseSource) -> Veil:
         """Return a veil for a new stream."""
@@ -75,10 +75,11 @@ class _Smoothing(NoisyVeil):
     __slots__ = ()
 
     def _refill(self, samples: int = BLOCK) -> None:
+        from gazeveil.samples import _receive_kernels as places  # noqa: PLC0415
         from gazeveil.samples.mechanisms import _random_smoothing_kernels as kernels  # noqa: PLC0415
 
         self._check_open()
-        if self._clock[kernels.SEEN] == 0 and self._fixed[kernels.FILLS] == 0.0:
+        if self._clock[places.SEEN] == 0 and self._fixed[kernels.FILLS] == 0.0:
             self._start_anywhere()
         super()._refill(samples)
 
